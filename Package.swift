@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours compiles in Swift 6 mode with warnings as errors.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "freshet",
+    products: [
+        .library(name: "FreshetServer", targets: ["FreshetServer"]),
+        .library(name: "FreshetClient", targets: ["FreshetClient"]),
+        .executable(name: "freshet", targets: ["freshet"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // System libraries and the C that Swift cannot import by itself.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        .target(
+            name: "FreshetWire",
+            dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            path: "Sources/Wire",
+            swiftSettings: strict
+        ),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
+        .target(
+            name: "SocketHTTP",
+            dependencies: [
+                "CLinux",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FreshetServer",
+            dependencies: [
+                "FreshetWire", "SQLite", "SocketHTTP",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Server",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FreshetClient",
+            dependencies: [
+                "CCurl", "FreshetWire", "SQLite",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/ClientSDK",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "freshet",
+            dependencies: [
+                "FreshetClient", "FreshetServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/CLI",
+            swiftSettings: strict
+        ),
+
+        // One folder of tests per target.
+        .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: strict),
+        .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
+        .testTarget(name: "ServerTests", dependencies: ["FreshetServer"], swiftSettings: strict),
+        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,12 @@
+#ifndef FRESHET_CLINUX_SHIM_H
+#define FRESHET_CLINUX_SHIM_H
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#endif
