@@ -1,0 +1,128 @@
+internal import CSQLite
+
+/// A connection to an SQLite database.
+///
+/// It belongs to one thread at a time, and so do the statements it lends: the class is not `Sendable`, so the compiler lets it
+/// move to another thread only as a `sending` value or inside a `Mutex`. That is what lets SQLite run without locks of its own.
+package final class Connection {
+    /// How a file is opened.
+    package enum Mode: Hashable, Sendable {
+        /// Reads and writes, and makes the file if there is none.
+        case create
+        /// Reads and writes a file that exists.
+        case readWrite
+        /// Reads a file that exists.
+        case readOnly
+
+        var flags: Int32 {
+            switch self {
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .readOnly: SQLITE_OPEN_READONLY
+            }
+        }
+    }
+
+    let handle: OpaquePointer
+    /// Ends a statement of this connection from any thread.
+    package let interrupter: Interrupter
+    /// By the address of the literal: found without hashing the text.
+    private var staticStatements: [UnsafePointer<UInt8>: Statement] = [:]
+    private var statements: [String: Statement] = [:]
+
+    /// Opens the file, or a database in memory for the path `:memory:`.
+    ///
+    /// - Parameter busyTimeout: how many milliseconds a statement waits for another connection's lock before it fails as
+    ///   ``SQLiteError/Category/busy``.
+    package init(path: String, mode: Mode = .create, busyTimeout: Int32 = 5_000) throws(SQLiteError) {
+        var opened: OpaquePointer?
+        let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let opened else { throw SQLiteError(code: code, message: "no memory for a connection to \(path)") }
+        guard code == SQLITE_OK else {
+            var failure = SQLiteError.last(of: opened, code: code)
+            failure = SQLiteError(code: failure.code, message: "\(path): \(failure.message)", systemError: failure.systemError)
+            sqlite3_close_v2(opened)
+            throw failure
+        }
+        handle = opened
+        interrupter = Interrupter(opened)
+        _ = sqlite3_busy_timeout(opened, busyTimeout)
+        // A misspelt column in double quotes shall be an error, not a text: https://www.sqlite.org/quirks.html#dblquote
+        _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DML, 0)
+        _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0)
+    }
+
+    deinit {
+        interrupter.disarm()
+        staticStatements.removeAll()
+        statements.removeAll()
+        // The second version waits for statements that someone still holds, and then closes.
+        sqlite3_close_v2(handle)
+    }
+
+    /// The number of rows that the last `INSERT`, `UPDATE` or `DELETE` touched.
+    package var changes: Int { Int(sqlite3_changes64(handle)) }
+
+    /// The number of rows that all statements together have touched since the connection was opened.
+    package var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
+
+    /// The `rowid` of the last row inserted.
+    package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// Whether a transaction is open. SQLite itself ends one on a full disk, among others.
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// The version of SQLite in use, such as `3.40.1`.
+    package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
+}
+
+extension Connection {
+    /// Lends the cached statement of a literal text: the quickest way to run one.
+    ///
+    /// - Complexity: O(1); the text is prepared at its first use.
+    package func withStatement<Result>(_ sql: StaticString, _ body: (Statement) throws -> Result) throws -> Result {
+        guard sql.hasPointerRepresentation else { return try withStatement(sql.description, body) }
+        if let statement = staticStatements[sql.utf8Start], !statement.isLent { return try lend(statement, body) }
+        let isNested = staticStatements[sql.utf8Start] != nil
+        let statement = try prepare(sql.description, keep: !isNested)
+        if !isNested { staticStatements[sql.utf8Start] = statement }
+        return try lend(statement, body)
+    }
+
+    /// Lends the cached statement of a text made at run time. Make few different ones: each stays prepared.
+    package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+        if let statement = statements[sql], !statement.isLent { return try lend(statement, body) }
+        let isNested = statements[sql] != nil
+        let statement = try prepare(sql, keep: !isNested)
+        if !isNested { statements[sql] = statement }
+        return try lend(statement, body)
+    }
+
+    /// Runs a statement without parameters, and forgets it. Several may follow each other, parted by semicolons.
+    package func execute(_ sql: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw .last(of: handle, code: code, sql: sql) }
+    }
+
+    func prepare(_ sql: String, keep: Bool) throws(SQLiteError) -> Statement {
+        let utf8 = sql.utf8CString
+        let outcome: Swift.Result<Statement, SQLiteError> = utf8.withUnsafeBufferPointer { text in
+            Swift.Result { () throws(SQLiteError) in
+                // utf8CString always ends with a zero, so it has a first byte.
+                guard let base = text.baseAddress else { throw SQLiteError(code: SQLITE_MISUSE, message: "no text") }
+                return try Statement(database: handle, sql: base, length: Int32(clamping: text.count), keep: keep)
+            }
+        }
+        return try outcome.get()
+    }
+
+    private func lend<Result>(_ statement: Statement, _ body: (Statement) throws -> Result) throws -> Result {
+        statement.isLent = true
+        defer {
+            statement.clear()
+            statement.isLent = false
+        }
+        return try body(statement)
+    }
+}

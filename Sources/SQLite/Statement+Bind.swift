@@ -1,0 +1,84 @@
+internal import CSQLite
+
+extension Statement {
+    package func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, index, value))
+    }
+
+    package func bind(_ index: Int32, _ value: Int) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, index, Int64(value)))
+    }
+
+    package func bind(_ index: Int32, _ value: Double) throws(SQLiteError) {
+        try check(sqlite3_bind_double(handle, index, value))
+    }
+
+    /// Binds a copy of the text.
+    package func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
+        var value = value
+        let code = value.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                // A null address would bind NULL, not an empty text.
+                guard let base = text.baseAddress else { return freshet_bind_text(handle, index, "", 0) }
+                guard let count = Int32(exactly: text.count) else { return SQLITE_TOOBIG }
+                return freshet_bind_text(handle, index, base, count)
+            }
+        }
+        try check(code)
+    }
+
+    /// Binds a copy of the bytes.
+    package func bind(_ index: Int32, _ value: [UInt8]) throws(SQLiteError) {
+        try check(value.withUnsafeBytes { bindBlob(index, $0, freshet_bind_blob) })
+    }
+
+    package func bindNull(_ index: Int32) throws(SQLiteError) {
+        try check(sqlite3_bind_null(handle, index))
+    }
+
+    package func bind(_ index: Int32, _ value: Int64?) throws(SQLiteError) {
+        if let value { try bind(index, value) } else { try bindNull(index) }
+    }
+
+    package func bind(_ index: Int32, _ value: Double?) throws(SQLiteError) {
+        if let value { try bind(index, value) } else { try bindNull(index) }
+    }
+
+    package func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
+        if let value { try bind(index, value) } else { try bindNull(index) }
+    }
+
+    package func bind(_ index: Int32, _ value: [UInt8]?) throws(SQLiteError) {
+        if let value { try bind(index, value) } else { try bindNull(index) }
+    }
+
+    /// Binds the bytes without a copy for as long as the closure runs; afterwards the statement is reset and the parameter is NULL.
+    ///
+    /// For the hot loop that stores values: run the statement inside the closure.
+    package func withBound<Result>(
+        _ index: Int32, inPlace value: [UInt8], _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        // The array is held by this frame, so its bytes outlive the closure; the reset ends SQLite's interest in them.
+        defer {
+            reset()
+            _ = sqlite3_bind_null(handle, index)
+        }
+        let outcome: Swift.Result<Result, SQLiteError> = value.withUnsafeBytes { bytes in
+            Swift.Result { () throws(SQLiteError) in
+                try check(bindBlob(index, bytes, freshet_bind_blob_in_place))
+                return try body()
+            }
+        }
+        return try outcome.get()
+    }
+
+    private func bindBlob(
+        _ index: Int32, _ bytes: UnsafeRawBufferPointer,
+        _ function: (OpaquePointer, Int32, UnsafeRawPointer, Int32) -> Int32
+    ) -> Int32 {
+        // A null address would bind NULL, not an empty blob.
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, index, 0) }
+        guard let count = Int32(exactly: bytes.count) else { return SQLITE_TOOBIG }
+        return function(handle, index, base, count)
+    }
+}

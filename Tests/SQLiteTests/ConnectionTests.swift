@@ -1,0 +1,148 @@
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+@testable import SQLite
+
+@Suite struct ConnectionTests {
+    private func category(_ body: () throws -> Void) -> SQLiteError.Category? {
+        do { try body() } catch { return (error as? SQLiteError)?.category }
+        return nil
+    }
+
+    @Test func aMissingDirectoryCannotBeOpened() {
+        let directory = TemporaryDirectory()
+        let error = #expect(throws: SQLiteError.self) { try Connection(path: directory.file("none/a")) }
+        #expect(error?.category == .cannotOpen)
+        #expect(error?.systemError == ENOENT)
+        #expect(error?.description.contains("none/a") == true)
+    }
+
+    @Test func aFileThatMustExistIsNotMade() {
+        let directory = TemporaryDirectory()
+        #expect(category { _ = try Connection(path: directory.file("a"), mode: .readWrite) } == .cannotOpen)
+        #expect(category { _ = try Connection(path: directory.file("a"), mode: .readOnly) } == .cannotOpen)
+    }
+
+    @Test func aReadOnlyConnectionDoesNotWrite() throws {
+        let directory = TemporaryDirectory()
+        _ = try Connection(path: directory.file("a")).execute("CREATE TABLE t(a)")
+        let connection = try Connection(path: directory.file("a"), mode: .readOnly)
+        #expect(category { try connection.execute("INSERT INTO t VALUES(1)") } == .readOnly)
+    }
+
+    @Test func anotherKindOfFileIsNotADatabase() throws {
+        let directory = TemporaryDirectory()
+        directory.write(Array("A letter to a friend, long enough to be no header of a database.\n".utf8), to: "a")
+        let connection = try Connection(path: directory.file("a"))
+        #expect(category { try connection.execute("CREATE TABLE t(a)") } == .notADatabase)
+    }
+
+    @Test func aDamagedFileIsCorrupt() throws {
+        // Given
+        let directory = TemporaryDirectory()
+        do {
+            let connection = try Connection(path: directory.file("a"))
+            try connection.execute("CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(100000))")
+        }
+        // When
+        directory.write([UInt8](repeating: 0xA5, count: 4_096), to: "a", at: 4_096)
+        // Then
+        let connection = try Connection(path: directory.file("a"))
+        #expect(category { try connection.withStatement("SELECT sum(length(a)) FROM t") { _ = try $0.step() } } == .corrupt)
+    }
+
+    @Test func theVersionOfTheSchemaIsKept() throws {
+        let directory = TemporaryDirectory()
+        do {
+            let connection = try Connection(path: directory.file("a"))
+            #expect(try connection.userVersion == 0)
+            try connection.transaction { try connection.setUserVersion(3) }
+        }
+        #expect(try Connection(path: directory.file("a")).userVersion == 3)
+    }
+
+    @Test func aCheckpointMovesTheLogIntoTheFile() throws {
+        let directory = TemporaryDirectory()
+        let connection = try Connection(path: directory.file("a"))
+        #expect(try connection.pragma("journal_mode = WAL") == "wal")
+        try connection.execute("CREATE TABLE t(a); INSERT INTO t VALUES(zeroblob(100000))")
+        let (pages, moved) = try connection.checkpoint()
+        #expect(pages > 20 && pages == moved)
+        #expect(try connection.checkpoint(truncating: true).pages == 0)
+    }
+
+    @Test func aLongStatementIsInterruptedFromAnotherThread() throws {
+        // Given
+        let connection = try Connection(path: ":memory:")
+        let interrupter = connection.interrupter
+        // When
+        let error = #expect(throws: SQLiteError.self) {
+            try connection.withStatement("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n WHERE i < 0")
+            { row in
+                try withInterruption(by: interrupter) { _ = try row.step() }
+            }
+        }
+        // Then
+        #expect(error?.category == .interrupted)
+    }
+
+    /// Interrupts again and again, for an interruption before the statement has begun is without effect.
+    private func withInterruption(by interrupter: Interrupter, _ body: () throws -> Void) throws {
+        let done = Flag()
+        let thread = DispatchQueue(label: "interrupting")
+        thread.async { while !done.isRaised { interrupter.interrupt() } }
+        defer { done.raise() }
+        try body()
+    }
+
+    @Test func anInterruptionAfterTheEndIsWithoutEffect() throws {
+        let interrupter = try Connection(path: ":memory:").interrupter
+        interrupter.interrupt()
+    }
+
+    @Test func aConnectionInAMutexServesManyThreads() throws {
+        // Given
+        let connection = try Connection(path: ":memory:")
+        try connection.execute("CREATE TABLE t(a)")
+        let shared = Shared(connection)
+        // When
+        DispatchQueue.concurrentPerform(iterations: 200) { iteration in
+            shared.connection.withLock { connection in
+                do {
+                    try connection.withStatement("INSERT INTO t VALUES(?)") {
+                        try $0.bind(1, Int64(iteration))
+                        try $0.run()
+                    }
+                } catch { Issue.record(error) }
+            }
+        }
+        // Then
+        let sum = try shared.connection.withLock { try $0.withStatement("SELECT sum(a) FROM t") { try $0.step() ? $0.int64(0) : -1 } }
+        #expect(sum == 19_900)
+    }
+
+    final class Shared: Sendable {
+        let connection: Mutex<Connection>
+        init(_ connection: sending Connection) { self.connection = Mutex(connection) }
+    }
+
+    final class Flag: Sendable {
+        private let raised = Atomic(false)
+        var isRaised: Bool { raised.load(ordering: .relaxed) }
+        func raise() { raised.store(true, ordering: .relaxed) }
+    }
+
+    @Test(arguments: SQLiteError.Category.allCases)
+    func everyCategoryAdvises(_ category: SQLiteError.Category) {
+        #expect(category.advice.hasSuffix("."))
+    }
+
+    @Test func errorsOfTheSystemTellAFullDisk() {
+        #expect(SQLiteError(code: 10, message: "", systemError: ENOSPC).category == .full)
+        #expect(SQLiteError(code: 10 | 3 << 8, message: "", systemError: EIO).category == .inputOutput)
+        #expect(SQLiteError(code: 13, message: "").category == .full)
+        #expect(SQLiteError(code: 8 | 4 << 8, message: "").category == .readOnly)
+    }
+}

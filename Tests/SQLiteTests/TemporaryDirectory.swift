@@ -1,0 +1,35 @@
+import Glibc
+
+/// A directory of one test's own, removed with its files when the test lets go of it.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/freshet-sqlite-XXXXXX".utf8CString)
+        path = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? ""
+        }
+        precondition(!path.isEmpty, "no temporary directory")
+    }
+
+    deinit {
+        if let directory = opendir(path) {
+            while let entry = readdir(directory) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                unlink(file(name))
+            }
+            closedir(directory)
+        }
+        rmdir(path)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    func write(_ bytes: [UInt8], to name: String, at offset: Int = 0) {
+        let descriptor = open(file(name), O_WRONLY | O_CREAT, 0o600)
+        _ = pwrite(descriptor, bytes, bytes.count, offset)
+        close(descriptor)
+    }
+}
