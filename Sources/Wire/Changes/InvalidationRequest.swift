@@ -1,0 +1,54 @@
+/// The body of `POST /v1/{ns}/invalidations`: `{"keys":[…]}`, `{"collection":"c","prefix":"eu-"}` or `{"all":true}`.
+public struct InvalidationRequest: WireMessage {
+    /// What to invalidate; never empty.
+    public var scopes: [InvalidationScope]
+
+    /// A request for `scopes`: either keys alone or one sweep, as the wire has no form for a mixture.
+    public init(scopes: [InvalidationScope]) { self.scopes = scopes }
+
+    /// Writes the one of the three forms that fits.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        switch scopes.first {
+        case .collection(let collection, let prefix)?:
+            writer.member("collection", collection)
+            if !prefix.isEmpty { writer.member("prefix", prefix) }
+        case .everything?: writer.member("all", true)
+        case .key?, nil:
+            writer.member("keys")
+            writer.beginArray()
+            for case .key(let key) in scopes { writer.string(key.description) }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+
+    /// Reads one of the three forms; a mixture or nothing is an error.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var keys: [RecordKey]?
+        var collection: String?
+        var prefix: String?
+        var all = false
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "keys": keys = try reader.elements { reader throws(WireError) in try RecordKey(try reader.string()) }
+            case "collection": collection = try reader.string()
+            case "prefix": prefix = try reader.string()
+            case "all": all = try reader.boolean()
+            default: throw .unexpectedJSON("'\(name)' is unknown: \(Self.forms)")
+            }
+        }
+        switch (keys, collection, all) {
+        case (let keys?, nil, false) where !keys.isEmpty && prefix == nil: scopes = keys.map { .key($0) }
+        case (nil, let collection?, false):
+            try RecordKey.check(collection: collection)
+            scopes = [.collection(collection, prefix: prefix ?? "")]
+        case (nil, nil, true) where prefix == nil: scopes = [.everything]
+        default: throw .unexpectedJSON(Self.forms)
+        }
+    }
+
+    private static let forms =
+        "an invalidation takes one of {\"keys\":[\"collection/id\",…]}, {\"collection\":…,\"prefix\"?:…}, {\"all\":true}"
+}

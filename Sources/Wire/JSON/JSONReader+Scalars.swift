@@ -1,0 +1,181 @@
+extension JSONReader {
+    /// A string, its escapes resolved.
+    public mutating func string() throws(WireError) -> String {
+        let range = try stringRange()
+        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        guard bytes[inner].contains(UInt8(ascii: "\\")) else { return String(decoding: bytes[inner], as: UTF8.self) }
+        return try unescape(inner)
+    }
+
+    /// A whole number within `Int64`, written without fraction and exponent.
+    public mutating func integer() throws(WireError) -> Int64 {
+        let literal = try number()
+        guard let value = Int64(literal) else { throw .unexpectedJSON("\(literal) is no whole number of 64 bits") }
+        return value
+    }
+
+    /// A number as it is written.
+    public mutating func number() throws(WireError) -> String {
+        guard let byte = peek(), byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) else { throw unexpected("a number") }
+        return String(decoding: bytes[try numberRange()], as: UTF8.self)
+    }
+
+    /// `true` or `false`.
+    public mutating func boolean() throws(WireError) -> Bool {
+        switch peek() {
+        case UInt8(ascii: "t"):
+            try literal("true")
+            return true
+        case UInt8(ascii: "f"):
+            try literal("false")
+            return false
+        default: throw unexpected("true or false")
+        }
+    }
+
+    /// Takes a `null` if one is next, and says whether it did.
+    public mutating func takeNull() throws(WireError) -> Bool {
+        guard peek() == UInt8(ascii: "n") else { return false }
+        try literal("null")
+        return true
+    }
+
+    mutating func literal(_ text: StaticString) throws(WireError) {
+        let count = text.utf8CodeUnitCount
+        guard position + count <= bytes.count else { throw fail("the input ends too soon") }
+        for index in 0..<count where bytes[position + index] != text.utf8Start[index] {
+            throw fail("no value begins like this; \(text) perhaps?")
+        }
+        position += count
+    }
+
+    /// The range of a string with its quotes: grammar and UTF-8 checked.
+    mutating func stringRange() throws(WireError) -> Range<Int> {
+        guard peek() == UInt8(ascii: "\"") else { throw unexpected("a string") }
+        let start = position
+        var index = position + 1
+        var isASCII = true
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                if !isASCII { try checkUTF8(start..<index) }
+                position = index + 1
+                return start..<position
+            case UInt8(ascii: "\\"):
+                index = try escape(at: index)
+            case 0..<0x20:
+                position = index
+                throw fail("a control character in a string must be escaped")
+            case let byte:
+                if byte >= 0x80 { isASCII = false }
+                index += 1
+            }
+        }
+        position = bytes.count
+        throw fail("a string has no end")
+    }
+
+    private mutating func checkUTF8(_ range: Range<Int>) throws(WireError) {
+        do {
+            _ = try UTF8Span(validating: bytes.span.extracting(range))
+        } catch {
+            position = range.lowerBound + error.byteOffsets.lowerBound
+            throw fail("a string is not UTF-8")
+        }
+    }
+
+    /// The index after the escape that begins at `index`.
+    private mutating func escape(at index: Int) throws(WireError) -> Int {
+        position = index
+        guard index + 1 < bytes.count else { throw fail("a string has no end") }
+        switch bytes[index + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return index + 2
+        case UInt8(ascii: "u"):
+            guard index + 6 <= bytes.count, hexadecimal(at: index + 2) != nil else { throw fail("\\u takes four hexadecimal digits") }
+            return index + 6
+        default: throw fail("no escape begins like this")
+        }
+    }
+
+    private func hexadecimal(at index: Int) -> UInt32? {
+        var value: UInt32 = 0
+        for byte in bytes[index..<(index + 4)] {
+            switch byte {
+            case 0x30...0x39: value = value << 4 | UInt32(byte - 0x30)
+            case 0x41...0x46: value = value << 4 | UInt32(byte - 0x41 + 10)
+            case 0x61...0x66: value = value << 4 | UInt32(byte - 0x61 + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong.
+    private func unescape(_ range: Range<Int>) throws(WireError) -> String {
+        var output: [UInt8] = []
+        output.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                output.append(bytes[index])
+                index += 1
+                continue
+            }
+            switch bytes[index + 1] {
+            case UInt8(ascii: "b"): output.append(0x08)
+            case UInt8(ascii: "f"): output.append(0x0C)
+            case UInt8(ascii: "n"): output.append(0x0A)
+            case UInt8(ascii: "r"): output.append(0x0D)
+            case UInt8(ascii: "t"): output.append(0x09)
+            case UInt8(ascii: "u"):
+                let (scalar, next) = try escapedScalar(at: index, end: range.upperBound)
+                output.append(contentsOf: Array(String(Character(scalar)).utf8))
+                index = next
+                continue
+            case let byte: output.append(byte)
+            }
+            index += 2
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private func escapedScalar(at index: Int, end: Int) throws(WireError) -> (Unicode.Scalar, Int) {
+        let lone = WireError.invalidJSON(offset: index, reason: "a \\u escape is half of a surrogate pair")
+        guard let unit = hexadecimal(at: index + 2) else { throw lone }
+        if let scalar = Unicode.Scalar(unit) { return (scalar, index + 6) }
+        guard unit < 0xDC00, index + 12 <= end, bytes[index + 6] == UInt8(ascii: "\\"), bytes[index + 7] == UInt8(ascii: "u"),
+            let low = hexadecimal(at: index + 8), (0xDC00..<0xE000).contains(low),
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+        else { throw lone }
+        return (scalar, index + 12)
+    }
+
+    /// The range of a number: an optional minus, digits without a leading zero, then fraction and exponent if any.
+    mutating func numberRange() throws(WireError) -> Range<Int> {
+        let start = position
+        func digits(_ reader: inout JSONReader) throws(WireError) {
+            let first = reader.position
+            while reader.position < reader.bytes.count, (0x30...0x39).contains(reader.bytes[reader.position]) { reader.position += 1 }
+            guard reader.position > first else { throw reader.fail("a number lacks a digit") }
+        }
+        func take(_ reader: inout JSONReader, _ candidates: UInt8...) -> Bool {
+            guard reader.position < reader.bytes.count, candidates.contains(reader.bytes[reader.position]) else { return false }
+            reader.position += 1
+            return true
+        }
+        _ = take(&self, UInt8(ascii: "-"))
+        if take(&self, UInt8(ascii: "0")) {
+            if position < bytes.count, (0x30...0x39).contains(bytes[position]) { throw fail("a number begins with a needless zero") }
+        } else {
+            try digits(&self)
+        }
+        if take(&self, UInt8(ascii: ".")) { try digits(&self) }
+        if take(&self, UInt8(ascii: "e"), UInt8(ascii: "E")) {
+            _ = take(&self, UInt8(ascii: "+"), UInt8(ascii: "-"))
+            try digits(&self)
+        }
+        return start..<position
+    }
+}

@@ -1,0 +1,117 @@
+/// Reads JSON (RFC 8259) from bytes, one token after another, and takes values out as the bytes that they are.
+///
+/// Records cross Freshet as bytes and are never decoded on the way; `Codable` cannot leave a part of a document alone,
+/// hence a reader of our own. Strict: UTF-8 only, no trailing commas, no comments, at most ``maximumDepth`` levels.
+///
+/// ```swift
+/// var reader = JSONReader(bytes)
+/// try reader.beginObject()
+/// while let name = try reader.nextMember() {
+///     switch name {
+///     case "key": key = try reader.string()
+///     default: try reader.skip()
+///     }
+/// }
+/// try reader.end()
+/// ```
+public struct JSONReader: Sendable {
+    /// The deepest nesting that is accepted, so that no input exhausts the stack.
+    public static let maximumDepth = 256
+
+    let bytes: [UInt8]
+    /// The place of the next byte to read.
+    public internal(set) var position = 0
+    /// Set between the opening bracket of an array or object and its first entry.
+    var isAtFirst = false
+
+    /// Begins at the first of `bytes`.
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    // MARK: Structure
+
+    /// Enters an object.
+    public mutating func beginObject() throws(WireError) { try begin(UInt8(ascii: "{"), "an object") }
+
+    /// The next member's name, its value yet to be read; `nil` when the object has ended and was left.
+    public mutating func nextMember() throws(WireError) -> String? {
+        guard try hasNext(before: UInt8(ascii: "}")) else { return nil }
+        let name = try string()
+        try expect(UInt8(ascii: ":"), "a colon after the member's name")
+        return name
+    }
+
+    /// As ``nextMember()``, for one who does not want the name.
+    mutating func hasNextMember() throws(WireError) -> Bool {
+        guard try hasNext(before: UInt8(ascii: "}")) else { return false }
+        _ = try stringRange()
+        try expect(UInt8(ascii: ":"), "a colon after the member's name")
+        return true
+    }
+
+    /// Enters an array.
+    public mutating func beginArray() throws(WireError) { try begin(UInt8(ascii: "["), "an array") }
+
+    /// Whether another element follows; `false` when the array has ended and was left.
+    public mutating func nextElement() throws(WireError) -> Bool { try hasNext(before: UInt8(ascii: "]")) }
+
+    /// Nothing but white space may be left.
+    public mutating func end() throws(WireError) {
+        skipSpace()
+        guard position == bytes.count else { throw fail("something follows the end of the value") }
+    }
+
+    private mutating func begin(_ bracket: UInt8, _ what: String) throws(WireError) {
+        guard peek() == bracket else { throw unexpected(what) }
+        position += 1
+        isAtFirst = true
+    }
+
+    private mutating func hasNext(before bracket: UInt8) throws(WireError) -> Bool {
+        let first = isAtFirst
+        isAtFirst = false
+        guard let byte = peek() else { throw fail("the input ends too soon") }
+        if byte == bracket {
+            position += 1
+            return false
+        }
+        guard !first else { return true }
+        try expect(UInt8(ascii: ","), "a comma or the closing bracket")
+        guard peek() != bracket else { throw fail("a comma stands before the closing bracket") }
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8, _ what: String) throws(WireError) {
+        guard peek() == byte else { throw fail("\(what) is missing") }
+        position += 1
+    }
+
+    // MARK: What all aspects use
+
+    /// The next byte that is not white space, not yet taken.
+    mutating func peek() -> UInt8? {
+        skipSpace()
+        return position < bytes.count ? bytes[position] : nil
+    }
+
+    mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    func fail(_ reason: String) -> WireError { .invalidJSON(offset: position, reason: reason) }
+
+    /// Well-formed so far, but another kind of value than this place takes; ill-formed input is told as such.
+    mutating func unexpected(_ what: String) -> WireError {
+        guard let byte = peek() else { return fail("the input ends where \(what) belongs") }
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return .unexpectedJSON("at byte \(position) of the JSON stands something else than \(what)")
+        default: return fail("no value begins with this byte")
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/// Writes JSON into one growing buffer; commas come by themselves.
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.member("revision", 1043)
+/// writer.endObject()
+/// writer.bytes        // {"revision":1043}
+/// ```
+public struct JSONWriter: Sendable {
+    /// What has been written so far.
+    public private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    /// - Parameter capacity: the number of bytes to have ready.
+    public init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+
+    // MARK: Structure
+
+    /// `{`
+    public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    /// `}`
+    public mutating func endObject() { close(UInt8(ascii: "}")) }
+    /// `[`
+    public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    /// `]`
+    public mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// The name of the value that follows. It must need no escape, as all names of the wire.
+    public mutating func member(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// A name that is known only at run time, escaped as a string is.
+    public mutating func member(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    /// A string, with the escapes that RFC 8259 demands and no others.
+    public mutating func string(_ text: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
+            case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+            case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+            case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+            case 0..<0x20:
+                let digits = Array("0123456789abcdef".utf8)
+                bytes.append(contentsOf: Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// A whole number.
+    public mutating func integer(_ value: Int64) {
+        separate()
+        guard value != Int64.min else { return bytes.append(contentsOf: String(value).utf8) }
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    /// `true` or `false`.
+    public mutating func boolean(_ value: Bool) { raw(value ? "true" : "false") }
+
+    /// `null`.
+    public mutating func null() { raw("null") }
+
+    /// A value that is JSON already.
+    public mutating func raw(_ json: some Sequence<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+    }
+
+    /// A literal that is JSON already.
+    public mutating func raw(_ json: StaticString) {
+        raw(UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+    }
+
+    // MARK: Members with their values
+
+    /// A member that is a string.
+    public mutating func member(_ name: StaticString, _ text: String) {
+        member(name)
+        string(text)
+    }
+
+    /// A member that is a whole number.
+    public mutating func member(_ name: StaticString, _ value: Int64) {
+        member(name)
+        integer(value)
+    }
+
+    /// A member that is `true` or `false`.
+    public mutating func member(_ name: StaticString, _ value: Bool) {
+        member(name)
+        boolean(value)
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+}

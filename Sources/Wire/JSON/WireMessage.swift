@@ -1,0 +1,25 @@
+/// A message of the protocol: what one request or response body carries.
+///
+/// Members that a reader does not know are passed over, so that either side can be newer than the other.
+public protocol WireMessage: Hashable, Sendable {
+    /// Writes the message as one JSON value.
+    func write(to writer: inout JSONWriter)
+    /// Reads the message from the next JSON value.
+    init(_ reader: inout JSONReader) throws(WireError)
+}
+
+extension WireMessage {
+    /// The message as JSON.
+    public var json: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// - Throws: ``WireError``, which says at which byte and what would be right.
+    public init(json bytes: [UInt8]) throws(WireError) {
+        var reader = JSONReader(bytes)
+        try self.init(&reader)
+        try reader.end()
+    }
+}

@@ -1,0 +1,17 @@
+public import HTTPTypes
+
+extension HTTPField.Name {
+    /// `Freshet-Cursor`: the position of the state that a response reflects.
+    public static let freshetCursor = Self.known("Freshet-Cursor")
+    /// `Freshet-Client`: the device that a single write comes from.
+    public static let freshetClient = Self.known("Freshet-Client")
+    /// `Freshet-Write`: the number that the device gave a single write.
+    public static let freshetWrite = Self.known("Freshet-Write")
+    /// `Last-Event-ID`: where a stream of server-sent events resumes (WHATWG HTML §9.2).
+    public static let lastEventID = Self.known("Last-Event-ID")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is a valid field name") }
+        return name
+    }
+}

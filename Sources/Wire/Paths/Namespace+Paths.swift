@@ -1,0 +1,37 @@
+extension Namespace {
+    /// `/v1/{ns}`
+    public var path: String { "/v1/\(name)" }
+    /// `/v1/{ns}/records/{collection}/{id}`, the id percent-encoded. A path that would end in a dot segment is encoded too.
+    public func path(of key: RecordKey) -> String { "\(path)/records/\(Self.segment(key.collection))/\(Self.segment(key.id))" }
+    /// `/v1/{ns}/records/{collection}`
+    public func path(ofCollection collection: String) -> String { "\(path)/records/\(Self.segment(collection))" }
+    /// `/v1/{ns}/reads`
+    public var readsPath: String { "\(path)/reads" }
+    /// `/v1/{ns}/writes`
+    public var writesPath: String { "\(path)/writes" }
+    /// `/v1/{ns}/invalidations`
+    public var invalidationsPath: String { "\(path)/invalidations" }
+    /// `/v1/{ns}/clients/{client}`
+    public func path(of client: ClientIdentifier) -> String { "\(path)/clients/\(Self.segment(client.text))" }
+
+    /// `/v1/{ns}/changes` with its query.
+    /// - Parameters:
+    ///   - since: where to begin.
+    ///   - filter: which changes.
+    ///   - wait: seconds to wait if there is nothing, 0 to 60.
+    ///   - limit: the most changes in one answer.
+    ///   - values: whether values come along.
+    public func changesPath(since: Since, filter: ChangeFilter, wait: Int, limit: Int, values: Bool) -> String {
+        var path = "\(path)/changes?since=\(since)&wait=\(wait)&limit=\(limit)"
+        for collection in filter.collections { path += "&collection=\(collection)" }
+        if !filter.prefix.isEmpty { path += "&prefix=\(PercentEncoding.encode(filter.prefix))" }
+        if !values { path += "&values=false" }
+        return path
+    }
+
+    /// `.` and `..` as a whole segment would be taken as steps in the path (RFC 3986 §5.2.4), also in the form `%2E`:
+    /// HTTP libraries normalise them away unless told otherwise.
+    private static func segment(_ text: String) -> String {
+        text == "." || text == ".." ? text.utf8.map { _ in "%2E" }.joined() : PercentEncoding.encode(text)
+    }
+}

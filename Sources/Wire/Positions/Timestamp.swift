@@ -1,0 +1,90 @@
+/// A moment for people to read, in milliseconds since 1970-01-01T00:00:00Z. Nothing is ordered or expired by it.
+public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Milliseconds since 1970, within the years 0000 … 9999.
+    public let milliseconds: Int64
+
+    /// Clamps to the years 0000 … 9999, which both text forms can show.
+    public init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
+    }
+
+    /// By time.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// RFC 3339 with milliseconds in UTC, for example `2026-11-21T15:34:05.250Z`.
+    public var description: String {
+        let date = civil
+        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T"
+            + "\(pad(date.hour, 2)):\(pad(date.minute, 2)):\(pad(date.second, 2)).\(pad(date.millisecond, 3))Z"
+    }
+
+    /// The preferred HTTP form (IMF-fixdate, RFC 9110 §5.6.7), for example `Sat, 21 Nov 2026 15:34:05 GMT`.
+    public var httpDate: String {
+        let date = civil
+        let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        return "\(weekdays[date.weekday]), \(pad(date.day, 2)) \(months[date.month - 1]) \(pad(date.year, 4)) "
+            + "\(pad(date.hour, 2)):\(pad(date.minute, 2)):\(pad(date.second, 2)) GMT"
+    }
+
+    /// Reads what ``description`` writes; `nil` for any other form.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let marks: [(Int, UInt8)] = [(4, 0x2D), (7, 0x2D), (10, 0x54), (13, 0x3A), (16, 0x3A), (19, 0x2E), (23, 0x5A)]
+        guard bytes.count == 24, marks.allSatisfy({ bytes[$0.0] == $0.1 }) else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            var value = 0
+            for byte in bytes[range] {
+                guard (0x30...0x39).contains(byte) else { return nil }
+                value = value * 10 + Int(byte - 0x30)
+            }
+            return value
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
+            let minute = number(14..<16), let second = number(17..<19), let millisecond = number(20..<23),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let days = Self.days(year: year, month: month, day: day)
+        let seconds = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
+        self.init(milliseconds: seconds * 1_000 + Int64(millisecond))
+        // 31 February and its like come back as another day.
+        guard civil.day == day else { return nil }
+    }
+}
+
+extension Timestamp {
+    private struct Civil {
+        var year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int, weekday: Int
+    }
+
+    /// Days to civil date in the proleptic Gregorian calendar, counted from 1 March of year 0 so that the leap day comes last.
+    private var civil: Civil {
+        let floor = { (value: Int64, unit: Int64) in value >= 0 ? value / unit : -((unit - 1 - value) / unit) }
+        let days = floor(milliseconds, 86_400_000)
+        let rest = Int(milliseconds - days * 86_400_000)
+        let shifted = Int(days) + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let weekday = (Int(days) % 7 + 11) % 7
+        return Civil(
+            year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month: month, day: dayOfYear - (153 * shiftedMonth + 2) / 5 + 1,
+            hour: rest / 3_600_000, minute: rest / 60_000 % 60, second: rest / 1_000 % 60, millisecond: rest % 1_000, weekday: weekday)
+    }
+
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private func pad(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return digits.utf8.count >= width ? digits : String(repeating: "0", count: width - digits.utf8.count) + digits
+    }
+}

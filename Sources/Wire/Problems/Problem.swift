@@ -1,0 +1,38 @@
+/// An error as the wire carries it: `application/problem+json` (RFC 9457).
+public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The media type of a problem.
+    public static let contentType = "application/problem+json"
+    static let typePrefix = "urn:freshet:problem:"
+
+    /// What kind it is.
+    public var code: ProblemCode
+    /// The HTTP status; the code's own unless framing demands another.
+    public var status: Int
+    /// What was wrong, where, and what would be right.
+    public var detail: String
+    /// The record as it now is, where a precondition failed and there is one.
+    public var current: Record?
+    /// The number that the server expects next, where a write's number skipped one.
+    public var expected: Int64?
+
+    /// A problem; `status` is the code's own unless given.
+    public init(_ code: ProblemCode, _ detail: String, status: Int? = nil, current: Record? = nil, expected: Int64? = nil) {
+        self.code = code
+        self.status = status ?? code.status
+        self.detail = detail
+        self.current = current
+        self.expected = expected
+    }
+
+    /// What a ``WireError`` is on the wire.
+    public init(_ error: WireError) {
+        switch error {
+        case .invalidJSON, .unexpectedJSON: self.init(.invalidJSON, error.description)
+        case .invalidNamespace, .invalidKey, .invalidClient: self.init(.invalidKey, error.description)
+        case .invalidCursor: self.init(.invalidCursor, error.description)
+        }
+    }
+
+    /// `code: detail`
+    public var description: String { "\(code.text): \(detail)" }
+}

@@ -1,0 +1,73 @@
+/// What kind of problem it is: the last part of `urn:freshet:problem:<code>`. Codes that a reader does not know stay as they are.
+public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
+    /// The code, for example `not-found`.
+    public let text: String
+    /// The status that goes with it.
+    public let status: Int
+    /// A few words for people, the same for every problem of the kind.
+    public let title: String
+
+    private init(_ text: String, _ status: Int, _ title: String) {
+        self.text = text
+        self.status = status
+        self.title = title
+    }
+
+    /// There is no such record, namespace or path.
+    public static let notFound = ProblemCode("not-found", 404, "Not found")
+    /// `If-Match`, `If-None-Match` or `ifRevision` did not hold; `current` is the record as it now is.
+    public static let preconditionFailed = ProblemCode("precondition-failed", 412, "The record has changed")
+    /// The body is not well-formed JSON, or not the JSON that belongs here.
+    public static let invalidJSON = ProblemCode("invalid-json", 400, "Invalid JSON")
+    /// A namespace, collection, id or client is not named as the rules say.
+    public static let invalidKey = ProblemCode("invalid-key", 400, "Invalid name")
+    /// `since` is no cursor.
+    public static let invalidCursor = ProblemCode("invalid-cursor", 400, "Invalid cursor")
+    /// A parameter or a field is out of range or not understood.
+    public static let invalidRequest = ProblemCode("invalid-request", 400, "Invalid request")
+    /// Deletes after this cursor have been forgotten: start again from a list.
+    public static let cursorExpired = ProblemCode("cursor-expired", 410, "The cursor is too old")
+    /// The namespace has begun a new history: start again from a list.
+    public static let epochChanged = ProblemCode("epoch-changed", 410, "The namespace has a new epoch")
+    /// The cursor is past the newest change: start again from a list.
+    public static let cursorAhead = ProblemCode("cursor-ahead", 410, "The cursor is ahead of the server")
+    /// A write's number skips one; `expected` is the number that comes next.
+    public static let writeGap = ProblemCode("write-gap", 409, "A write is missing before this one")
+    /// An atomic batch failed because of another of its writes.
+    public static let batchRejected = ProblemCode("batch-rejected", 409, "Another write of the atomic batch was rejected")
+    /// The value, the header or the URI is over the limit that the detail names.
+    public static let tooLarge = ProblemCode("too-large", 413, "Too large")
+    /// The media type is not taken here.
+    public static let unsupportedMediaType = ProblemCode("unsupported-media-type", 415, "Unsupported media type")
+    /// The method is not allowed here; `Allow` lists those that are.
+    public static let methodNotAllowed = ProblemCode("method-not-allowed", 405, "Method not allowed")
+    /// A token is missing or not valid.
+    public static let unauthorized = ProblemCode("unauthorized", 401, "Unauthorized")
+    /// The token does not allow this.
+    public static let forbidden = ProblemCode("forbidden", 403, "Forbidden")
+    /// Too much is under way; come back after `Retry-After`.
+    public static let overloaded = ProblemCode("overloaded", 503, "Overloaded")
+    /// The server is stopping; come back after `Retry-After`.
+    public static let unavailable = ProblemCode("unavailable", 503, "Unavailable")
+    /// The disk is full: nothing was stored.
+    public static let storageFull = ProblemCode("storage-full", 507, "The disk is full")
+    /// The store failed: nothing was stored.
+    public static let storageFailed = ProblemCode("storage-failed", 500, "The store failed")
+    /// The request breaks the rules of HTTP/1.1 framing.
+    public static let malformedRequest = ProblemCode("malformed-request", 400, "Malformed request")
+
+    private static let known: [String: ProblemCode] = Dictionary(
+        uniqueKeysWithValues: [
+            notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, cursorExpired, epochChanged,
+            cursorAhead, writeGap, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized, forbidden, overloaded,
+            unavailable, storageFull, storageFailed, malformedRequest,
+        ].map { ($0.text, $0) })
+
+    /// The code with this text, or a new one with `status` where it is unknown here.
+    public init(text: String, status: Int) {
+        self = Self.known[text] ?? ProblemCode(text, status, text)
+    }
+
+    /// The code's text.
+    public var description: String { text }
+}

@@ -1,0 +1,68 @@
+/// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from what the asker has.
+public struct ReadsRequest: WireMessage {
+    /// A record that is wanted, and the revision at which the asker has it, if it has.
+    public struct Item: Hashable, Sendable {
+        /// The record's address.
+        public var key: RecordKey
+        /// The revision that the asker has; a record at this revision is not sent again.
+        public var revision: Revision?
+
+        /// An item.
+        public init(key: RecordKey, revision: Revision? = nil) {
+            self.key = key
+            self.revision = revision
+        }
+    }
+
+    /// What is wanted.
+    public var items: [Item]
+
+    /// A request for `items`.
+    public init(items: [Item]) { self.items = items }
+
+    /// `{"keys":[{"key":…,"revision"?:…}]}`
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("keys")
+        writer.beginArray()
+        for item in items {
+            writer.beginObject()
+            writer.member("key", item.key.description)
+            if let revision = item.revision { writer.member("revision", revision.number) }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var items: [Item]?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "keys": items = try reader.elements { reader throws(WireError) in try Item(&reader) }
+            default: try reader.skip()
+            }
+        }
+        guard let items else { throw .unexpectedJSON("reads take {\"keys\":[{\"key\":…,\"revision\"?:…}]}") }
+        self.init(items: items)
+    }
+}
+
+extension ReadsRequest.Item {
+    init(_ reader: inout JSONReader) throws(WireError) {
+        var key: RecordKey?
+        var revision: Revision?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "key": key = try RecordKey(try reader.string())
+            case "revision": revision = try reader.takeNull() ? nil : try reader.revision()
+            default: try reader.skip()
+            }
+        }
+        guard let key else { throw .unexpectedJSON("each of 'keys' takes a 'key'") }
+        self.init(key: key, revision: revision)
+    }
+}

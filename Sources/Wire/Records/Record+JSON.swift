@@ -1,0 +1,57 @@
+extension Record: WireMessage {
+    /// Writes the record object.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("key", key.description)
+        writer.member("revision", revision.number)
+        content?.write(to: &writer)
+        writer.member("contentType", contentType)
+        writer.member("size", Int64(size))
+        writer.member("modified", modified.description)
+        writer.endObject()
+    }
+
+    /// Reads a record object.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var fields = RecordFields()
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            if try !fields.take(name, &reader) { try reader.skip() }
+        }
+        guard let key = fields.key, let revision = fields.revision else {
+            throw .unexpectedJSON("a record takes at least 'key' and 'revision'")
+        }
+        let modified = fields.modified ?? Timestamp(milliseconds: 0)
+        if let content = fields.content {
+            self.init(key: key, revision: revision, content: content, modified: modified)
+        } else {
+            self.init(
+                key: key, revision: revision, contentType: fields.contentType ?? Content.json, size: fields.size ?? 0, modified: modified)
+        }
+    }
+}
+
+/// The members that record objects and changes have in common.
+struct RecordFields {
+    var key: RecordKey?
+    var revision: Revision?
+    var content: Content?
+    var contentType: String?
+    var size: Int?
+    var modified: Timestamp?
+
+    /// Takes the member's value if it is one of these; otherwise leaves it unread and says so.
+    mutating func take(_ name: String, _ reader: inout JSONReader) throws(WireError) -> Bool {
+        switch name {
+        case "key": key = try RecordKey(try reader.string())
+        case "revision": revision = try reader.revision()
+        case "value": content = Content(checkedJSON: try reader.rawValue())
+        case "body": content = try Content.body(&reader)
+        case "contentType": contentType = try reader.string()
+        case "size": size = Int(try reader.integer())
+        case "modified": modified = Timestamp(try reader.string())
+        default: return false
+        }
+        return true
+    }
+}

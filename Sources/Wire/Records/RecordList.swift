@@ -1,0 +1,47 @@
+/// One page of `GET /v1/{ns}/records/{collection}`, ordered by id.
+public struct RecordList: WireMessage {
+    /// The records of this page.
+    public var records: [Record]
+    /// The id to ask on with as `after`; `nil` on the last page.
+    public var next: String?
+    /// The position of the state that the page reflects.
+    public var cursor: Cursor
+
+    /// A page.
+    public init(records: [Record], next: String?, cursor: Cursor) {
+        self.records = records
+        self.next = next
+        self.cursor = cursor
+    }
+
+    /// `{"records":[…],"next":id|null,"cursor":…}`
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("records")
+        writer.beginArray()
+        for record in records { record.write(to: &writer) }
+        writer.endArray()
+        writer.member("next")
+        if let next { writer.string(next) } else { writer.null() }
+        writer.member("cursor", cursor.description)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var records: [Record] = []
+        var next: String?
+        var cursor: Cursor?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
+            case "next": next = try reader.takeNull() ? nil : try reader.string()
+            case "cursor": cursor = try reader.cursor()
+            default: try reader.skip()
+            }
+        }
+        guard let cursor else { throw .unexpectedJSON("a list takes 'records', 'next' and 'cursor'") }
+        self.init(records: records, next: next, cursor: cursor)
+    }
+}

@@ -1,0 +1,37 @@
+/// The answer to `GET /v1/{ns}/clients/{client}`: how far a device's writes have come.
+public struct ClientStatus: WireMessage {
+    /// The device.
+    public var client: ClientIdentifier
+    /// The number of its last decided write; 0 if it has none.
+    public var last: Int64
+
+    /// A status.
+    public init(client: ClientIdentifier, last: Int64) {
+        self.client = client
+        self.last = last
+    }
+
+    /// `{"client":…,"last":…}`
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("client", client.text)
+        writer.member("last", last)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var client: ClientIdentifier?
+        var last: Int64?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "client": client = try ClientIdentifier(try reader.string())
+            case "last": last = try reader.integer()
+            default: try reader.skip()
+            }
+        }
+        guard let client, let last else { throw .unexpectedJSON("a client's status takes 'client' and 'last'") }
+        self.init(client: client, last: last)
+    }
+}

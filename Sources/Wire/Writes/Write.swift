@@ -1,0 +1,19 @@
+/// One write of a device, numbered so that it takes effect exactly once.
+public struct Write: Hashable, Sendable {
+    /// 1, 2, 3 … for each device and namespace, for ever.
+    public var number: Int64
+    /// The record that it is about.
+    public var key: RecordKey
+    /// What it does.
+    public var operation: WriteOperation
+    /// Apply only if the record is at this revision; ``Revision/zero``: only if there is none.
+    public var ifRevision: Revision?
+
+    /// A write.
+    public init(number: Int64, key: RecordKey, operation: WriteOperation, ifRevision: Revision? = nil) {
+        self.number = number
+        self.key = key
+        self.operation = operation
+        self.ifRevision = ifRevision
+    }
+}

@@ -1,0 +1,21 @@
+/// What a write does to its record.
+public enum WriteOperation: Hashable, Sendable {
+    /// The record becomes this value.
+    case put(Content)
+    /// A merge patch (RFC 7396), well-formed JSON; rejected with `not-found` where there is no record.
+    case patch([UInt8])
+    /// The record goes; without effect, and without a revision, where there is none.
+    case delete
+    /// A number is added at a place in the record; record and place begin from 0 where they are missing.
+    case increment(path: JSONPointer, by: JSONNumber)
+
+    /// The name on the wire: `put`, `patch`, `delete`, `increment`.
+    public var name: String {
+        switch self {
+        case .put: "put"
+        case .patch: "patch"
+        case .delete: "delete"
+        case .increment: "increment"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// The answer to a single `PUT`, `PATCH` or `DELETE`.
+public struct WriteReceipt: WireMessage {
+    /// The record that was written.
+    public var key: RecordKey
+    /// The revision that the write took; `nil` for a numbered delete of a record that was not there.
+    public var revision: Revision?
+    /// The position after the write.
+    public var cursor: Cursor
+
+    /// A receipt.
+    public init(key: RecordKey, revision: Revision?, cursor: Cursor) {
+        self.key = key
+        self.revision = revision
+        self.cursor = cursor
+    }
+
+    /// `{"key":…,"revision":…,"cursor":…}`
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("key", key.description)
+        if let revision { writer.member("revision", revision.number) }
+        writer.member("cursor", cursor.description)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    public init(_ reader: inout JSONReader) throws(WireError) {
+        var key: RecordKey?
+        var revision: Revision?
+        var cursor: Cursor?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "key": key = try RecordKey(try reader.string())
+            case "revision": revision = try reader.revision()
+            case "cursor": cursor = try reader.cursor()
+            default: try reader.skip()
+            }
+        }
+        guard let key, let cursor else { throw .unexpectedJSON("a receipt takes 'key', 'revision' and 'cursor'") }
+        self.init(key: key, revision: revision, cursor: cursor)
+    }
+}
