@@ -1,0 +1,77 @@
+import Testing
+
+@testable import FreshetWire
+
+@Suite("Merge patch and increment")
+struct JSONDocumentTests {
+    /// The table of RFC 7396, appendix A.
+    static let patches: [(String, String, String)] = [
+        (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+        (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+        (#"{"a":"b"}"#, #"{"a":null}"#, #"{}"#),
+        (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
+        (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
+        (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
+        (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+        (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
+        (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#),
+        (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#),
+        (#"{"a":"foo"}"#, "null", "null"),
+        (#"{"a":"foo"}"#, #""bar""#, #""bar""#),
+        (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
+        ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
+        ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+    ]
+
+    @Test("merges as RFC 7396 shows", arguments: patches)
+    func merges(target: String, patch: String, result: String) throws {
+        let merged = try JSONDocument(Array(target.utf8)).merging(try JSONDocument(Array(patch.utf8)))
+        #expect(String(decoding: merged.bytes, as: UTF8.self) == result)
+    }
+
+    static let sums: [(String?, String, String, String?)] = [
+        (#"{"n":1}"#, "/n", "2", #"{"n":3}"#),
+        (#"{"n":1}"#, "/m", "2", #"{"n":1,"m":2}"#),
+        (#"{}"#, "/a/b", "-1", #"{"a":{"b":-1}}"#),
+        ("5", "", "1", "6"),
+        (nil, "/visits", "1", #"{"visits":1}"#),
+        (nil, "", "7", "7"),
+        (#"{"a":[1,2]}"#, "/a/1", "10", #"{"a":[1,12]}"#),
+        (#"{"a~/b":1}"#, "/a~0~1b", "1", #"{"a~/b":2}"#),
+        (#"{"n":9223372036854775807}"#, "/n", "1", #"{"n":9.223372036854776e+18}"#),
+        (#"{"n":0.5}"#, "/n", "0.25", #"{"n":0.75}"#),
+        (#"{"n":"x"}"#, "/n", "1", nil),
+        (#"{"n":null}"#, "/n", "1", nil),
+        (#"{"a":[1]}"#, "/a/1", "1", nil),
+        (#"{"a":[1]}"#, "/a/01", "1", nil),
+        (#"{"a":3}"#, "/a/b", "1", nil),
+        (#"{"n":1e308}"#, "/n", "1e308", nil),
+    ]
+
+    @Test("increments where it can, and refuses where it cannot", arguments: sums)
+    func increments(target: String?, path: String, amount: String, result: String?) throws {
+        let pointer = try JSONPointer(path)
+        let number = try #require(JSONNumber(literal: amount))
+        let changed =
+            try? target.map { try JSONDocument(Array($0.utf8)).incrementing(pointer, by: number) }
+            ?? JSONDocument.incrementingNothing(pointer, by: number)
+        #expect(changed.map { String(decoding: $0.bytes, as: UTF8.self) } == result)
+    }
+
+    @Test("refuses what is no pointer", arguments: ["a", "/a~2", "/~", "a/b"])
+    func refusesPointers(text: String) {
+        #expect(throws: WireError.self) { try JSONPointer(text) }
+    }
+
+    @Test("keeps the order of members and the spelling of numbers")
+    func keepsSpelling() throws {
+        let text = #"{"z":1.0,"a":1e3,"m":-0}"#
+        #expect(String(decoding: try JSONDocument(Array(text.utf8)).bytes, as: UTF8.self) == text)
+    }
+
+    @Test("of equal names the last wins, at the place of the first")
+    func duplicates() throws {
+        let document = try JSONDocument(Array(#"{"a":1,"b":2,"a":3}"#.utf8))
+        #expect(String(decoding: document.bytes, as: UTF8.self) == #"{"a":3,"b":2}"#)
+    }
+}

@@ -1,0 +1,100 @@
+import FreshetWire
+import Testing
+
+@Suite("JSON reader")
+struct JSONReaderTests {
+    static let valid: [String] = [
+        "0", "-0", "12", "-1.5e+10", "1E5", "0.5", "true", "false", "null", "\"\"", "\"a\\u00e9\\n\\\"\"", "[]", "[1,[2,[3]]]", "{}",
+        " {\"a\" : [1 , 2] , \"b\":{\"c\":null}} \n", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"é漢😀\"",
+    ]
+
+    @Test("accepts well-formed values and takes them as they are", arguments: valid)
+    func acceptsValid(text: String) throws {
+        // Given a well-formed value between white space, When it is taken raw
+        var reader = JSONReader(Array(" \(text)\t".utf8))
+        let raw = try reader.rawValue()
+        try reader.end()
+        // Then its bytes are the very ones
+        let core = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(String(decoding: raw, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ") == core)
+    }
+
+    static let invalid: [(String, Int)] = [
+        ("", 0), ("tru", 0), ("nul", 0), ("01", 1), ("-", 1), ("1.", 2), (".5", 0), ("1e", 2), ("+1", 0), ("[1,]", 3), ("[1 2]", 3),
+        ("[,1]", 1), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{\"a\":1,}", 7), ("{a:1}", 1), ("\"\u{1}\"", 1), ("\"\\x\"", 1), ("\"\\u12\"", 1),
+        ("\"abc", 4), ("[1", 2), ("{\"a\":1", 6), ("1 2", 2), ("NaN", 0), ("'a'", 0), ("// x\n1", 0), ("[1]]", 3), ("\u{FEFF}1", 0),
+    ]
+
+    @Test("refuses ill-formed values and names the byte", arguments: invalid)
+    func refusesInvalid(text: String, offset: Int) {
+        // Given ill-formed input, When it is checked, Then the error points at the first byte that is wrong
+        #expect {
+            try JSONReader.validate(Array(text.utf8))
+        } throws: { error in
+            guard case .invalidJSON(offset, _)? = error as? WireError else { return false }
+            return true
+        }
+    }
+
+    @Test("no prefix of a document is a document")
+    func refusesEveryPrefix() throws {
+        let document = Array(#"{"a":[1,-2.5e3,"x\u00e9\\",true,null],"b":{"c":{}}}"#.utf8)
+        try JSONReader.validate(document)
+        for count in 0..<document.count {
+            #expect(throws: WireError.self) { try JSONReader.validate(Array(document.prefix(count))) }
+        }
+    }
+
+    @Test(
+        "refuses strings that are not UTF-8",
+        arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]])
+    func refusesInvalidUTF8(bytes: [UInt8]) {
+        #expect(throws: WireError.self) { try JSONReader.validate([0x22] + bytes + [0x22]) }
+    }
+
+    @Test("refuses a lone surrogate only where the text is wanted")
+    func loneSurrogates() throws {
+        var reader = JSONReader(Array("\"\\ud800x\"".utf8))
+        #expect(throws: WireError.invalidJSON(offset: 1, reason: "a \\u escape is half of a surrogate pair")) { try reader.string() }
+    }
+
+    @Test("bounds the nesting instead of exhausting the stack")
+    func boundsDepth() throws {
+        let deepest = JSONReader.maximumDepth
+        try JSONReader.validate(Array((String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)).utf8))
+        #expect(throws: WireError.self) { try JSONReader.validate(Array(String(repeating: "[", count: 1_000_000).utf8)) }
+        #expect(throws: WireError.self) { try JSONReader.validate(Array(String(repeating: "{\"a\":", count: 1_000_000).utf8)) }
+    }
+
+    @Test("tells another kind of value from ill-formed input")
+    func tellsKinds() throws {
+        var reader = JSONReader(Array("[1]".utf8))
+        #expect {
+            try reader.beginObject()
+        } throws: { error in
+            guard case .unexpectedJSON? = error as? WireError else { return false }
+            return true
+        }
+    }
+
+    @Test("never crashes on bytes of any kind", arguments: 0..<64)
+    func survivesNoise(seed: UInt64) {
+        // Given well-formed documents with bytes changed at random
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
+        func next() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        for _ in 0..<200 {
+            var bytes = Array(#"{"key":"c/1","revision":12,"op":"put","value":{"a":[1,"\u00e9"]},"client":"d","write":3}"#.utf8)
+            for _ in 0...(next() % 4) { bytes[Int(next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: next()) }
+            // When they are read as messages, Then each is a message or an error
+            _ = try? Change(json: bytes)
+            _ = try? WriteBatch(json: bytes)
+            _ = try? Problem(json: bytes)
+            _ = try? JSONReader.validate(bytes)
+        }
+    }
+}
