@@ -71,7 +71,7 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "FreshetClient", "FreshetServer",
+                "FreshetClient", "FreshetServer", "FreshetWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -86,5 +86,6 @@ let package = Package(
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer"], swiftSettings: strict),
+        .testTarget(name: "CLITests", dependencies: ["freshet", "FreshetClient", "FreshetServer", "FreshetWire"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,11 @@
+/// Why a command ends without success: one line for a person, and an exit status for a program.
+struct CommandFailure: Error, Hashable, Sendable {
+    let status: ExitStatus
+    /// What was wrong, and what to do.
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

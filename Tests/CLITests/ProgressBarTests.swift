@@ -1,0 +1,22 @@
+import Testing
+
+@testable import freshet
+
+struct ProgressBarTests {
+    @Test func countsAndSharesAreShown() {
+        // Given a bar for the languages of the world
+        let bar = ProgressBar(unit: "records", total: 7_910)
+        // When a little less than half is done after half a second
+        let line = bar.line(done: 3_560, seconds: 0.5, width: 80)
+        // Then the share, the counts and the rate stand behind the bar
+        #expect(line == "[#############-----------------]  45%  3,560 of 7,910 records  7,120/s")
+    }
+
+    @Test(arguments: [0, 10, 40, 79]) func lineNeverExceedsTheTerminal(width: Int) {
+        #expect(ProgressBar(unit: "records", total: 7_910).line(done: 7_910, seconds: 1, width: width).count <= width)
+    }
+
+    @Test func nothingToDoIsDone() {
+        #expect(ProgressBar(unit: "records", total: 0).line(done: 0, seconds: 0, width: 80).contains("100%  0 of 0 records"))
+    }
+}

@@ -1,0 +1,54 @@
+# What the scripts have in common; sourced by them, never run. It leaves the caller in the project's folder.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What the five rooms that others embed are called, folder and module.
+readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite SocketHTTP:SocketHTTP Server:FreshetServer ClientSDK:FreshetClient)
+
+say() { printf '\n== %s\n' "$*"; }
+
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# Installs those of the named Debian packages that are missing; does nothing, and needs no rights, where none is.
+install_packages() {
+    local package missing=()
+    for package in "$@"; do
+        [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null || fail "this system has no apt-get; install what these Debian packages hold, then run again: ${missing[*]}"
+    local rights=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "installing needs root, and there is no sudo; as root run: apt-get install ${missing[*]}"
+        rights=(sudo)
+    fi
+    say "installing ${missing[*]}"
+    local log apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+    log=$(mktemp)
+    # The lists may be new enough, so they are fetched only once an installation without them has failed.
+    "${rights[@]}" "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1 \
+        || { "${rights[@]}" "${apt[@]}" update && "${rights[@]}" "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 \
+        || { cat "$log" >&2; fail "apt-get could not install ${missing[*]}: its own words are above"; }
+    rm -f "$log"
+}
+
+# What it takes to build: Swift 6.3 or newer, git for the packages, and the two C libraries.
+prepare_build() {
+    command -v swift >/dev/null || fail "swift is not in the PATH; install Swift 6.3 or newer: https://www.swift.org/install/linux/"
+    local version
+    version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' | head -n 1)
+    read -r major minor <<<"${version:-0 0}"
+    [ $((major * 100 + minor)) -ge 603 ] || fail "Swift ${major}.${minor} is too old: it takes 6.3 or newer, https://www.swift.org/install/linux/"
+    install_packages git libsqlite3-dev libcurl4-openssl-dev pkg-config
+}
+
+# Builds the release program; `release_folder` is then where it and its objects are.
+build_release() {
+    say "building (release)"
+    swift build -c release --product freshet
+    release_folder=$(swift build -c release --show-bin-path)
+}
