@@ -1,0 +1,31 @@
+package import HTTPTypes
+
+/// One request as the transport sends it: nothing is added but what HTTP/1.1 demands.
+package struct HTTPRequestDescription: Sendable {
+    /// `GET`, `POST` …
+    package var method: HTTPRequest.Method
+    /// The absolute URL, percent-encoded; its path is sent as it stands, dot segments included.
+    package var url: String
+    package var fields: HTTPFields
+    /// `nil` for a request without content; an empty array sends `Content-Length: 0`.
+    package var body: [UInt8]?
+    /// From the start to the last byte, connecting included. Zero and less mean at once.
+    package var timeout: Duration
+    /// The most bytes that the response's content may have.
+    package var maximumResponseSize: Int
+    /// How many redirects are followed; 0 gives the redirect itself as the response.
+    package var maximumRedirects: Int
+
+    package init(
+        method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil,
+        timeout: Duration = .seconds(30), maximumResponseSize: Int = 64 << 20, maximumRedirects: Int = 0
+    ) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.body = body
+        self.timeout = timeout
+        self.maximumResponseSize = maximumResponseSize
+        self.maximumRedirects = maximumRedirects
+    }
+}

@@ -1,0 +1,100 @@
+internal import CCurl
+internal import HTTPTypes
+
+extension Transfer {
+    /// Tells libcurl the request. Options and their meaning: <https://curl.se/libcurl/c/curl_easy_setopt.html>.
+    func configure(_ configuration: CurlTransport.Configuration) throws(TransportError) {
+        easy.reset()
+        // No signals: they would hit other threads of the program. DNS time-outs work all the same with a threaded resolver.
+        try easy.set(CURLOPT_NOSIGNAL, 1)
+        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_URL, request.url)
+        // An id may be "..": the path is sent as the caller spelt it.
+        try easy.set(CURLOPT_PATH_AS_IS, 1)
+        try easy.set(CURLOPT_HTTP_VERSION, configuration.allowsHTTP2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+        try easy.set(CURLOPT_FOLLOWLOCATION, request.maximumRedirects > 0 ? 1 : 0)
+        try easy.set(CURLOPT_MAXREDIRS, max(0, request.maximumRedirects))
+        try setTimes(configuration)
+        try setContent()
+        try setFields(configuration)
+        // A length that is announced is refused before its content comes; one that is not, by the callback.
+        try easy.set(CURLOPT_MAXFILESIZE_LARGE, offset: max(1, request.maximumResponseSize))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            Transfer.deliver(bytes, size * count, context) { $0.receive(body: $1) }
+        }
+        try easy.set(CURLOPT_WRITEDATA, pointer: context)
+        try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            Transfer.deliver(bytes, size * count, context) { $0.receive(header: $1) }
+        }
+        try easy.set(CURLOPT_HEADERDATA, pointer: context)
+        try easy.set(CURLOPT_PRIVATE, pointer: context)
+    }
+
+    private func setTimes(_ configuration: CurlTransport.Configuration) throws(TransportError) {
+        // libcurl takes 0 for "no limit", so nothing falls below one millisecond.
+        try easy.set(CURLOPT_TIMEOUT_MS, max(1, request.timeout.wholeMilliseconds))
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, min(configuration.connectTimeout, request.timeout).wholeMilliseconds))
+        try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+        try easy.set(CURLOPT_TCP_KEEPIDLE, 15)
+        try easy.set(CURLOPT_TCP_KEEPINTVL, 5)
+        try easy.set(CURLOPT_TCP_NODELAY, 1)
+    }
+
+    private func setContent() throws(TransportError) {
+        if let body = request.body {
+            try easy.set(CURLOPT_POST, 1)
+            // The size comes first: without it libcurl would look for a zero byte.
+            try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
+            let code = body.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { freshet_setopt_pointer(easy.handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0)) }
+                    ?? freshet_setopt_text(easy.handle, CURLOPT_COPYPOSTFIELDS, "")
+            }
+            try easy.check(code)
+        } else if request.method == .head {
+            try easy.set(CURLOPT_NOBODY, 1)
+        } else {
+            try easy.set(CURLOPT_HTTPGET, 1)
+        }
+        if request.method != (request.body == nil ? .get : .post), request.method != .head {
+            try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
+    }
+
+    private func setFields(_ configuration: CurlTransport.Configuration) throws(TransportError) {
+        // Without this libcurl would hold back a long body for a second, waiting for 100 Continue; and it would name a form as the type.
+        var lines = ["Expect:"]
+        if request.body != nil, request.fields[.contentType] == nil { lines.append("Content-Type:") }
+        lines.append("User-Agent: \(configuration.userAgent)")
+        // "Name;" is libcurl's spelling of a field that is present and empty.
+        for field in request.fields { lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)") }
+        for line in lines {
+            guard let longer = curl_slist_append(fieldList, line) else {
+                throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory")
+            }
+            fieldList = longer
+        }
+        try easy.set(CURLOPT_HTTPHEADER, pointer: fieldList)
+    }
+
+    /// - Returns: what libcurl takes as success: the number of bytes given. Anything else ends the transfer.
+    private static func deliver(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        to receive: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+}
+
+extension Duration {
+    /// Rounded up, so that a short wait never becomes none; clamped to what a C `int` holds, as libcurl does.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds < Int64(Int32.max) / 1_000 else { return Int(Int32.max) }
+        guard seconds > -1_000_000 else { return -1_000_000_000 }
+        return Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

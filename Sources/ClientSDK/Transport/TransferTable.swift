@@ -1,0 +1,72 @@
+internal import CCurl
+
+/// The transfers under way; lives on the curl thread alone.
+final class TransferTable {
+    private let multi: UnsafeMutableRawPointer
+    private let configuration: CurlTransport.Configuration
+    /// Holds each transfer for as long as libcurl knows its address.
+    private var transfers: [UInt64: Transfer] = [:]
+    private var idleHandles: [EasyHandle] = []
+
+    init(multi: UnsafeMutableRawPointer, configuration: CurlTransport.Configuration) {
+        self.multi = multi
+        self.configuration = configuration
+        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnections)
+        _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections * 2)
+    }
+
+    func begin(_ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion) {
+        guard let easy = idleHandles.popLast() ?? EasyHandle() else {
+            return completion(.failure(.failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a request")))
+        }
+        let transfer = Transfer(id: id, request: request, easy: easy, completion: completion)
+        do {
+            try transfer.configure(configuration)
+        } catch {
+            return completion(.failure(error))
+        }
+        transfers[id] = transfer
+        let code = curl_multi_add_handle(multi, easy.handle)
+        guard code == CURLM_OK else {
+            transfers[id] = nil
+            return completion(.failure(.failed(code: Int(code.rawValue), String(cString: curl_multi_strerror(code)))))
+        }
+    }
+
+    func cancel(_ id: UInt64) {
+        guard let transfer = transfers[id] else { return }
+        finish(transfer, .failure(.aborted))
+    }
+
+    func abortAll() {
+        for id in transfers.keys.sorted() { cancel(id) }
+    }
+
+    /// Lets libcurl read and write what it can, and completes what has ended.
+    func perform() {
+        var running: Int32 = 0
+        curl_multi_perform(multi, &running)
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            // Read before the handle is removed, which frees the message.
+            let code = freshet_message_result(message)
+            var context: UnsafeMutableRawPointer?
+            _ = freshet_getinfo_pointer(easy, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            finish(transfer, transfer.outcome(code))
+        }
+    }
+
+    private func finish(_ transfer: Transfer, _ outcome: Result<HTTPReply, TransportError>) {
+        curl_multi_remove_handle(multi, transfer.easy.handle)
+        // From here on libcurl knows the transfer no more, so it may go.
+        transfers[transfer.id] = nil
+        if idleHandles.count < configuration.maximumConnections {
+            transfer.easy.reset()
+            idleHandles.append(transfer.easy)
+        }
+        transfer.completion(outcome)
+    }
+}

@@ -1,0 +1,40 @@
+/// Why there is no response. Each but ``invalidRequest(_:)``, ``tls(_:)`` and ``tooLarge(limit:)`` may pass by itself: try again later.
+package enum TransportError: Error, Hashable, Sendable {
+    /// The host's name could not be resolved. Check the URL and the network.
+    case couldNotResolve(String)
+    /// Nothing accepted the connection. Check that the server runs and the port is right.
+    case couldNotConnect(String)
+    /// The request's time was up, connecting included. Whether the server has acted is unknown: ask again.
+    case timedOut
+    /// The certificate or the handshake failed. Check the server's certificate and this machine's clock and roots.
+    case tls(String)
+    /// The connection broke before the response was complete. Whether the server has acted is unknown: ask again.
+    case connectionLost(String)
+    /// What came back is not HTTP. Check that the URL leads to a Freshet server.
+    case malformedResponse(String)
+    /// The response is larger than allowed. Raise the limit, or ask for less.
+    case tooLarge(limit: Int)
+    /// It was cancelled, or the transport was shut down.
+    case aborted
+    /// The URL or the request cannot be sent. Correct it.
+    case invalidRequest(String)
+    /// libcurl failed in another way; its code and text say how.
+    case failed(code: Int, String)
+}
+
+extension TransportError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .couldNotResolve(let text): "the host's name could not be resolved (\(text)): check the URL and the network"
+        case .couldNotConnect(let text): "no connection (\(text)): check that the server runs and that host and port are right"
+        case .timedOut: "no complete response in time: the server or the network is slow, or the connection is dead"
+        case .tls(let text): "the TLS handshake failed (\(text)): check the certificate, the clock and the trusted roots"
+        case .connectionLost(let text): "the connection broke before the response was complete (\(text))"
+        case .malformedResponse(let text): "the answer is not HTTP (\(text)): check that the URL leads to a Freshet server"
+        case .tooLarge(let limit): "the response has more than the \(limit) bytes allowed: raise the limit, or ask for less"
+        case .aborted: "the request was cancelled"
+        case .invalidRequest(let text): "the request cannot be sent (\(text)): correct the URL"
+        case .failed(let code, let text): "libcurl failed with code \(code): \(text)"
+        }
+    }
+}
