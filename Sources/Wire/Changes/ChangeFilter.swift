@@ -19,6 +19,17 @@ public struct ChangeFilter: Hashable, Sendable {
         self.prefix = prefix
     }
 
+    /// By bytes, as the prefix is compared.
+    public static func == (left: ChangeFilter, right: ChangeFilter) -> Bool {
+        left.collections == right.collections && ByteIdentity.areEqual(left.prefix, right.prefix)
+    }
+
+    /// By bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(collections)
+        ByteIdentity.hash(prefix, into: &hasher)
+    }
+
     /// Whether a record's change is wanted. O(number of collections).
     public func matches(_ key: RecordKey) -> Bool {
         (collections.isEmpty || collections.contains(key.collection)) && (prefix.isEmpty || key.id.utf8.starts(with: prefix.utf8))

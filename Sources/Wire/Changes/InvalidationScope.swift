@@ -7,6 +7,28 @@ public enum InvalidationScope: Hashable, Sendable {
     /// Everything in the namespace.
     case everything
 
+    /// By bytes, as keys are compared.
+    public static func == (left: InvalidationScope, right: InvalidationScope) -> Bool {
+        switch (left, right) {
+        case (.key(let left), .key(let right)): left == right
+        case (.collection(let left, let leftPrefix), .collection(let right, let rightPrefix)):
+            left == right && ByteIdentity.areEqual(leftPrefix, rightPrefix)
+        case (.everything, .everything): true
+        default: false
+        }
+    }
+
+    /// By bytes.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .key(let key): hasher.combine(key)
+        case .collection(let collection, let prefix):
+            hasher.combine(collection)
+            ByteIdentity.hash(prefix, into: &hasher)
+        case .everything: hasher.combine(0)
+        }
+    }
+
     /// Whether the scope reaches `key`.
     public func contains(_ key: RecordKey) -> Bool {
         switch self {

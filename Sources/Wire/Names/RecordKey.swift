@@ -39,6 +39,19 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(collection)/\(id)" }
 }
 
+extension RecordKey {
+    /// By bytes, as ``<(_:_:)`` and the store compare.
+    public static func == (left: RecordKey, right: RecordKey) -> Bool {
+        left.collection == right.collection && ByteIdentity.areEqual(left.id, right.id)
+    }
+
+    /// By bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(collection)
+        ByteIdentity.hash(id, into: &hasher)
+    }
+}
+
 extension RecordKey: Comparable {
     /// By collection, then by id, each in the order of their UTF-8 bytes, as SQLite's `BINARY` collation has it.
     public static func < (left: RecordKey, right: RecordKey) -> Bool {

@@ -1,0 +1,11 @@
+/// Names are equal when their bytes are. `String` compares by canonical equivalence instead, by which `é` in its two
+/// spellings would be one record here and two in SQLite.
+enum ByteIdentity {
+    static func areEqual(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+    static func hash(_ text: String, into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(text.utf8.count)
+    }
+}
