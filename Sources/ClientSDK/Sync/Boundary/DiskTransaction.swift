@@ -1,0 +1,79 @@
+package import FreshetWire
+
+/// What the disk is to do, all or nothing, in the order given: entries, outbox, state.
+///
+/// The edge carries transactions out in the order of their ``id`` and answers each with ``SyncEvent/committed(_:skipped:)`` or
+/// ``SyncEvent/commitFailed(_:_:)``. A later one may be carried out although an earlier one failed: each stands for itself.
+package struct DiskTransaction: Hashable, Sendable {
+    package var id: TransactionID
+    /// Remove all entries, frozen entries and outbox rows before anything else, and let the state begin anew for this client (rule 12).
+    package var clear: ClientIdentifier?
+    package var entries: [EntryOperation]
+    package var outbox: [OutboxOperation]
+    package var state: [StateChange]
+
+    package init(
+        id: TransactionID, clear: ClientIdentifier? = nil, entries: [EntryOperation] = [], outbox: [OutboxOperation] = [],
+        state: [StateChange] = []
+    ) {
+        self.id = id
+        self.clear = clear
+        self.entries = entries
+        self.outbox = outbox
+        self.state = state
+    }
+}
+
+/// One operation on the entries. Each says when it has no effect; the edge reports those in ``SyncEvent/committed(_:skipped:)``.
+package enum EntryOperation: Hashable, Sendable {
+    /// Store the entry, unless the row there is not superseded by it (``Entry/supersedes(_:)``), or, with `onlyIfHeld`, there is no row.
+    case put(Entry, onlyIfHeld: Bool)
+    /// The record is still at `confirmation.revision`: if the row is at that revision of that epoch, raise its `asOf`, `pass` and
+    /// `verifiedAt`. Otherwise no effect, except that with `orEvict` a row that does not supersede the news (its epoch differs, or its
+    /// revision is lower) is removed: its value is not known any more.
+    case confirm(Confirmation, orEvict: Bool)
+    /// Remove the rows in `scope` that are of another epoch than `position` or whose `asOf` is before `position.revision`.
+    case evict(InvalidationScope, before: Cursor)
+    /// Remove the rows whose `pass` is lower than this.
+    case evictUnverified(pass: Int64)
+}
+
+/// The news that a record has not changed.
+package struct Confirmation: Hashable, Sendable {
+    package var key: RecordKey
+    package var epoch: Epoch
+    package var revision: Revision
+    package var asOf: Revision
+    package var pass: Int64
+    package var verifiedAt: Timestamp
+
+    package init(key: RecordKey, epoch: Epoch, revision: Revision, asOf: Revision, pass: Int64, verifiedAt: Timestamp) {
+        self.key = key
+        self.epoch = epoch
+        self.revision = revision
+        self.asOf = asOf
+        self.pass = pass
+        self.verifiedAt = verifiedAt
+    }
+}
+
+/// One operation on the outbox and what belongs to it.
+package enum OutboxOperation: Hashable, Sendable {
+    /// Store the row under its receipt, new or in place of the old one.
+    case put(OutboxRow)
+    /// Remove the row.
+    case remove(Receipt)
+    /// Keep this entry beside the newer one of the same key: it is shown until a write of ours whose effect the newer one may or may
+    /// not hold has its verdict.
+    case freeze(Entry)
+    /// Forget the frozen entry of the key.
+    case thaw(RecordKey)
+}
+
+/// Why the disk did not commit. Nothing of the transaction is stored.
+package enum DiskFailure: Error, Hashable, Sendable {
+    /// No room. Free some, or lower the budget of the cache.
+    case full
+    /// Anything else; the text says what.
+    case failed(String)
+}

@@ -1,0 +1,65 @@
+package import FreshetWire
+
+/// One key of the cache as the server confirmed it: a record, or the knowledge that there is none.
+///
+/// The disk keeps one row for each. A key without a row is *unknown*: it was never read, or it was evicted.
+package struct Entry: Hashable, Sendable {
+    /// Where an entry came from.
+    package enum Origin: Int64, Hashable, Sendable {
+        /// A change of the feed.
+        case feed = 0
+        /// A read of this key.
+        case fetch = 1
+        /// A put or delete of this device, known in full from its verdict.
+        case ownWrite = 2
+        /// The current record that came with a rejection.
+        case rejection = 3
+    }
+
+    package var key: RecordKey
+    /// The history that ``revision`` and ``asOf`` belong to.
+    package var epoch: Epoch
+    /// The revision of the last write to the record; where there is none, the same as ``asOf``.
+    package var revision: Revision
+    /// The position through which the entry is known to be right, at or past ``revision``.
+    package var asOf: Revision
+    /// The verification pass that confirmed it. An entry of an earlier pass than the machine's is unverified (after a reset).
+    package var pass: Int64
+    /// The value; `nil` where there is no record.
+    package var content: Content?
+    /// When the record was written, by the server's clock.
+    package var modified: Timestamp?
+    /// When this device last confirmed it, by the device's wall clock.
+    package var verifiedAt: Timestamp
+    package var origin: Origin
+
+    package init(
+        key: RecordKey, epoch: Epoch, revision: Revision, asOf: Revision, pass: Int64, content: Content?, modified: Timestamp? = nil,
+        verifiedAt: Timestamp, origin: Origin
+    ) {
+        self.key = key
+        self.epoch = epoch
+        self.revision = revision
+        self.asOf = asOf
+        self.pass = pass
+        self.content = content
+        self.modified = modified
+        self.verifiedAt = verifiedAt
+        self.origin = origin
+    }
+
+    /// Whether this entry may take the place of `stored`. The one rule of the disk that keeps a value from going back:
+    ///
+    /// - in one epoch, neither the revision falls, nor, in one pass, the position through which it is known;
+    /// - of two epochs, whose revisions cannot be compared, the later pass wins.
+    ///
+    /// ```sql
+    /// CASE WHEN new.epoch = old.epoch
+    ///      THEN new.revision >= old.revision AND (new.pass > old.pass OR (new.pass = old.pass AND new.asOf >= old.asOf))
+    ///      ELSE new.pass > old.pass END
+    /// ```
+    package func supersedes(_ stored: Entry) -> Bool {
+        guard epoch == stored.epoch else { return pass > stored.pass }
+        return revision >= stored.revision && (pass > stored.pass || (pass == stored.pass && asOf >= stored.asOf))
+    }
+}

@@ -1,0 +1,36 @@
+package import FreshetWire
+
+/// What a device shows for a key: the confirmed record with the pending writes replayed over it (rule 7).
+package struct KeyView: Hashable, Sendable {
+    /// The value to show.
+    package enum Value: Hashable, Sendable {
+        case content(Content)
+        /// There is no record, or a pending delete.
+        case absent
+        /// Nothing is known: never read, or evicted. Read it to know.
+        case unknown
+    }
+
+    package var key: RecordKey
+    package var value: Value
+    /// The revision of the confirmed record underneath; `nil` where none is known.
+    package var revision: Revision?
+    /// Whether a write of this device to the key waits for its verdict (rule 8).
+    package var isPending: Bool
+    /// The confirmed entry underneath, with its origin and the time of its confirmation; `nil` where none is known.
+    package var entry: Entry?
+
+    package init(key: RecordKey, value: Value, isPending: Bool, entry: Entry?) {
+        self.key = key
+        self.value = value
+        self.isPending = isPending
+        self.entry = entry
+        revision = entry?.revision
+    }
+
+    /// The view of a key without pending writes.
+    package init(_ key: RecordKey, _ entry: Entry?) {
+        let value: Value = if let entry { entry.content.map(Value.content) ?? .absent } else { .unknown }
+        self.init(key: key, value: value, isPending: false, entry: entry)
+    }
+}

@@ -1,0 +1,68 @@
+package import FreshetWire
+
+/// A request that the transport is to send.
+package struct RequestDescription: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// `GET changes`; `wait` in seconds.
+        case changes(since: Since, filter: ChangeFilter, wait: Int, limit: Int)
+        /// `POST writes`
+        case writes(WriteBatch)
+        /// `POST reads`
+        case reads(ReadsRequest)
+        /// `GET records/{collection}/{id}`, with `If-None-Match` where the position of the known record is given.
+        case record(RecordKey, known: Cursor?)
+        /// `GET clients/{client}`
+        case clientStatus(ClientIdentifier)
+    }
+
+    package var id: RequestID
+    package var kind: Kind
+    /// Whether the token closure must give a fresh token, since the last one was refused with `401`.
+    package var needsFreshToken: Bool
+    /// How long the transport may take, in milliseconds. The machine's own watchdog fires at the same time, whatever the transport believes.
+    package var timeout: Int64
+
+    package init(id: RequestID, kind: Kind, needsFreshToken: Bool, timeout: Int64) {
+        self.id = id
+        self.kind = kind
+        self.needsFreshToken = needsFreshToken
+        self.timeout = timeout
+    }
+}
+
+/// What came back for a request, decoded.
+package enum Reply: Hashable, Sendable {
+    /// `200` of `changes`.
+    case page(ChangePage)
+    /// `204` of `changes`: nothing happened up to this position.
+    case quiet(Cursor)
+    /// `200` of `writes`.
+    case results(WriteResults)
+    /// `200` of `reads`.
+    case reads(ReadsResponse)
+    /// `200` of a record, always with its content, and the `Freshet-Cursor`.
+    case record(Record, Cursor)
+    /// `304` of a record.
+    case notModified(Cursor)
+    /// `404` of a record, with a `Freshet-Cursor`: there is none as of this position. (Without a cursor it is a `problem`.)
+    case missing(Cursor)
+    /// `200` of `clients/{client}`, and the `Freshet-Cursor` where there was one.
+    case client(ClientStatus, Cursor?)
+    /// Any status that tells of an error, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any.
+    /// A body that is no problem document becomes a problem by its status.
+    case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
+    /// No whole answer came.
+    case failure(TransportFailure)
+    /// An answer that is not what the protocol says; the text tells what was wrong.
+    case garbage(String)
+}
+
+/// Why there was no answer.
+package enum TransportFailure: Error, Hashable, Sendable {
+    /// No address, no route, refused: the request did not leave. Check the URL and the network.
+    case unreachable(String)
+    /// The connection broke or the time was over; the request may have arrived.
+    case interrupted(String)
+    /// The watchdog of the machine fired: nothing came within hold and grace.
+    case watchdog
+}

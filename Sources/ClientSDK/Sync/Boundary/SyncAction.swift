@@ -1,0 +1,143 @@
+package import FreshetWire
+
+/// What the edge is to do. Actions are carried out in the order given.
+package enum SyncAction: Hashable, Sendable {
+    /// Send the request and hand in ``SyncEvent/replied(_:_:)`` once.
+    case send(RequestDescription)
+    /// Nobody waits for this request any more. A reply that comes all the same is ignored.
+    case cancel(RequestID)
+    /// Carry the transaction out and hand in ``SyncEvent/committed(_:skipped:)`` or ``SyncEvent/commitFailed(_:_:)``.
+    case commit(DiskTransaction)
+    /// What is on disk now differs: update the memory tier and tell the observers, in this order.
+    case publish([Publication])
+    /// The answer for a caller; each token gets one.
+    case answer(Token, Answer)
+    /// The verdict on a write, for its writer. Each receipt gets one, after a restart too; at least once if the process dies at that moment.
+    case verdict(Receipt, RecordKey, WriteVerdict)
+    /// The status has changed.
+    case status(SyncStatus)
+    /// Hand in ``SyncEvent/timer`` at this uptime; it replaces the earlier deadline, `nil` none is needed.
+    case schedule(at: Int64?)
+    /// Run the user's closure, outside of every lock, and hand in ``SyncEvent/merged(_:_:)``.
+    case merge(MergeRequest)
+    /// Read held keys from disk and hand in ``SyncEvent/heldKeys(_:_:)``.
+    case loadHeld(HeldQuery)
+    /// Something worth a line in the log.
+    case log(LogLine)
+}
+
+/// A difference that others should see.
+package enum Publication: Hashable, Sendable {
+    /// The key looks like this now. An unknown value means: not in any tier.
+    case view(KeyView, Cause)
+    /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more. Keys with pending
+    /// writes follow as views of their own and must not be taken away by this.
+    case swept(InvalidationScope, before: Cursor)
+    /// Entries of a lower pass than this are in no tier any more, except for keys with pending writes.
+    case sweptUnverified(pass: Int64)
+    /// Nothing is in any tier any more. Comes at once with `clear`, before the disk has done it: until that transaction is committed,
+    /// the disk must not be read for users.
+    case cleared
+}
+
+/// Why a view changed.
+package enum Cause: Hashable, Sendable {
+    /// The user wrote.
+    case written
+    /// The server's record changed.
+    case changed
+    /// It was deleted on the server.
+    case deleted
+    /// It was invalidated, or its value was left out: read it to know.
+    case invalidated
+    /// It was read from the server.
+    case fetched
+    /// A write of ours became part of the confirmed record, or got its verdict.
+    case confirmed
+    /// A write of ours was rejected.
+    case rolledBack
+    /// After a reset it was confirmed, changed or dropped.
+    case verified
+}
+
+/// What a waiting caller gets.
+package enum Answer: Hashable, Sendable {
+    /// The write is on disk, and shown.
+    case accepted(Receipt)
+    /// The keys as they are shown now, in the order asked for.
+    case views([KeyView])
+    /// Everything is forgotten.
+    case cleared
+    case failed(SyncFailure)
+}
+
+/// Why a caller does not get what it asked for.
+package enum SyncFailure: Error, Hashable, Sendable {
+    /// The disk is full; nothing was stored or shown. Free some room and set again.
+    case storageFull
+    /// The disk failed; nothing was stored or shown. The text says what.
+    case storageFailed(String)
+    /// The value cannot take the operation, for example an increment of a text. The text says what would be right.
+    case cannotApply(String)
+    /// A write that must be compared with the record needs to know it: fetch the key first, or let the last writer win.
+    case baseUnknown
+    /// The server cannot be reached.
+    case offline(TransportFailure)
+    /// The server refused.
+    case refused(Problem)
+    /// Every answer was older than what this device has seen already. Try again later.
+    case outdated
+    /// The server's answers are not what the protocol says. The text tells what was wrong; check the URL, proxies and versions.
+    case malformed(String)
+    /// The cache was cleared meanwhile.
+    case cleared
+    /// The cache was closed.
+    case stopped
+}
+
+/// What became of a write, for its writer.
+package enum WriteVerdict: Hashable, Sendable {
+    /// It took effect; at this revision, where it is known.
+    case applied(Revision?)
+    /// It did not, and never will. `current` of the problem is the record that it met, where that is known.
+    case rejected(Problem)
+    /// It was merged with another's change and goes on as this new write.
+    case merged(into: Receipt)
+    /// The cache was cleared before there was a verdict.
+    case cleared
+}
+
+/// A conflict for the user's closure.
+package struct MergeRequest: Hashable, Sendable {
+    package var receipt: Receipt
+    package var key: RecordKey
+    package var name: MergeName
+    /// What the user saw before writing; `nil` for no record.
+    package var base: Content?
+    /// What the user wrote; `nil` for a delete.
+    package var mine: Content?
+    /// What the server has; `nil` for no record.
+    package var theirs: Content?
+
+    package init(receipt: Receipt, key: RecordKey, name: MergeName, base: Content?, mine: Content?, theirs: Content?) {
+        self.receipt = receipt
+        self.key = key
+        self.name = name
+        self.base = base
+        self.mine = mine
+        self.theirs = theirs
+    }
+}
+
+/// A line for the log.
+package struct LogLine: Hashable, Sendable {
+    package enum Level: Hashable, Sendable { case info, warning, error }
+
+    package var level: Level
+    package var text: String
+
+    package init(_ level: Level, _ text: String) {
+        self.level = level
+        self.text = text
+    }
+}

@@ -1,0 +1,81 @@
+package import FreshetWire
+
+/// The small row that a device keeps beside its entries and its outbox; changed only by ``StateChange`` within transactions.
+package struct SyncState: Hashable, Sendable {
+    /// Whether all entries have been confirmed since the last reset.
+    package enum Verification: Int64, Hashable, Sendable {
+        /// They have: an entry's pass is the state's, and the feed keeps it right.
+        case complete = 0
+        /// The feed is being read from the start; what it does not bring is evicted at its end.
+        case fromStart = 1
+        /// The held keys are being read page by page.
+        case ofHeldKeys = 2
+    }
+
+    /// The device's name in the namespace.
+    package var client: ClientIdentifier
+    /// The number that the next write gets.
+    package var nextNumber: Int64
+    /// The receipt that the next write gets.
+    package var nextReceipt: Int64
+    /// The history that is followed; `nil` before the first contact.
+    package var epoch: Epoch?
+    /// The position of the feed through which all changes are on disk; `nil` before the first page and after a reset.
+    package var cursor: Cursor?
+    /// Counts the resets. Entries of an earlier pass are unverified.
+    package var pass: Int64
+    package var verification: Verification
+    /// Whether the numbers of the outbox must be compared with the server's before anything is sent (after a new epoch).
+    package var mustReconcile: Bool
+
+    /// The state of a device that knows nothing yet.
+    package init(client: ClientIdentifier) {
+        self.client = client
+        nextNumber = 1
+        nextReceipt = 1
+        pass = 1
+        verification = .complete
+        mustReconcile = false
+    }
+
+    package mutating func apply(_ change: StateChange) {
+        switch change {
+        case .nextNumber(let number): nextNumber = number
+        case .nextReceipt(let number): nextReceipt = number
+        case .epoch(let epoch): self.epoch = epoch
+        case .cursor(let cursor): self.cursor = cursor
+        case .pass(let pass): self.pass = pass
+        case .verification(let verification): self.verification = verification
+        case .mustReconcile(let must): mustReconcile = must
+        }
+    }
+}
+
+/// A change of one field of ``SyncState``; one by one, so that a transaction writes only what it decided.
+package enum StateChange: Hashable, Sendable {
+    case nextNumber(Int64)
+    case nextReceipt(Int64)
+    case epoch(Epoch?)
+    case cursor(Cursor?)
+    case pass(Int64)
+    case verification(SyncState.Verification)
+    case mustReconcile(Bool)
+}
+
+/// All that the machine needs from the disk at its start; no scan of the entries.
+package struct PersistedState: Hashable, Sendable {
+    package var state: SyncState
+    /// The outbox in the order of the numbers.
+    package var outbox: [OutboxRow]
+    /// The entries of the outbox's keys, as far as there are any.
+    package var bases: [Entry]
+    /// The frozen entries (``OutboxOperation/freeze(_:)``).
+    package var frozen: [Entry]
+
+    package init(state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], frozen: [Entry] = []) {
+        self.state = state
+        self.outbox = outbox
+        self.bases = bases
+        self.frozen = frozen
+    }
+}
