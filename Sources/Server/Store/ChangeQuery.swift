@@ -1,0 +1,113 @@
+package import FreshetWire
+
+/// What is wanted of the feed.
+package struct ChangeQuery: Hashable, Sendable {
+    package var since: Since
+    /// The head at which a reading from nothing began, if `since` continues one: see ``ScannedChanges/origin``.
+    package var origin: Revision?
+    package var filter: ChangeFilter
+    /// The most changes in the answer, at least 1.
+    package var limit: Int
+    /// The most bytes of values in the answer; the first change comes whatever its size.
+    package var byteLimit: Int
+    /// Values above this many bytes are left out; a negative limit leaves out all.
+    package var inlineLimit: Int
+    /// The most rows to look at, so that a filter which matches little reads no whole table at once.
+    package var scanLimit: Int
+
+    package init(
+        since: Since, origin: Revision? = nil, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,
+        inlineLimit: Int = 64 << 10, scanLimit: Int = 10_000
+    ) {
+        self.since = since
+        self.origin = origin
+        self.filter = filter
+        self.limit = max(limit, 1)
+        self.byteLimit = byteLimit
+        self.inlineLimit = inlineLimit
+        self.scanLimit = max(scanLimit, 1)
+    }
+}
+
+/// The feed's answer: changes, or why there can be none.
+package enum ChangeAnswer: Hashable, Sendable {
+    case changes(ScannedChanges)
+    case refused(CursorRefusal)
+}
+
+/// A stretch of the feed.
+package struct ScannedChanges: Hashable, Sendable {
+    /// In revision order.
+    package var changes: [Change]
+    /// The position that the stretch reaches, also where its end matched nothing.
+    package var reached: Revision
+    /// Whether nothing is left after it.
+    package var isComplete: Bool
+    /// Set while a reading from nothing stands before the last forgotten delete: the head at which it began.
+    ///
+    /// Such a reader holds nothing that was deleted before it began, so its cursor has not expired; but the cursor alone does not show
+    /// that, and the next query has to bring this along.
+    package var origin: Revision?
+
+    package init(changes: [Change], reached: Revision, isComplete: Bool, origin: Revision?) {
+        self.changes = changes
+        self.reached = reached
+        self.isComplete = isComplete
+        self.origin = origin
+    }
+}
+
+/// Why a cursor cannot be followed. The reader starts again from a list.
+package enum CursorRefusal: Hashable, Sendable {
+    /// Deletes after it have been forgotten.
+    case expired
+    /// It belongs to another history.
+    case epochChanged
+    /// It is past the newest change, so it is not of this history's past.
+    case ahead
+
+    package func problem(for cursor: Cursor, in state: NamespaceState) -> Problem {
+        switch self {
+        case .expired:
+            Problem(
+                .cursorExpired,
+                "Deletes up to revision \(state.forgotten) have been forgotten, and \(cursor) is older. Start again from a list or since=0."
+            )
+        case .epochChanged:
+            Problem(.epochChanged, "The namespace has the epoch \(state.epoch), not that of \(cursor). Start again from a list or since=0.")
+        case .ahead:
+            Problem(.cursorAhead, "The newest revision is \(state.head), and \(cursor) is past it. Start again from a list or since=0.")
+        }
+    }
+}
+
+extension NamespaceState {
+    /// Why the cursor cannot be followed in this state; `nil` if it can.
+    package func refusal(of cursor: Cursor, origin: Revision? = nil) -> CursorRefusal? {
+        if cursor.epoch != epoch { return .epochChanged }
+        if cursor.revision > head || origin.map({ $0 > head }) == true { return .ahead }
+        return max(cursor.revision, origin ?? .zero) < forgotten ? .expired : nil
+    }
+
+    /// Where a query begins to read, and up to which revision deletes and invalidations mean nothing to the reader.
+    func start(of query: ChangeQuery) -> FeedStart {
+        switch query.since {
+        case .start: .read(after: .zero, origin: head)
+        case .now: .read(after: head, origin: .zero)
+        case .after(let cursor):
+            if let refusal = refusal(of: cursor, origin: query.origin) {
+                .refused(refusal)
+            } else {
+                .read(after: cursor.revision, origin: query.origin ?? .zero)
+            }
+        }
+    }
+
+    /// The origin that a reader who has come this far must bring along.
+    func origin(_ origin: Revision, at reached: Revision) -> Revision? { reached < forgotten ? origin : nil }
+}
+
+enum FeedStart {
+    case read(after: Revision, origin: Revision)
+    case refused(CursorRefusal)
+}

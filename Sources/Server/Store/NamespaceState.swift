@@ -1,0 +1,48 @@
+package import FreshetWire
+
+/// Where a namespace stands: one row of the store, of the same snapshot as the answer that it comes with.
+package struct NamespaceState: Hashable, Sendable {
+    /// The token of the namespace's history. One that no write has made yet has a token too, which its first write adopts.
+    package var epoch: Epoch
+    /// The last revision taken; zero before the first write.
+    package var head: Revision
+    /// The highest revision of a delete or an invalidation that compaction has forgotten; zero if none was.
+    package var forgotten: Revision
+    /// How many records there are, deleted ones not counted.
+    package var records: Int
+    /// How many bytes their values have.
+    package var bytes: Int
+
+    /// A namespace that no write has made yet.
+    package init(unmade epoch: Epoch) {
+        self.init(epoch: epoch, head: .zero, forgotten: .zero, records: 0, bytes: 0)
+    }
+
+    package init(epoch: Epoch, head: Revision, forgotten: Revision, records: Int, bytes: Int) {
+        self.epoch = epoch
+        self.head = head
+        self.forgotten = forgotten
+        self.records = records
+        self.bytes = bytes
+    }
+
+    /// The position of this state.
+    package var cursor: Cursor { Cursor(epoch: epoch, revision: head) }
+}
+
+/// An answer together with the state of the namespace that it reflects.
+package struct Snapshot<Value> {
+    package var value: Value
+    package var state: NamespaceState
+
+    package init(_ value: Value, _ state: NamespaceState) {
+        self.value = value
+        self.state = state
+    }
+
+    /// The position that the answer reflects: the `Freshet-Cursor` of the response.
+    package var cursor: Cursor { state.cursor }
+}
+
+extension Snapshot: Sendable where Value: Sendable {}
+extension Snapshot: Equatable where Value: Equatable {}

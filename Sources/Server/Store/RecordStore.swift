@@ -1,0 +1,72 @@
+package import FreshetWire
+
+/// Holds the records of all namespaces: one row a record, tombstones among them, and no log of changes.
+///
+/// Any thread may read; each answer is of one snapshot and says of which. Reads do not wait for a write. Writing is for one caller
+/// at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative pool.
+package protocol RecordStore: Sendable {
+    /// Where a namespace stands.
+    func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
+
+    /// One record with its value.
+    func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?>
+
+    /// The records of a collection, ordered by the bytes of their ids.
+    func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
+
+    /// Of many records those that differ from what the asker has, in the order asked.
+    func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords>
+
+    /// The latest change of each record, and the invalidations, after a position.
+    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer>
+
+    /// The number of the last decided write of a device; 0 if it has none.
+    func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
+
+    /// Runs the closure in the one write transaction. It is on disk when this returns, and undone if the closure or the commit throws.
+    func transaction<Result: Sendable>(_ body: (any RecordTransaction) throws -> Result) throws -> Result
+}
+
+/// What is wanted of a collection.
+package struct ListQuery: Hashable, Sendable {
+    package var collection: String
+    /// Begin after this id.
+    package var after: String?
+    /// Only ids that begin with this.
+    package var prefix: String
+    /// The most records in the answer, at least 1.
+    package var limit: Int
+    /// The most bytes of values in the answer; the first record comes whatever its size.
+    package var byteLimit: Int
+
+    package init(collection: String, after: String? = nil, prefix: String = "", limit: Int = 100, byteLimit: Int = 4 << 20) {
+        self.collection = collection
+        self.after = after
+        self.prefix = prefix
+        self.limit = max(limit, 1)
+        self.byteLimit = byteLimit
+    }
+}
+
+/// A part of a collection.
+package struct RecordSlice: Hashable, Sendable {
+    package var records: [Record]
+    /// The id to go on after; none when nothing is left.
+    package var next: String?
+
+    package init(records: [Record], next: String?) {
+        self.records = records
+        self.next = next
+    }
+}
+
+/// What differs from what the asker has.
+package struct DifferingRecords: Hashable, Sendable {
+    package var records: [Record]
+    package var missing: [RecordKey]
+
+    package init(records: [Record], missing: [RecordKey]) {
+        self.records = records
+        self.missing = missing
+    }
+}

@@ -1,0 +1,117 @@
+package import FreshetWire
+
+/// The one write transaction of a store. Valid within the closure that it was given to.
+package protocol RecordTransaction: AnyObject {
+    /// The transaction's view of one namespace, which the first write to it makes.
+    func namespace(_ namespace: Namespace) throws -> any NamespaceTransaction
+
+    /// Removes a namespace with all that is in it. Its next use has a new epoch.
+    /// - Returns: whether there was one; if not, nothing changes.
+    func drop(_ namespace: Namespace) throws -> Bool
+
+    /// Gives every namespace, made or not, a new epoch: for a back-up that was restored. `seed` is random.
+    /// - Returns: the namespaces that there are, by name.
+    func rotateEpochs(seed: UInt64) throws -> [Namespace]
+
+    /// Forgets deletes and invalidations of before a time, and clears away what dropped namespaces have left, at most `limit` rows.
+    func compact(before time: Timestamp, limit: Int) throws -> Compaction
+
+    /// Writes something, so that a commit shows that the disk takes it.
+    func touch() throws
+}
+
+/// What a step of compaction did.
+package struct Compaction: Hashable, Sendable {
+    /// How many deletes and invalidations were forgotten.
+    package var forgotten: Int
+    /// How many rows of dropped namespaces were cleared away.
+    package var purged: Int
+    /// Whether nothing is left to do.
+    package var isComplete: Bool
+
+    package init(forgotten: Int = 0, purged: Int = 0, isComplete: Bool = true) {
+        self.forgotten = forgotten
+        self.purged = purged
+        self.isComplete = isComplete
+    }
+}
+
+/// One namespace within a write transaction.
+package protocol NamespaceTransaction: AnyObject {
+    /// As it stands after what the transaction has done so far.
+    var state: NamespaceState { get }
+
+    /// What holds the key now: a record or a tombstone.
+    func occupant(of key: RecordKey) throws -> Occupant?
+
+    /// The record with its value.
+    func record(_ key: RecordKey) throws -> Record?
+
+    /// Stores a value under the key that `occupant` holds now. Takes the next revision; so do the next two.
+    func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision
+
+    /// Turns the record that holds the key now into a tombstone.
+    func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision
+
+    /// Notes that what the scope reaches has changed elsewhere. Records keep their revisions.
+    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision
+
+    /// The record's JSON with a merge patch (RFC 7396) applied.
+    func merging(_ patch: [UInt8], into key: RecordKey, _ occupant: Occupant) throws -> [UInt8]
+
+    /// The number of the device's last decided write; 0 if it has none.
+    func lastWrite(of client: ClientIdentifier) throws -> Int64
+
+    /// The outcome of a decided write, if it is kept.
+    func outcome(of number: Int64, by client: ClientIdentifier) throws -> KeptOutcome?
+
+    /// Keeps the outcomes of writes that were decided now, in order; the last of them becomes the device's last. Forgets those at
+    /// or below `settled`.
+    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) throws
+
+    /// Runs the closure and undoes what it did to this namespace if it throws.
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result
+}
+
+/// What holds a key.
+package struct Occupant: Hashable, Sendable {
+    /// The store's own name for the row.
+    package var row: Int64
+    package var revision: Revision
+    /// The value's length; `nil` for a tombstone.
+    package var size: Int?
+    package var isJSON: Bool
+
+    package init(row: Int64, revision: Revision, size: Int?, isJSON: Bool) {
+        self.row = row
+        self.revision = revision
+        self.size = size
+        self.isJSON = isJSON
+    }
+}
+
+/// When and by whom something was written.
+package struct Stamp: Hashable, Sendable {
+    package var modified: Timestamp
+    package var author: Change.Author?
+
+    package init(modified: Timestamp, author: Change.Author? = nil) {
+        self.modified = modified
+        self.author = author
+    }
+}
+
+/// The outcome of a decided write, as it is stored.
+package struct KeptOutcome: Hashable, Sendable {
+    package var number: Int64
+    /// A problem's `current` is left out here and filled in as the record then is, so that outcomes stay small.
+    package var verdict: WriteOutcome.Verdict
+    /// The record to show as `current`, if the problem shows one.
+    package var key: RecordKey?
+
+    package init(number: Int64, verdict: WriteOutcome.Verdict, key: RecordKey? = nil) {
+        self.number = number
+        self.verdict = verdict
+        self.key = key
+    }
+}

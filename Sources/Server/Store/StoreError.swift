@@ -1,0 +1,76 @@
+package import FreshetWire
+internal import SQLite
+
+/// What can be wrong with a store. After any of them nothing of the transaction is stored.
+package enum StoreError: Error, Hashable, Sendable {
+    /// The directory's parent is not there: make it.
+    case missingDirectory(path: String)
+    /// Another server has the directory open: stop it, or name another directory.
+    case inUse(path: String)
+    /// The directory or a file in it cannot be written: give the server's user the right to.
+    case readOnly(path: String, reason: String)
+    /// The file is something other than a database: name another directory, or move the file away.
+    case notADatabase(path: String)
+    /// The file is damaged: stop the server and put a back-up in its place.
+    case corrupt(path: String, reason: String)
+    /// The file was written by a newer Freshet: run that version or a later one.
+    case newerSchema(path: String, found: Int64, known: Int64)
+    /// The disk or the quota is full: make room; nothing acknowledged is lost.
+    case full(path: String)
+    /// The namespace has used up its 2^53−1 revisions: drop it, or go on in another.
+    case revisionsExhausted(Namespace)
+    /// Anything else: the reason says what.
+    case failed(path: String, reason: String)
+}
+
+extension StoreError: CustomStringConvertible {
+    /// What happened and what to do, for a person.
+    package var description: String {
+        switch self {
+        case .missingDirectory(let path):
+            "The directory \(path) cannot be made, since the one above it is missing. Make it: mkdir -p \(path)"
+        case .inUse(let path):
+            "Another server has \(path) open. Stop it, or give this one another directory."
+        case .readOnly(let path, let reason):
+            "\(path) cannot be written (\(reason)). Give the server's user the right to write the directory and its files."
+        case .notADatabase(let path):
+            "\(path) is not a database of Freshet. Give the server another directory, or move the file away."
+        case .corrupt(let path, let reason):
+            "\(path) is damaged (\(reason)). Stop the server and put a back-up in its place."
+        case .newerSchema(let path, let found, let known):
+            "\(path) has schema \(found), and this version of Freshet knows schemas up to \(known). Run a newer Freshet; the file is untouched."
+        case .full(let path):
+            "The disk or the quota behind \(path) is full. Make room; what was acknowledged is stored, what was not can be sent again."
+        case .revisionsExhausted(let namespace):
+            "The namespace \(namespace) has used up its revisions (2^53-1). Drop it, or go on in another."
+        case .failed(let path, let reason):
+            "\(path): \(reason)"
+        }
+    }
+
+    /// How a client is told. Paths stay on the server.
+    package var problem: Problem {
+        switch self {
+        case .full:
+            Problem(.storageFull, "The server's disk is full, so nothing was stored. Send it again once there is room.")
+        case .revisionsExhausted:
+            Problem(.storageFailed, description)
+        default:
+            Problem(.storageFailed, "The server's store failed, so nothing was stored; its log says why. Send it again later.")
+        }
+    }
+
+    init(_ error: SQLiteError, path: String) {
+        self =
+            switch error.category {
+            case .full: .full(path: path)
+            case .readOnly: .readOnly(path: path, reason: error.message)
+            case .cannotOpen: .readOnly(path: path, reason: error.message)
+            case .corrupt: .corrupt(path: path, reason: error.message)
+            case .notADatabase: .notADatabase(path: path)
+            case .busy: .inUse(path: path)
+            case .constraint, .interrupted, .outOfMemory, .tooBig, .inputOutput, .misuse:
+                .failed(path: path, reason: error.description)
+            }
+    }
+}

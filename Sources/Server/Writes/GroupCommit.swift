@@ -1,0 +1,34 @@
+package import FreshetWire
+
+/// Applies a group of submissions in one transaction. The shell around it (``Committer``, or a simulator) supplies time and threads.
+package struct GroupCommit: Sendable {
+    /// What the transaction did, for the feed. Publish it first, so that whoever is told of a write finds it in the feed.
+    package let commits: [NamespaceCommit]
+    private let completions: [@Sendable () -> Void]
+
+    /// Commits all submissions at once, or none.
+    ///
+    /// If the store fails, no submission has had an effect, each is told why, and the error is thrown.
+    package static func commit(
+        _ submissions: some Collection<Submission>, to store: any RecordStore, at time: Timestamp, valueLimit: Int
+    ) throws(StoreError) -> GroupCommit {
+        do {
+            return try store.transaction { transaction in
+                var context = Submission.Context(transaction: transaction, time: time, valueLimit: valueLimit)
+                var completions: [@Sendable () -> Void] = []
+                completions.reserveCapacity(submissions.count)
+                for submission in submissions { completions.append(try submission.perform(&context)) }
+                return GroupCommit(commits: context.log.commits, completions: completions)
+            }
+        } catch {
+            let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))
+            for submission in submissions { submission.refuse(failure.problem) }
+            throw failure
+        }
+    }
+
+    /// Tells the owners, in the order of their submissions.
+    package func complete() {
+        for completion in completions { completion() }
+    }
+}

@@ -1,0 +1,43 @@
+package import FreshetWire
+
+/// What one commit did to a namespace: what the feed publishes.
+package struct NamespaceCommit: Hashable, Sendable {
+    package var namespace: Namespace
+    /// Where the namespace stands after it.
+    package var cursor: Cursor
+    /// The changes in revision order; a record that was written twice comes twice.
+    package var changes: [Change]
+    /// Whether the namespace began a new history before these changes: whoever waits with an old epoch gets `410`.
+    package var isReset: Bool
+
+    package init(namespace: Namespace, cursor: Cursor, changes: [Change], isReset: Bool = false) {
+        self.namespace = namespace
+        self.cursor = cursor
+        self.changes = changes
+        self.isReset = isReset
+    }
+}
+
+/// Gathers what the submissions of one group did, one entry a namespace and history, in the order of their first change.
+struct CommitLog {
+    private(set) var commits: [NamespaceCommit] = []
+    private var places: [Namespace: Int] = [:]
+
+    mutating func add(_ changes: [Change], to namespace: Namespace, cursor: Cursor) {
+        guard !changes.isEmpty else { return }
+        if let place = places[namespace] {
+            commits[place].changes += changes
+            commits[place].cursor = cursor
+        } else {
+            places[namespace] = commits.count
+            commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: changes))
+        }
+    }
+
+    mutating func reset(_ namespace: Namespace, cursor: Cursor) {
+        // What the old history had gained in this group nobody may see any more.
+        if let place = places[namespace] { commits[place].changes = [] }
+        places[namespace] = commits.count
+        commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: [], isReset: true))
+    }
+}

@@ -1,0 +1,152 @@
+internal import FreshetWire
+
+/// Applies the numbered writes of one device, each exactly once: a number that was decided before is answered, not applied.
+struct NumberedWrites {
+    let client: ClientIdentifier
+    let isAtomic: Bool
+
+    /// One write on its way through.
+    struct Item {
+        var number: Int64
+        var key: RecordKey
+        var operation: WriteOperation
+        var preconditions: [Precondition]
+        /// Why it is rejected whatever the records are, for example since its value is no JSON.
+        var flaw: Problem?
+    }
+
+    /// What became of a number, and whether it made its record just now.
+    struct Decided {
+        var outcome: WriteOutcome
+        var created = false
+    }
+
+    private struct Rejection: Error {
+        var number: Int64
+        var problem: Problem
+    }
+
+    /// - Returns: one outcome an item, or the problem that refused them all without effect.
+    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<[Decided], Problem> {
+        let namespace = applier.namespace
+        var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
+        let decisions: [WriteLedger.Decision]
+        do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
+            return .failure(
+                Problem(
+                    .writeGap, "Write \(error.number) of \(client) skips one: number \(error.expected) comes next. Send from there.",
+                    expected: error.expected))
+        }
+        let fresh = try isAtomic ? decideAtomically(items, decisions, &applier) : decide(items, decisions, &applier)
+        if !fresh.isEmpty {
+            try namespace.keep(fresh.map { Self.kept($0, $1.key) }, of: client, settled: ledger.settled)
+        }
+        if fresh.count == items.count { return .success(fresh.map(\.0)) }
+        return .success(try answers(items, decisions, fresh.map(\.0), namespace))
+    }
+}
+
+extension NumberedWrites {
+    private func decide(_ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier) throws -> [(Decided, Item)] {
+        var fresh: [(Decided, Item)] = []
+        fresh.reserveCapacity(items.count)
+        for (item, decision) in zip(items, decisions) where decision == .apply {
+            fresh.append((try decided(item, &applier), item))
+        }
+        return fresh
+    }
+
+    /// All of them or none. Each number is used up either way.
+    private func decideAtomically(
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
+    ) throws -> [(Decided, Item)] {
+        let namespace = applier.namespace
+        let mark = applier.changes.count
+        do {
+            return try namespace.atomically {
+                var fresh: [(Decided, Item)] = []
+                for (item, decision) in zip(items, decisions) {
+                    switch decision {
+                    case .apply:
+                        let decided = try decided(item, &applier)
+                        if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
+                        fresh.append((decided, item))
+                    case .replay:
+                        // A part that was decided before belongs to the whole: if it was rejected, so is the rest.
+                        guard case .rejected(let problem)? = try namespace.outcome(of: item.number, by: client)?.verdict else { continue }
+                        throw Rejection(number: item.number, problem: problem)
+                    case .settled: continue
+                    }
+                }
+                return fresh
+            }
+        } catch let rejection as Rejection {
+            applier.undo(to: mark)
+            return try zip(items, decisions).filter { $0.1 == .apply }.map { item, _ in
+                guard item.number == rejection.number else {
+                    let other = Problem(
+                        .batchRejected,
+                        "Write \(rejection.number) of the atomic batch was rejected (\(rejection.problem.code)), so none is applied.")
+                    return (Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other))), item)
+                }
+                // What the batch had done to the record is undone, so it is read again.
+                let problem = try Self.filled(rejection.problem, from: Self.shown(rejection.problem, item.key), namespace)
+                return (Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem))), item)
+            }
+        }
+    }
+
+    private func decided(_ item: Item, _ applier: inout WriteApplier) throws -> Decided {
+        let author = Change.Author(client: client, write: item.number)
+        let effect =
+            try item.flaw.map { .rejected($0) } ?? applier.apply(item.operation, to: item.key, if: item.preconditions, by: author)
+        switch effect {
+        case .written(let revision, let created):
+            return Decided(outcome: WriteOutcome(number: item.number, verdict: .applied(revision)), created: created)
+        case .nothing: return Decided(outcome: WriteOutcome(number: item.number, verdict: .applied(nil)))
+        case .rejected(let problem): return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)))
+        }
+    }
+
+    /// One answer an item, from what was decided now and what is kept.
+    private func answers(
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ namespace: any NamespaceTransaction
+    ) throws -> [Decided] {
+        var fresh = Dictionary(fresh.map { ($0.outcome.number, $0) }, uniquingKeysWith: { first, _ in first })
+        return try zip(items, decisions).map { item, decision in
+            if decision != .settled, let decided = fresh[item.number] {
+                // A number that comes twice in one request made its record the first time only.
+                fresh[item.number]?.created = false
+                return decided
+            }
+            guard decision == .replay, let kept = try namespace.outcome(of: item.number, by: client) else {
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled))
+            }
+            guard case .rejected(let problem) = kept.verdict else {
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict))
+            }
+            return Decided(
+                outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))))
+        }
+    }
+
+    /// The record that the problem shows, if it shows one, and whether or not there is one just now.
+    private static func shown(_ problem: Problem, _ key: RecordKey) -> RecordKey? {
+        problem.current != nil || problem.code == .preconditionFailed ? key : nil
+    }
+
+    private static func filled(_ problem: Problem, from key: RecordKey?, _ namespace: any NamespaceTransaction) throws -> Problem {
+        var problem = problem
+        problem.current = try key.flatMap { try namespace.record($0) }
+        return problem
+    }
+
+    private static func kept(_ decided: Decided, _ key: RecordKey) -> KeptOutcome {
+        guard case .rejected(var problem) = decided.outcome.verdict else {
+            return KeptOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict)
+        }
+        let shown = shown(problem, key)
+        problem.current = nil
+        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), key: shown)
+    }
+}

@@ -1,0 +1,44 @@
+package import FreshetWire
+
+/// A `PUT`, `PATCH` or `DELETE` of one record.
+package struct SingleWrite: Hashable, Sendable {
+    package var key: RecordKey
+    package var operation: WriteOperation
+    /// All must hold.
+    package var preconditions: [Precondition]
+    /// The device and its number, if the write takes part in exactly once.
+    package var author: Change.Author?
+
+    package init(key: RecordKey, operation: WriteOperation, preconditions: [Precondition] = [], author: Change.Author? = nil) {
+        self.key = key
+        self.operation = operation
+        self.preconditions = preconditions
+        self.author = author
+    }
+}
+
+/// What became of a ``SingleWrite`` that was not rejected.
+package struct SingleReceipt: Hashable, Sendable {
+    /// The revision that the write took; `nil` for a numbered delete of a record that was not there, and for a settled number.
+    package var revision: Revision?
+    /// Whether it made the record, hence `201`. Only the first answer to a number knows.
+    package var created: Bool
+
+    package init(revision: Revision?, created: Bool) {
+        self.revision = revision
+        self.created = created
+    }
+}
+
+/// What a submission came to, on disk by the time that anyone sees it.
+package struct Committed<Value: Sendable>: Sendable {
+    /// The result, or why there is none.
+    package var result: Result<Value, Problem>
+    /// The position after it, for `Freshet-Cursor`; none where nothing could be read, as in an overload or with a full disk.
+    package var cursor: Cursor?
+
+    package init(_ result: Result<Value, Problem>, _ cursor: Cursor?) {
+        self.result = result
+        self.cursor = cursor
+    }
+}

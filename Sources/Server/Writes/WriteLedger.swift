@@ -1,0 +1,51 @@
+/// Decides what each numbered write of a device means, given how far the device has come: the heart of exactly once.
+package struct WriteLedger: Hashable, Sendable {
+    /// How many outcomes of a device are kept.
+    package static let kept: Int64 = 1_000
+
+    /// What a number means.
+    package enum Decision: Hashable, Sendable {
+        /// It is the next one: decide it now.
+        case apply
+        /// It was decided, and its outcome is kept: answer with that.
+        case replay
+        /// It was decided so long ago that only this is known.
+        case settled
+    }
+
+    /// A number skips one.
+    package struct Gap: Error, Hashable, Sendable {
+        /// The number that skips.
+        package var number: Int64
+        /// The one that comes next.
+        package var expected: Int64
+    }
+
+    /// The number of the last decided write; 0 if there was none.
+    package private(set) var last: Int64
+
+    package init(last: Int64) { self.last = last }
+
+    /// Numbers at or below this are settled: their outcomes need not be kept.
+    package var settled: Int64 { max(0, last - Self.kept) }
+
+    /// Decides the numbers of one request in order. A rejected write uses up its number like any other, so the decisions depend on
+    /// numbers alone and are made before any write has its effect: a request with a gap has none.
+    package mutating func decide(_ numbers: some Sequence<Int64>) throws(Gap) -> [Decision] {
+        var ahead = last
+        var decisions: [Decision] = []
+        for number in numbers {
+            if number == ahead + 1 {
+                decisions.append(.apply)
+                ahead = number
+            } else if number <= ahead {
+                // Against the last one before this request, since outcomes are forgotten only when the request is done.
+                decisions.append(number > settled ? .replay : .settled)
+            } else {
+                throw Gap(number: number, expected: ahead + 1)
+            }
+        }
+        last = ahead
+        return decisions
+    }
+}
