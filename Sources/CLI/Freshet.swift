@@ -11,7 +11,9 @@ struct Freshet: AsyncParsableCommand {
             \(ExitStatus.table)
             """,
         version: "0.1.0",
-        subcommands: []
+        subcommands: [
+            Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Import.self, Status.self,
+        ]
     )
 
     static func main() async {

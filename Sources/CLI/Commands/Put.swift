@@ -1,0 +1,22 @@
+import ArgumentParser
+import FreshetWire
+
+struct Put: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write a record.",
+        discussion: """
+            EXAMPLES
+              freshet put notes/1 '{"text":"hello"}'
+              freshet put notes/1 @note.json --if-revision 7
+              echo hello | freshet put notes/2 --content-type text/plain
+            """)
+
+    @Argument(help: "The record, as COLLECTION/ID.") var key: RecordKey
+    @Argument(help: "The value; - or nothing: from standard input; @FILE: from a file.") var value: String?
+    @Option(help: ArgumentHelp("What the value is; JSON is checked.", valueName: "media type")) var contentType = Content.json
+    @OptionGroup var write: WriteOptions
+
+    func run() async throws {
+        try await write.send(.put, key, contentType: contentType, body: try ValueArgument.bytes(value))
+    }
+}

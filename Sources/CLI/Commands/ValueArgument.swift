@@ -1,0 +1,37 @@
+import Glibc
+
+/// A value as it is given: the text itself, `-` for standard input, or `@FILE`.
+enum ValueArgument {
+    /// - Parameter argument: `nil` means standard input too.
+    static func bytes(_ argument: String?) throws(CommandFailure) -> [UInt8] {
+        switch argument {
+        case nil, "-"?: try read(0, named: "standard input")
+        case let text? where text.hasPrefix("@"): try file(String(text.dropFirst()))
+        case let text?: Array(text.utf8)
+        }
+    }
+
+    /// The content of a file; `-` is standard input.
+    static func file(_ path: String) throws(CommandFailure) -> [UInt8] {
+        guard path != "-" else { return try read(0, named: "standard input") }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CommandFailure(.noInput, "cannot read \(path): \(systemReason())") }
+        defer { close(descriptor) }
+        return try read(descriptor, named: path)
+    }
+
+    private static func read(_ descriptor: Int32, named name: String) throws(CommandFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count > 0 {
+                bytes.append(contentsOf: buffer[..<count])
+            } else if count == 0 {
+                return bytes
+            } else if errno != EINTR {
+                throw CommandFailure(.noInput, "cannot read \(name): \(systemReason())")
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FreshetClient
+import FreshetWire
+
+extension CommandFailure {
+    /// What an unsuccessful answer means.
+    init(_ reply: HTTPReply) {
+        guard let problem = try? Problem(json: reply.body) else {
+            self.init(.software, "the server answered with status \(reply.status) and no reason; is it a Freshet server?")
+            return
+        }
+        self.init(problem, status: reply.status)
+    }
+
+    /// What a problem in the server's words means.
+    init(_ problem: Problem, status: Int? = nil) {
+        var message = problem.description
+        if let current = problem.current { message += " (it is at revision \(current.revision))" }
+        self.init(ExitStatus(httpStatus: status ?? problem.status), message)
+    }
+
+    /// What it means that there was no answer.
+    /// - Parameter repeatable: whether it does no harm to ask again.
+    init(_ error: TransportError, server: String, repeatable: Bool) {
+        let hint = repeatable ? "" : "; whether the server has acted is unknown: look before you repeat it"
+        switch error {
+        case .couldNotConnect, .couldNotResolve, .tls:
+            self.init(.unavailable, "\(server): \(error.description); `freshet serve` starts one, --server names another")
+        case .timedOut, .connectionLost: self.init(.unavailable, "\(server): \(error.description)\(hint)")
+        case .invalidRequest: self.init(.usage, "\(server): \(error.description)")
+        default: self.init(.unavailable, "\(server): \(error.description)")
+        }
+    }
+}
+
+extension ExitStatus {
+    /// The exit status for an HTTP status that is no success.
+    init(httpStatus: Int) {
+        switch httpStatus {
+        case 404: self = .notFound
+        case 409, 412: self = .conflict
+        case 401, 403: self = .noPermission
+        case 400...499 where httpStatus != 429: self = .data
+        case 429, 503: self = .tryAgain
+        case 500, 507: self = .inputOutput
+        default: self = .unavailable
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import FreshetClient
+import FreshetWire
+import HTTPTypes
+
+/// One namespace of a server, for commands that ask once: through the SDK's transport, without its caches.
+struct Remote: Sendable {
+    /// The server's URL, without a slash at its end.
+    let server: String
+    let namespace: Namespace
+    private let token: String?
+    private let transport: CurlTransport
+
+    init(server: String, namespace: Namespace, token: String?) throws(CommandFailure) {
+        self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
+        self.namespace = namespace
+        self.token = token
+        do throws(TransportError) {
+            transport = try CurlTransport()
+        } catch {
+            throw CommandFailure(.software, error.description)
+        }
+    }
+
+    /// Asks, and gives the answer whatever its status.
+    /// - Parameter timeout: from the start to the last byte.
+    func answer(
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+    ) async -> Result<HTTPReply, TransportError> {
+        var fields = fields
+        if let token { fields[.authorization] = "Bearer \(token)" }
+        let request = HTTPRequestDescription(
+            method: method, url: server + path, fields: fields, body: body, timeout: timeout, maximumResponseSize: 1 << 30)
+        return await withCheckedContinuation { continuation in
+            transport.send(request) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Asks, and gives a successful answer.
+    /// - Throws: ``CommandFailure`` with the problem in the server's words.
+    func reply(
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+    ) async throws(CommandFailure) -> HTTPReply {
+        switch await answer(method, path, fields: fields, body: body, timeout: timeout) {
+        case .success(let reply) where (200..<300).contains(reply.status): return reply
+        case .success(let reply): throw CommandFailure(reply)
+        case .failure(let error): throw CommandFailure(error, server: server, repeatable: method == .get || method == .head)
+        }
+    }
+
+    /// Asks with a message, if one is given, and reads the answer as another.
+    func ask<Answer: WireMessage>(
+        _ method: HTTPRequest.Method, _ path: String, _ message: (any WireMessage)? = nil, as: Answer.Type = Answer.self
+    ) async throws(CommandFailure) -> Answer {
+        let fields: HTTPFields = message == nil ? [:] : [.contentType: Content.json]
+        return try Answer(of: try await reply(method, path, fields: fields, body: message?.json))
+    }
+}
+
+extension WireMessage {
+    /// Reads the message that a reply carries.
+    init(of reply: HTTPReply) throws(CommandFailure) {
+        do throws(WireError) {
+            try self.init(json: reply.body)
+        } catch {
+            throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+        }
+    }
+}
