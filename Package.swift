@@ -73,6 +73,7 @@ let package = Package(
             dependencies: [
                 "FreshetClient", "FreshetServer", "FreshetWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetWire
+import HTTPTypes
 
 struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,7 +10,7 @@ struct Delete: AsyncParsableCommand {
               freshet delete notes/1
             """)
 
-    @Argument(help: "The record, as COLLECTION/ID.") var key: RecordKey
+    @Argument(help: "The record, as COLLECTION/ID.", transform: { try RecordKey($0) }) var key: RecordKey
     @OptionGroup var write: WriteOptions
 
     func run() async throws { try await write.send(.delete, key) }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import FreshetClient
 import FreshetWire
+import HTTPTypes
 
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +13,7 @@ struct Get: AsyncParsableCommand {
               freshet get countries/NZ
             """)
 
-    @Argument(help: "The record, as COLLECTION/ID.") var key: RecordKey
+    @Argument(help: "The record, as COLLECTION/ID.", transform: { try RecordKey($0) }) var key: RecordKey
     @OptionGroup var output: OutputOptions
     @OptionGroup var options: RemoteOptions
 

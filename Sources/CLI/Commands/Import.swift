@@ -43,7 +43,8 @@ struct Import: AsyncParsableCommand {
             StandardStream.error.printLine("\(rejection.key): \(rejection.problem)")
         }
         guard report.rejected.isEmpty else {
-            throw CommandFailure(.data, "the server rejected \(grouped(report.rejected.count)) of \(grouped(content.elements.count)) records")
+            throw CommandFailure(
+                .data, "the server rejected \(grouped(report.rejected.count)) of \(grouped(content.elements.count)) records")
         }
     }
 

@@ -1,5 +1,7 @@
 import ArgumentParser
+import FreshetClient
 import FreshetWire
+import HTTPTypes
 
 struct Invalidate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +13,7 @@ struct Invalidate: AsyncParsableCommand {
               freshet invalidate --all
             """)
 
-    @Argument(help: "Records, as COLLECTION/ID.") var keys: [RecordKey] = []
+    @Argument(help: "Records, as COLLECTION/ID.", transform: { try RecordKey($0) }) var keys: [RecordKey] = []
     @Option(help: ArgumentHelp("All of this collection.", valueName: "name")) var collection: String?
     @Option(help: ArgumentHelp("With --collection: only ids that begin so.", valueName: "text")) var prefix: String?
     @Flag(help: "All of the namespace.") var all = false
@@ -26,7 +28,9 @@ struct Invalidate: AsyncParsableCommand {
 
     func run() async throws {
         let scopes: [InvalidationScope] =
-            if let collection { [.collection(collection, prefix: prefix ?? "")] } else if all { [.everything] } else { keys.map { .key($0) } }
+            if let collection { [.collection(collection, prefix: prefix ?? "")] } else if all { [.everything] } else {
+                keys.map { .key($0) }
+            }
         let remote = try options.remote()
         let request = InvalidationRequest(scopes: scopes)
         let reply = try await remote.reply(

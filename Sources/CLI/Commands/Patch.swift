@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetWire
+import HTTPTypes
 
 struct Patch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +12,7 @@ struct Patch: AsyncParsableCommand {
               freshet patch notes/1 '{"done":true,"draft":null}'
             """)
 
-    @Argument(help: "The record, as COLLECTION/ID.") var key: RecordKey
+    @Argument(help: "The record, as COLLECTION/ID.", transform: { try RecordKey($0) }) var key: RecordKey
     @Argument(help: "The patch; - or nothing: from standard input; @FILE: from a file.") var patch: String?
     @OptionGroup var write: WriteOptions
 

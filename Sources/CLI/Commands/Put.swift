@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetWire
+import HTTPTypes
 
 struct Put: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +12,7 @@ struct Put: AsyncParsableCommand {
               echo hello | freshet put notes/2 --content-type text/plain
             """)
 
-    @Argument(help: "The record, as COLLECTION/ID.") var key: RecordKey
+    @Argument(help: "The record, as COLLECTION/ID.", transform: { try RecordKey($0) }) var key: RecordKey
     @Argument(help: "The value; - or nothing: from standard input; @FILE: from a file.") var value: String?
     @Option(help: ArgumentHelp("What the value is; JSON is checked.", valueName: "media type")) var contentType = Content.json
     @OptionGroup var write: WriteOptions

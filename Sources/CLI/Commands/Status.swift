@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetWire
+import HTTPTypes
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

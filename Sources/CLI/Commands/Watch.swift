@@ -23,10 +23,10 @@ struct Watch: AsyncParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes a whole number from 1, not \(limit)") }
-        do {
+        do throws(WireError) {
             _ = try Since(since)
             _ = try ChangeFilter(collections: collection, prefix: prefix)
-        } catch let error as WireError {
+        } catch {
             throw ValidationError(error.description)
         }
     }

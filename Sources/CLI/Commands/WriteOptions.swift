@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetClient
 import FreshetWire
 import HTTPTypes
 

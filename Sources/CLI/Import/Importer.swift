@@ -1,4 +1,5 @@
 import FreshetWire
+import HTTPTypes
 
 /// Carries out an ``ImportPlan`` and says how far it is.
 struct Importer: Sendable {

@@ -1,4 +1,5 @@
 import FreshetWire
+import HTTPTypes
 
 /// A collection's records, page by page.
 struct RecordPages: Sendable {

@@ -1,5 +1,6 @@
 import FreshetClient
 import FreshetWire
+import HTTPTypes
 
 /// Follows a namespace's changes by long polls, over lost connections and replaced histories.
 struct RemoteFeed: Sendable {

@@ -35,11 +35,3 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, for a program to read.")
     var json = false
 }
-
-/// A record's key as an argument.
-extension RecordKey: @retroactive ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let key = try? RecordKey(argument) else { return nil }
-        self = key
-    }
-}
