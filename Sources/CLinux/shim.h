@@ -9,4 +9,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+/* glibc declares it only under _GNU_SOURCE, which a module's header cannot ask for. */
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
 #endif

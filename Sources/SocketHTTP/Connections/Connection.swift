@@ -1,0 +1,102 @@
+import Synchronization
+
+/// One accepted socket.
+///
+/// `@unchecked Sendable`: the mutable properties belong to the loop and are touched on its queue alone; what other threads
+/// use is `let` and is `Sendable` by itself (`unsent`, `cancellations`, `loop`, `context`).
+final class Connection: @unchecked Sendable {
+    /// What the connection is waiting for; it decides which time-out applies.
+    enum Phase: UInt8 {
+        case opening
+        case head
+        case body
+        case idle
+        /// Answers are due: waiting is the application's business and has no limit here.
+        case parked
+        case writing
+        case lingering
+    }
+
+    /// Owns the socket and all the mutable state.
+    let loop: EventLoop
+    let context: ServerContext
+    let peer: PeerAddress
+    let descriptor: Int32
+    /// Tells this connection from an earlier one that had the same descriptor.
+    let generation: UInt32
+
+    /// Bytes in the output queue, and stream bytes on their way to it. Written by the loop and by streams' writers.
+    let unsent = Atomic<Int>(0)
+    /// What to call when the peer goes before its answers.
+    let cancellations = Mutex(Cancellations())
+
+    var state = ConnectionState()
+    var backlog: ConnectionBacklog?
+    var interest = Epoll.Interest.reading
+    var isOpen = true
+    var phase = Phase.opening
+    /// Whether the loop's wheel holds an entry for it that still means something.
+    var hasTimerEntry = false
+    /// Whether it is in the loop's list of those to go on with.
+    var isQueuedToResume = false
+    /// The tick at which the phase has lasted too long.
+    var deadline: UInt32 = 0
+    /// The tick at which the wheel's entry comes.
+    var timerTick: UInt32 = 0
+
+    init(_ descriptor: Int32, _ peer: PeerAddress, generation: UInt32, loop: EventLoop, context: ServerContext) {
+        self.descriptor = descriptor
+        self.peer = peer
+        self.generation = generation
+        self.loop = loop
+        self.context = context
+    }
+
+    /// Names the connection in epoll events and timer entries, which may outlive it.
+    var token: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor)) }
+
+    var hasOutput: Bool { backlog.map { !$0.output.isEmpty } ?? false }
+    var isStalled: Bool { backlog?.isStalled ?? false }
+
+    /// The backlog, made if need be.
+    func backlogForKeeping() -> ConnectionBacklog {
+        if let backlog { return backlog }
+        let made = ConnectionBacklog()
+        backlog = made
+        return made
+    }
+
+    /// Frees the backlog once it keeps nothing.
+    func trimBacklog() {
+        if let backlog, backlog.isEmpty { self.backlog = nil }
+    }
+}
+
+/// What to call when a peer goes before its answers, by request.
+struct Cancellations: Sendable {
+    typealias Action = @Sendable () -> Void
+
+    private(set) var isPeerGone = false
+    private var actions: [(number: UInt32, action: Action)] = []
+
+    /// Returns false where it is too late: the action must be called now.
+    mutating func add(_ action: @escaping Action, for number: UInt32) -> Bool {
+        guard !isPeerGone else { return false }
+        actions.append((number, action))
+        return true
+    }
+
+    /// Removes and returns the actions of a request, so that they are released outside the lock.
+    mutating func remove(_ number: UInt32) -> [Action] {
+        guard !actions.isEmpty else { return [] }
+        let removed = actions.filter { $0.number == number }.map(\.action)
+        actions.removeAll { $0.number == number }
+        return removed
+    }
+
+    mutating func peerHasGone() -> [Action] {
+        isPeerGone = true
+        defer { actions = [] }
+        return actions.map(\.action)
+    }
+}

@@ -1,0 +1,27 @@
+/// What a connection has to keep between events, made when there is something to keep: most connections, most of the time,
+/// have nothing, and a waiting one must stay small.
+final class ConnectionBacklog {
+    /// An answer that came before its turn.
+    struct HeldAnswer {
+        let ticket: Ticket
+        let answer: Answer
+        /// What a stream has written since.
+        var written: [[UInt8]] = []
+        var ending: StreamEnding?
+    }
+
+    /// Stands in the middle of a request.
+    var parser: RequestParser?
+    /// A request that has to wait for those before it.
+    var blocked: ParsedRequest?
+    /// Bytes behind it, read and not parsed.
+    var input: [UInt8] = []
+    var held: [HeldAnswer] = []
+    var output = OutputQueue()
+    /// A client waits for `100 Continue` behind answers that come first.
+    var owesContinue = false
+
+    /// Whether reading would only add to what waits here.
+    var isStalled: Bool { blocked != nil || !input.isEmpty || !output.isEmpty }
+    var isEmpty: Bool { parser == nil && held.isEmpty && !owesContinue && !isStalled }
+}

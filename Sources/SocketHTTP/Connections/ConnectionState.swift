@@ -1,0 +1,112 @@
+/// What one connection may do next, decided without sockets: which request is whose turn, when to stop reading, how to end.
+///
+/// Requests are numbered as they are admitted, and answers go out in that order (RFC 9112 §9.3.2).
+struct ConnectionState: Sendable {
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// A request with effects is being handled: nothing may run beside it.
+        static let exclusive = Flags(rawValue: 1 << 0)
+        /// The last request of this connection has been admitted.
+        static let final = Flags(rawValue: 1 << 1)
+        /// The peer has shut its writing side.
+        static let inputEnded = Flags(rawValue: 1 << 2)
+        /// The last answer is written, at least to the output queue.
+        static let closing = Flags(rawValue: 1 << 3)
+        /// Input may be on its way that nobody will read as requests.
+        static let hasUnreadInput = Flags(rawValue: 1 << 4)
+        /// Everything is sent; input is read only to be thrown away.
+        static let lingering = Flags(rawValue: 1 << 5)
+    }
+
+    /// How a connection ends once its last answer is sent.
+    enum Ending: Equatable {
+        /// Close at once.
+        case close
+        /// Shut the writing side and discard input until the peer closes too. Closing with unread input would make the
+        /// kernel send a reset, which can destroy the answer before the peer has read it (RFC 9112 §9.6).
+        case linger
+    }
+
+    private var next: UInt32 = 0
+    private var flags: Flags = []
+    /// The number of the request whose answer goes out next.
+    private(set) var turn: UInt32 = 0
+
+    /// Requests that have been admitted and not answered.
+    var pending: Int { Int(next &- turn) }
+    /// Whether any request has been admitted.
+    var hasBegun: Bool { next != 0 }
+    var isFinal: Bool { flags.contains(.final) }
+    var isClosing: Bool { flags.contains(.closing) }
+    var isLingering: Bool { flags.contains(.lingering) }
+    var isInputEnded: Bool { flags.contains(.inputEnded) }
+
+    /// Whether bytes that arrive are of use: as requests, or to be discarded.
+    func wantsInput(isStalled: Bool) -> Bool {
+        if flags.contains(.inputEnded) { return false }
+        return flags.contains(.lingering) || !(flags.contains(.final) || isStalled)
+    }
+
+    /// Whether a request may be handled now. Only safe ones run beside each other, as RFC 9112 §9.3.2 has it.
+    func mayAdmit(isSafe: Bool, limit: Int) -> Bool {
+        guard !isFinal else { return false }
+        return pending == 0 || isSafe && !flags.contains(.exclusive) && pending < limit
+    }
+
+    /// Admits a request and returns its number.
+    ///
+    /// - Parameters:
+    ///   - isFinal: whether the connection closes after it.
+    ///   - leavesInput: whether what follows it on the connection will stay unread.
+    mutating func admit(isSafe: Bool, isFinal: Bool, leavesInput: Bool = false) -> UInt32 {
+        if !isSafe { flags.insert(.exclusive) }
+        if isFinal { flags.insert(.final) }
+        if leavesInput { flags.insert(.hasUnreadInput) }
+        defer { next &+= 1 }
+        return next
+    }
+
+    /// Whether the answer whose turn it is must be the connection's last.
+    func closes(after ticket: Ticket, isDraining: Bool) -> Bool {
+        ticket.traits.contains(.closes) || isDraining && pending == 1
+    }
+
+    /// The answer whose turn it was is complete.
+    mutating func finishTurn(closes: Bool) {
+        turn &+= 1
+        if pending == 0 { flags.remove(.exclusive) }
+        guard closes else { return }
+        // The server's own decision to close may cross a request on its way here.
+        if !flags.contains(.final) { flags.insert(.hasUnreadInput) }
+        flags.formUnion([.final, .closing])
+    }
+
+    mutating func endInput() { flags.insert(.inputEnded) }
+
+    /// Input came after the last request that will be handled.
+    mutating func leaveInput() { flags.insert(.hasUnreadInput) }
+
+    /// Everything is sent: says how to end, and remembers it.
+    mutating func end() -> Ending {
+        guard flags.contains(.hasUnreadInput), !flags.contains(.inputEnded) else { return .close }
+        flags.insert(.lingering)
+        return .linger
+    }
+}
+
+/// One request's place on its connection, and what its answer has to respect.
+struct Ticket: Sendable {
+    /// What an answer has to respect.
+    struct Traits: OptionSet, Sendable {
+        let rawValue: UInt8
+        /// The method was `HEAD`: no body.
+        static let headOnly = Traits(rawValue: 1 << 0)
+        /// HTTP/1.0: no chunks, and `Connection: keep-alive` if it stays open.
+        static let isHTTP10 = Traits(rawValue: 1 << 1)
+        /// The connection closes after the answer.
+        static let closes = Traits(rawValue: 1 << 2)
+    }
+
+    let number: UInt32
+    let traits: Traits
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// Bytes that a peer has not accepted yet, oldest first. Shared bytes stay shared.
+struct OutputQueue {
+    private var pieces: [[UInt8]] = []
+    /// Pieces before this one are sent.
+    private var first = 0
+    /// Bytes of the first piece that are sent.
+    private var offset = 0
+    /// Bytes that are not sent.
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds the bytes of `piece` from `start` on.
+    mutating func append(_ piece: [UInt8], from start: Int = 0) {
+        guard start < piece.count else { return }
+        if isEmpty {
+            pieces = [piece]
+            (first, offset, count) = (0, start, piece.count - start)
+        } else {
+            // Only a piece that begins the queue can be partly sent.
+            pieces.append(start == 0 ? piece : Array(piece[start...]))
+            count += piece.count - start
+        }
+    }
+
+    /// Forgets the first `sent` bytes.
+    mutating func consume(_ sent: Int) {
+        count -= sent
+        offset += sent
+        while first < pieces.count, offset >= pieces[first].count {
+            offset -= pieces[first].count
+            pieces[first] = []
+            first += 1
+        }
+        if isEmpty {
+            pieces = []
+            (first, offset) = (0, 0)
+        } else if first > 64 {
+            pieces.removeFirst(first)
+            first = 0
+        }
+    }
+
+    /// Sends as much as one call takes.
+    func send(to descriptor: Int32) -> SystemCall.WriteResult {
+        guard first < pieces.count - 1 else {
+            return pieces[first].withUnsafeBytes { SystemCall.send(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+        }
+        // A few pieces are copied together: a system call costs more than copying them.
+        var buffer: [UInt8] = []
+        for index in first..<pieces.count where buffer.count < 64 << 10 {
+            buffer.append(contentsOf: index == first ? pieces[index][offset...] : pieces[index][...])
+        }
+        return buffer.withUnsafeBytes { SystemCall.send(descriptor, $0) }
+    }
+}

@@ -1,0 +1,60 @@
+/// A request's answer to come: given once, from any thread, now or later. A long poll keeps its exchange and holds no thread.
+///
+/// Copies share the one right to answer. Letting go of all of them without an answer answers `500`.
+public struct Exchange: Sendable {
+    let handle: ExchangeHandle
+
+    /// Answers; on the event loop itself the response is written before this returns, or with the handler's other answers
+    /// just after it.
+    ///
+    /// - Returns: false where the exchange was answered before, or the peer is known to be gone.
+    @discardableResult
+    public func respond(_ response: Response) -> Bool {
+        guard handle.claim() else { return false }
+        handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .response(response)))
+        return true
+    }
+
+    /// Answers with bytes that other exchanges share.
+    ///
+    /// - Returns: false where the exchange was answered before, or the peer is known to be gone.
+    @discardableResult
+    public func respond(_ encoded: EncodedResponse) -> Bool {
+        guard handle.claim() else { return false }
+        handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .encoded(encoded)))
+        return true
+    }
+
+    /// Answers many exchanges with the same bytes, with one hand-off to each event loop. Those answered before are skipped.
+    ///
+    /// Complexity: O(*n*); one system call for each exchange.
+    public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
+        var byLoop: [(loop: EventLoop, recipients: [Recipient])] = []
+        for exchange in exchanges where exchange.handle.claim() {
+            let connection = exchange.handle.connection
+            let recipient = Recipient(connection: connection, ticket: exchange.handle.ticket)
+            // There are few loops: looking through them is cheaper than hashing.
+            if let index = byLoop.firstIndex(where: { $0.loop === connection.loop }) {
+                byLoop[index].recipients.append(recipient)
+            } else {
+                byLoop.append((connection.loop, [recipient]))
+                byLoop[byLoop.count - 1].recipients.reserveCapacity(exchanges.count)
+            }
+        }
+        for (loop, recipients) in byLoop { loop.submit(.fanOut(recipients, encoded)) }
+    }
+
+    /// Calls `body` once if the peer goes away before the answer: by a reset, or by hanging up. Calls it soon if it has.
+    ///
+    /// It runs on the event loop, never within a call of this library's and never under a lock, and must not block. A peer
+    /// that only shuts its writing side still waits for its answer and is not gone.
+    public func onCancel(_ body: @escaping @Sendable () -> Void) {
+        handle.onCancel(body)
+    }
+
+    /// One of those that a fan-out reaches.
+    struct Recipient: Sendable {
+        let connection: Connection
+        let ticket: Ticket
+    }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// The one right to answer a request, shared by an exchange's copies. When the last is released unused, the answer is `500`.
+final class ExchangeHandle: Sendable {
+    let connection: Connection
+    let ticket: Ticket
+    private let isAnswered = Atomic<Bool>(false)
+
+    init(_ connection: Connection, _ ticket: Ticket) {
+        self.connection = connection
+        self.ticket = ticket
+    }
+
+    deinit {
+        guard !isAnswered.load(ordering: .relaxed) else { return }
+        guard !connection.cancellations.withLock({ $0.isPeerGone }) else { return }
+        let failure = RequestFailure(.unanswered, "The handler let the request go without an answer")
+        connection.loop.submit(.answer(connection, ticket, .response(connection.context.router.failure(failure))))
+    }
+
+    /// Takes the right to answer; false where it is taken or the peer is gone.
+    func claim() -> Bool {
+        guard !isAnswered.exchange(true, ordering: .relaxed) else { return false }
+        let (isPeerGone, released) = connection.cancellations.withLock { ($0.isPeerGone, $0.remove(ticket.number)) }
+        _ = released
+        return !isPeerGone
+    }
+
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(body) }
+    }
+
+    /// Calls `body` on the loop once the peer is gone, unless the request's part in the connection is over before that.
+    func whenPeerGoes(_ body: @escaping @Sendable () -> Void) {
+        let isAdded = connection.cancellations.withLock { $0.add(body, for: ticket.number) }
+        if !isAdded { connection.loop.post(.perform { _ in body() }) }
+    }
+}

@@ -1,0 +1,131 @@
+public import HTTPTypes
+import Synchronization
+
+/// A response whose body is written piece by piece, such as server-sent events. Every member may be called from any thread.
+///
+/// Chunked on HTTP/1.1, delimited by the end of the connection on HTTP/1.0. A peer that leaves more than
+/// `Limits.queuedBytes` unread is dropped. Letting go of all copies without `finish()` closes the connection, so that the
+/// client does not take the body for complete.
+public struct ResponseStream: Sendable {
+    fileprivate let handle: StreamHandle
+
+    /// Sends a piece of the body.
+    ///
+    /// - Returns: false where the stream has ended or the peer is gone; then there is nothing more to write for.
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Bool {
+        guard handle.isWritable else { return false }
+        guard !bytes.isEmpty else { return true }
+        return handle.write(handle.isChunked ? ResponseStream.chunk(bytes) : bytes)
+    }
+
+    /// Ends the body. Further calls do nothing.
+    public func finish() {
+        handle.end(.finished)
+    }
+
+    /// Calls `body` once if the peer goes away, or is dropped, before `finish()`; see `Exchange.onCancel(_:)`.
+    public func onCancel(_ body: @escaping @Sendable () -> Void) {
+        if handle.isWritable { handle.exchange.whenPeerGoes(body) }
+    }
+
+    /// Sends the same piece to many streams, framed once, with one hand-off to each event loop.
+    public static func broadcast(to streams: [ResponseStream], _ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        let chunk = chunk(bytes)
+        var byLoop: [(loop: EventLoop, recipients: [Recipient])] = []
+        for stream in streams where stream.handle.isWritable {
+            let exchange = stream.handle.exchange
+            let recipient = Recipient(
+                connection: exchange.connection, number: exchange.ticket.number, isChunked: stream.handle.isChunked)
+            guard recipient.reserve(chunk.count) else { continue }
+            if let index = byLoop.firstIndex(where: { $0.loop === exchange.connection.loop }) {
+                byLoop[index].recipients.append(recipient)
+            } else {
+                byLoop.append((exchange.connection.loop, [recipient]))
+            }
+        }
+        for (loop, recipients) in byLoop { loop.submit(.broadcast(recipients, chunk: chunk, plain: bytes, reserved: chunk.count)) }
+    }
+
+    private static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        var chunk: [UInt8] = []
+        chunk.reserveCapacity(bytes.count + 20)
+        ResponseEncoder.appendChunk(bytes, to: &chunk)
+        return chunk
+    }
+
+    /// One of those that a piece goes to.
+    struct Recipient: Sendable {
+        let connection: Connection
+        let number: UInt32
+        let isChunked: Bool
+
+        /// Counts bytes as unsent before they are handed over; has the connection dropped where too many are already.
+        func reserve(_ count: Int) -> Bool {
+            let before = connection.unsent.add(count, ordering: .relaxed).oldValue
+            guard before > connection.context.limits.queuedBytes else { return true }
+            connection.unsent.subtract(count, ordering: .relaxed)
+            connection.loop.post(.perform { [connection] loop in loop.dropSlowReader(connection) })
+            return false
+        }
+    }
+}
+
+extension Exchange {
+    /// Answers with a head now and a body in pieces.
+    ///
+    /// `HEAD` gets the head alone. Where the exchange was answered before, the stream has ended from the start.
+    public func stream(status: HTTPResponse.Status, fields: ResponseFields = [:]) -> ResponseStream {
+        let isChunked = !handle.ticket.traits.contains(.isHTTP10)
+        guard ResponseEncoder.hasBody(status) else {
+            respond(Response(status: status, fields: fields))
+            return ResponseStream(handle: StreamHandle(handle, isChunked: isChunked, isOpen: false))
+        }
+        let isClaimed = handle.claim()
+        if isClaimed {
+            var head: [UInt8] = []
+            ResponseEncoder.appendStreamHead(status, fields, isChunked: isChunked, date: HTTPDate.now(), to: &head)
+            handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .stream(head: head)))
+        }
+        let stream = ResponseStream(handle: StreamHandle(handle, isChunked: isChunked, isOpen: isClaimed))
+        if handle.ticket.traits.contains(.headOnly) { stream.finish() }
+        return stream
+    }
+}
+
+/// What a stream's copies share.
+private final class StreamHandle: Sendable {
+    let exchange: ExchangeHandle
+    let isChunked: Bool
+    private let isOpen: Atomic<Bool>
+
+    init(_ exchange: ExchangeHandle, isChunked: Bool, isOpen: Bool) {
+        self.exchange = exchange
+        self.isChunked = isChunked
+        self.isOpen = Atomic(isOpen)
+    }
+
+    deinit {
+        end(.abandoned)
+    }
+
+    var isWritable: Bool {
+        isOpen.load(ordering: .relaxed) && !exchange.connection.cancellations.withLock { $0.isPeerGone }
+    }
+
+    func write(_ piece: [UInt8]) -> Bool {
+        let recipient = ResponseStream.Recipient(
+            connection: exchange.connection, number: exchange.ticket.number, isChunked: isChunked)
+        guard recipient.reserve(piece.count) else { return false }
+        exchange.connection.loop.submit(.streamBytes(exchange.connection, exchange.ticket.number, piece))
+        return true
+    }
+
+    func end(_ ending: StreamEnding) {
+        guard isOpen.exchange(false, ordering: .relaxed) else { return }
+        let released = exchange.connection.cancellations.withLock { $0.remove(exchange.ticket.number) }
+        _ = released
+        exchange.connection.loop.submit(.streamEnd(exchange.connection, exchange.ticket, ending))
+    }
+}

@@ -1,0 +1,97 @@
+import Logging
+
+/// The listening socket of the loop that has it, the first of a server's.
+struct Acceptor {
+    /// Names the listener in epoll events and timer entries; connections' generations start at 1.
+    static let token: UInt64 = 0
+
+    let descriptor: Int32
+    let policy: AcceptPolicy
+    var isPaused = false
+    /// Connections go to the loops in turn: long-lived ones are best spread by number.
+    var nextLoop = 0
+}
+
+extension EventLoop {
+    /// Watches the listener for reading. (Never for writing, which would report without end.)
+    func startAccepting(_ descriptor: Int32, policy: AcceptPolicy) -> Bool {
+        acceptor = Acceptor(descriptor: descriptor, policy: policy)
+        return epoll.add(descriptor, .reading, token: Acceptor.token)
+    }
+
+    /// Closes the listener; those in its backlog are reset by the kernel.
+    func stopAccepting() {
+        guard let acceptor else { return }
+        self.acceptor = nil
+        SystemCall.close(acceptor.descriptor)
+    }
+
+    /// Accepts until there is none left.
+    func acceptConnections() {
+        while let acceptor, let context, !acceptor.isPaused {
+            let decision = acceptor.policy.decide(open: context.openConnections)
+            guard decision != .pause else { return pauseAccepting() }
+            switch ListeningSocket.accept(acceptor.descriptor) {
+            case .accepted(let descriptor, let peer):
+                hand(descriptor, peer, isRefused: decision == .refuse)
+            case .failed(let code):
+                switch AcceptPolicy.classify(code) {
+                case .skip: continue
+                case .done: return
+                case .pause:
+                    context.logger.warning("accepting pauses", metadata: ["errno": "\(code)", "open": "\(context.openConnections)"])
+                    return pauseAccepting()
+                }
+            }
+        }
+    }
+
+    private func hand(_ descriptor: Int32, _ peer: PeerAddress, isRefused: Bool) {
+        guard let context else { return SystemCall.close(descriptor) }
+        context.connectionOpened()
+        let index = acceptor?.nextLoop ?? 0
+        acceptor?.nextLoop = (index + 1) % context.loops.count
+        let loop = context.loops[index]
+        if loop === self {
+            adopt(descriptor, peer, context, isRefused: isRefused)
+        } else {
+            loop.post(.adopt(descriptor, peer, context, isRefused: isRefused))
+        }
+    }
+
+    /// Makes an accepted socket a connection of this loop.
+    func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ context: ServerContext, isRefused: Bool) {
+        // On its way here the server may have drained, and the loop gone to another.
+        guard context === self.context else { return SystemCall.close(descriptor) }
+        lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
+        let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)
+        guard epoll.add(descriptor, .reading, token: connection.token) else {
+            context.connectionClosed()
+            return SystemCall.close(descriptor)
+        }
+        while connections.count <= Int(descriptor) { connections.append(nil) }
+        connections[Int(descriptor)] = connection
+        openCount += 1
+        counters.accepted.add(1)
+        if isRefused {
+            counters.connectionsRefused.add(1)
+            refuse(connection, RequestFailure(.overloaded, "All \(context.limits.connections) connections are taken"))
+        } else {
+            setDeadline(connection)
+        }
+    }
+
+    /// Leaves connections to the kernel's backlog until one closes or a moment has passed.
+    private func pauseAccepting() {
+        guard let descriptor = acceptor?.descriptor else { return }
+        acceptor?.isPaused = true
+        epoll.modify(descriptor, [], token: Acceptor.token)
+        wantTimer(at: wheel.insert(Acceptor.token, at: tick &+ 1))
+    }
+
+    func resumeAccepting() {
+        guard let descriptor = acceptor?.descriptor, acceptor?.isPaused == true else { return }
+        acceptor?.isPaused = false
+        epoll.modify(descriptor, .reading, token: Acceptor.token)
+    }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+extension EventLoop {
+    /// Ends a connection whose last answer is out, and times one that goes on.
+    func finishIfDone(_ connection: Connection) {
+        guard connection.isOpen else { return }
+        guard connection.state.isClosing, !connection.hasOutput, connection !== corked else { return updateDeadline(connection) }
+        guard !connection.state.isLingering else { return }
+        switch connection.state.end() {
+        case .close:
+            close(connection)
+        case .linger:
+            SystemCall.shutdownWriting(connection.descriptor)
+            updateInterest(connection)
+            updateDeadline(connection)
+        }
+    }
+
+    /// Closes the socket, once, and tells the application of answers that nobody waits for any more.
+    func close(_ connection: Connection) {
+        guard connection.isOpen else { return }
+        connection.isOpen = false
+        connections[Int(connection.descriptor)] = nil
+        SystemCall.close(connection.descriptor)
+        openCount -= 1
+        connection.backlog = nil
+        let actions = connection.cancellations.withLock { $0.peerHasGone() }
+        if !actions.isEmpty { callSoon(actions) }
+        connection.context.connectionClosed()
+        reportIfDrained()
+    }
+
+    func dropSlowReader(_ connection: Connection) {
+        guard connection.isOpen else { return }
+        counters.slowReadersDropped.add(1)
+        close(connection)
+    }
+
+    /// The connection's phase has lasted too long.
+    func expire(_ connection: Connection) {
+        switch connection.phase {
+        case .head:
+            timeOut(connection, "The request's head did not arrive in time")
+        case .body:
+            timeOut(connection, "The request's body did not arrive in time")
+        case .opening, .idle, .lingering:
+            close(connection)
+        case .writing:
+            dropSlowReader(connection)
+        case .parked:
+            break
+        }
+    }
+
+    private func timeOut(_ connection: Connection, _ detail: String) {
+        connection.backlog?.parser = nil
+        refuse(connection, RequestFailure(.timeout, detail))
+        connection.trimBacklog()
+        if connection.isOpen { updateInterest(connection) }
+    }
+
+    // MARK: Draining
+
+    /// Closes idle connections and has the others close with their last answer.
+    func beginDraining(_ context: ServerContext) {
+        guard context === self.context, !isDraining else { return }
+        stopAccepting()
+        isDraining = true
+        for case let connection? in connections {
+            // A request may have arrived that no event has told of yet.
+            readInput(connection)
+            guard connection.isOpen, connection.state.pending == 0, !connection.hasOutput, !connection.state.isLingering else {
+                continue
+            }
+            if connection.backlog?.parser == nil { close(connection) }
+        }
+        reportIfDrained()
+    }
+
+    /// Closes everything that is left.
+    func closeAll(_ context: ServerContext) {
+        guard context === self.context else { return }
+        stopAccepting()
+        isDraining = true
+        for case let connection? in connections { close(connection) }
+        reportIfDrained()
+    }
+
+    private func reportIfDrained() {
+        guard isDraining, openCount == 0, let context else { return }
+        // From now on the loop belongs to nobody, and messages to its old connections find them closed.
+        self.context = nil
+        isDraining = false
+        connections = []
+        context.loopDrained()
+    }
+}

@@ -1,0 +1,150 @@
+import HTTPTypes
+
+extension EventLoop {
+    /// Reads once, and again only while a read fills the buffer: the events are level-triggered, so nothing is forgotten.
+    func readInput(_ connection: Connection) {
+        while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
+            switch SystemCall.read(connection.descriptor, into: readBuffer) {
+            case .bytes(let count):
+                counters.bytesIn.add(count)
+                if connection.state.isLingering { return }
+                process(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), of: connection)
+                if count < readBuffer.count { return }
+            case .endOfStream:
+                return inputEnded(connection)
+            case .wouldBlock:
+                return
+            case .failed:
+                return close(connection)
+            }
+        }
+        // Input that nobody wants now, or ever: without this the event would come again and again.
+        if connection.isOpen { updateInterest(connection) }
+    }
+
+    /// Goes on where a connection had to stop: with the request that waited, then with the bytes behind it.
+    func resume(_ connection: Connection) {
+        guard connection.isOpen, let backlog = connection.backlog, !connection.hasOutput else { return }
+        cork(connection)
+        if backlog.owesContinue, connection.state.pending == 0 {
+            backlog.owesContinue = false
+            corkedBytes.append(EventLoop.continueResponse)
+        }
+        if let request = backlog.blocked, mayAdmit(request, on: connection) {
+            backlog.blocked = nil
+            dispatch(request, on: connection)
+        }
+        if backlog.blocked == nil, !backlog.input.isEmpty {
+            let input = backlog.input
+            backlog.input = []
+            input.withUnsafeBytes { parse($0, of: connection) }
+        }
+        uncork(connection)
+    }
+
+    private func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+        cork(connection)
+        parse(input, of: connection)
+        uncork(connection)
+    }
+
+    /// Parses `input` and handles each request in it, as far as the connection's state lets it.
+    private func parse(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+        let bytes = Span<UInt8>(_unsafeBytes: input)
+        var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.limits)
+        // Kept in one place only, or its buffers would be copied at each change.
+        connection.backlog?.parser = nil
+        var position = 0
+        while position < input.count, connection.isOpen {
+            guard !connection.state.isFinal else {
+                connection.state.leaveInput()
+                break
+            }
+            guard !connection.isStalled else {
+                connection.backlogForKeeping().input = bytes.copy(position..<bytes.count)
+                break
+            }
+            switch parser.consume(bytes, from: &position) {
+            case .incomplete:
+                continue
+            case .expectsContinue:
+                if position == input.count { sendContinue(connection) }
+            case .request(let request) where mayAdmit(request, on: connection):
+                dispatch(request, on: connection)
+            case .request(let request):
+                connection.backlogForKeeping().blocked = request
+            case .failure(let failure):
+                refuse(connection, failure)
+            }
+        }
+        if connection.isOpen, !connection.state.isFinal, !parser.isFresh { connection.backlogForKeeping().parser = parser }
+    }
+
+    func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
+        connection.state.mayAdmit(isSafe: request.head.line.isSafe, limit: connection.context.limits.pipelinedRequests)
+    }
+
+    /// RFC 9110 §10.1.1. It must not overtake answers that are due.
+    private func sendContinue(_ connection: Connection) {
+        if connection.state.pending == 0 {
+            corkedBytes.append(EventLoop.continueResponse)
+        } else {
+            connection.backlogForKeeping().owesContinue = true
+        }
+    }
+
+    private static let continueResponse: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+
+    /// Gives a request its number and its handler.
+    private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
+        let head = parsed.head
+        var traits: Ticket.Traits = []
+        if head.line.method == .head { traits.insert(.headOnly) }
+        if head.line.isHTTP10 { traits.insert(.isHTTP10) }
+        if !head.keepsAlive { traits.insert(.closes) }
+        let number = connection.state.admit(isSafe: head.line.isSafe, isFinal: !head.keepsAlive)
+        let ticket = Ticket(number: number, traits: traits)
+        let context = connection.context
+        counters.requests.add(1)
+        switch context.router.match(head) {
+        case .handler(let handler, let parameters):
+            let request = Request(parsed, peer: connection.peer).with(parameters)
+            handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
+        case .options(let allow):
+            deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
+        case .failure(let failure, let allow):
+            var response = context.router.failure(failure)
+            if let allow { response.fields[.allow] = allow }
+            deliver(.response(response), to: connection, ticket)
+        }
+    }
+
+    /// Answers bytes that are no request; it is the connection's last answer, since where the next would begin is unknown.
+    func refuse(_ connection: Connection, _ failure: RequestFailure) {
+        let context = connection.context
+        counters.requestsRefused.add(1)
+        var response = context.router.failure(failure)
+        if failure.kind == .overloaded { response.fields[.retryAfter] = "1" }
+        let number = connection.state.admit(isSafe: true, isFinal: true, leavesInput: true)
+        deliver(.response(response), to: connection, Ticket(number: number, traits: .closes))
+    }
+
+    /// The peer has shut its writing side: it may still wait for answers.
+    private func inputEnded(_ connection: Connection) {
+        connection.state.endInput()
+        if connection.state.isLingering { return close(connection) }
+        if let parser = connection.backlog?.parser, !parser.isFresh, !connection.state.isFinal {
+            connection.backlog?.parser = nil
+            return refuse(connection, RequestFailure(.malformed, "The connection ended in the middle of a request"))
+        }
+        if connection.state.pending == 0, !connection.isStalled { return close(connection) }
+        updateInterest(connection)
+    }
+}
+
+extension RequestLine {
+    /// RFC 9110 §9.2.1.
+    fileprivate var isSafe: Bool {
+        method == .get || method == .head || method == .options
+    }
+}

@@ -1,0 +1,106 @@
+extension Clock {
+    /// The unit of all time-outs.
+    static let tickMilliseconds = 100
+
+    /// Ticks since an arbitrary start. Differences stay right when the count wraps, after 13 years.
+    static func tick() -> UInt32 {
+        UInt32(truncatingIfNeeded: monotonic() / (UInt64(tickMilliseconds) * 1_000_000))
+    }
+
+    /// How many ticks are at least `duration`.
+    static func ticks(_ duration: Duration) -> UInt32 {
+        let unit = UInt64(tickMilliseconds) * 1_000_000
+        return UInt32(clamping: min(duration.nanoseconds / unit + 1, UInt64(Int32.max / 2)))
+    }
+}
+
+extension EventLoop {
+    /// Brings the connection's deadline in line with what it now waits for.
+    ///
+    /// - Parameter hasProgressed: whether a wait for the peer to accept output begins anew.
+    func updateDeadline(_ connection: Connection, hasProgressed: Bool = false) {
+        guard connection.isOpen else { return }
+        let phase = phase(of: connection)
+        guard phase != connection.phase || hasProgressed && phase == .writing else { return }
+        connection.phase = phase
+        setDeadline(connection)
+    }
+
+    /// Sets the deadline of the phase that has just begun.
+    func setDeadline(_ connection: Connection) {
+        let limits = connection.context.ticks
+        let ticks: UInt32
+        switch connection.phase {
+        case .opening, .head: ticks = limits.header
+        case .body: ticks = limits.body
+        case .idle: ticks = limits.idle
+        case .writing: ticks = limits.write
+        case .lingering: ticks = limits.linger
+        case .parked: return
+        }
+        connection.deadline = tick &+ ticks
+        // The entry that is there comes early enough only if the deadline moved back; a shorter one needs its own.
+        if !connection.hasTimerEntry || connection.timerTick.isAfter(connection.deadline) { insertTimerEntry(connection) }
+    }
+
+    private func phase(of connection: Connection) -> Connection.Phase {
+        let state = connection.state
+        if state.isLingering { return .lingering }
+        if connection.hasOutput { return .writing }
+        switch connection.backlog?.parser?.progress {
+        case .inHead: return .head
+        case .inBody: return .body
+        case .betweenRequests, nil: break
+        }
+        if state.pending > 0 { return .parked }
+        return state.hasBegun ? .idle : .opening
+    }
+
+    private func insertTimerEntry(_ connection: Connection) {
+        connection.timerTick = wheel.insert(connection.token, at: connection.deadline)
+        connection.hasTimerEntry = true
+        wantTimer(at: connection.timerTick)
+    }
+
+    /// Lets the wheel reach the current tick.
+    func passTime() {
+        for token in wheel.advance(to: tick) {
+            if token == Acceptor.token {
+                resumeAccepting()
+            } else if let connection = connection(token) {
+                handleTimerEntry(connection)
+            }
+        }
+    }
+
+    private func handleTimerEntry(_ connection: Connection) {
+        // Where a shorter deadline got an entry of its own, the older one comes later and means nothing.
+        guard connection.hasTimerEntry, !connection.timerTick.isAfter(tick) else { return }
+        connection.hasTimerEntry = false
+        guard connection.phase != .parked else { return }
+        if connection.deadline.isAfter(tick) { return insertTimerEntry(connection) }
+        expire(connection)
+    }
+
+    /// Remembers that the timer has to fire by `tick`.
+    func wantTimer(at tick: UInt32) {
+        if wantedTick.map({ $0.isAfter(tick) }) ?? true { wantedTick = tick }
+    }
+
+    /// Sets the timer where it is not set early enough. While the wheel is empty it is not set at all.
+    func armTimer() {
+        defer { wantedTick = nil }
+        if let armedTick {
+            if let wantedTick, armedTick.isAfter(wantedTick) { schedule(wantedTick) }
+        } else if let next = wheel.next() {
+            schedule(next)
+        }
+    }
+}
+
+extension UInt32 {
+    /// Whether this tick comes after `other`, the count's wrap-around included.
+    func isAfter(_ other: UInt32) -> Bool {
+        Int32(bitPattern: self &- other) > 0
+    }
+}

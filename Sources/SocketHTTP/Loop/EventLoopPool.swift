@@ -1,0 +1,26 @@
+import Synchronization
+
+/// Loops that no server uses. They are kept for the next one: a test suite starts hundreds of servers, and sources that are
+/// made and cancelled all the time are what libdispatch is known to stumble over (apple/swift-corelibs-libdispatch#949).
+enum EventLoopPool {
+    private static let free = Mutex<[EventLoop]>([])
+
+    static func take(_ count: Int) throws(SocketHTTPError) -> [EventLoop] {
+        var loops = free.withLock { free in
+            let taken = Array(free.suffix(count))
+            free.removeLast(taken.count)
+            return taken
+        }
+        do throws(SocketHTTPError) {
+            while loops.count < count { loops.append(try EventLoop(label: "SocketHTTP.loop")) }
+        } catch {
+            giveBack(loops)
+            throw error
+        }
+        return loops
+    }
+
+    static func giveBack(_ loops: [EventLoop]) {
+        free.withLock { $0.append(contentsOf: loops) }
+    }
+}

@@ -1,0 +1,27 @@
+/// A response encoded once, `Date` included, for any number of exchanges: they share its bytes.
+///
+/// What differs between exchanges, a `Connection` field or the missing body of an answer to `HEAD`, is added as each is sent.
+public struct EncodedResponse: Sendable {
+    /// The whole message.
+    let bytes: [UInt8]
+    /// Where the head's last, empty line begins: the place for a further field.
+    let headEnd: Int
+
+    /// Encodes `response`, dated now.
+    public init(_ response: Response) {
+        self.init(response, date: HTTPDate.now())
+    }
+
+    init(_ response: Response, date: [UInt8]) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(160 + response.fields.lines.count + response.body.count)
+        ResponseEncoder.appendHead(response, date: date, to: &bytes)
+        headEnd = bytes.count
+        ResponseEncoder.appendEnd(ConnectionField.none, to: &bytes)
+        if ResponseEncoder.hasBody(response.status) { bytes.append(contentsOf: response.body) }
+        self.bytes = bytes
+    }
+
+    /// Where the body begins.
+    var bodyStart: Int { headEnd + 2 }
+}

@@ -1,0 +1,91 @@
+public import HTTPTypes
+
+/// A request that passed the parser and found its route.
+///
+/// It holds the head's bytes as they came and makes text of them only when asked.
+public struct Request: Sendable {
+    let head: RequestHead
+    let peer: PeerAddress
+    private(set) var parameters: RouteParameters
+
+    /// The body, after chunked decoding; empty where there is none.
+    public let body: [UInt8]
+
+    init(_ parsed: ParsedRequest, peer: PeerAddress) {
+        head = parsed.head
+        body = parsed.body
+        parameters = RouteParameters(names: [], values: [])
+        self.peer = peer
+    }
+
+    /// The same request with what its route's parameters stand for.
+    consuming func with(_ parameters: RouteParameters) -> Request {
+        self.parameters = parameters
+        return self
+    }
+
+    /// The method. A `GET` route is given `HEAD` requests too; their body is left out as the answer is sent.
+    public var method: HTTPRequest.Method { head.line.method }
+
+    /// The target as it was sent: usually path and query, still percent-encoded.
+    public var rawTarget: String { head.bytes.span.text(head.line.target) }
+
+    /// The path as it was sent, still percent-encoded.
+    public var rawPath: String { head.bytes.span.text(head.line.path) }
+
+    /// Whether the client speaks HTTP/1.0.
+    public var isHTTP10: Bool { head.line.isHTTP10 }
+
+    /// The client's address without its port: `127.0.0.1`, `::1`. Behind a proxy it is the proxy's.
+    public var remoteAddress: String { peer.text }
+
+    /// What the route's `{name}` stands for: percent-decoded once, valid UTF-8 without NUL, never empty.
+    ///
+    /// Empty for a name that the route does not have.
+    public func parameter(_ name: String) -> String { parameters[name] ?? "" }
+}
+
+extension Request {
+    /// The value of a field, several lines joined with `, ` (RFC 9110 §5.3), or nil where there is none.
+    ///
+    /// Each call walks the head, which is faster than indexing it for the few fields that a handler reads.
+    public subscript(name: HTTPField.Name) -> String? {
+        var result: String?
+        head.forEachValue(name.canonicalName) { bytes, range in
+            let value = bytes.text(range)
+            result = result.map { "\($0), \(value)" } ?? value
+            return true
+        }
+        return result
+    }
+
+    /// The value of each line of a field, in order.
+    public func values(of name: HTTPField.Name) -> [String] {
+        var result: [String] = []
+        head.forEachValue(name.canonicalName) { bytes, range in
+            result.append(bytes.text(range))
+            return true
+        }
+        return result
+    }
+
+    /// Whether the request has the field at all.
+    public func has(_ name: HTTPField.Name) -> Bool {
+        var found = false
+        head.forEachValue(name.canonicalName) { _, _ in
+            found = true
+            return false
+        }
+        return found
+    }
+
+    /// All fields, in order. Built anew by each call.
+    public var fields: HTTPFields {
+        var fields = HTTPFields()
+        head.forEachField { bytes, name, value in
+            guard let name = HTTPField.Name(bytes.text(name)) else { return }
+            fields.append(HTTPField(name: name, value: bytes.copy(value)))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,50 @@
+/// Percent-encoding, RFC 3986 §2.1, over bytes.
+enum PercentEncoding {
+    /// Refuses a bad escape, `%00`, and escapes that are not UTF-8. What passes can be decoded without failing.
+    static func check(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(RequestFailure) {
+        guard let first = bytes.firstIndex(of: percent, in: range) else { return }
+        guard let decoded = decode(bytes, first..<range.upperBound) else {
+            throw RequestFailure(.malformed, "The request target holds a \"%\" that two hexadecimal digits do not follow")
+        }
+        guard !decoded.contains(0) else { throw RequestFailure(.malformed, "The request target holds %00") }
+        guard String(validating: decoded, as: UTF8.self) != nil else {
+            throw RequestFailure(.malformed, "The request target is not UTF-8 once it is decoded")
+        }
+    }
+
+    /// The bytes in `range` with their escapes decoded, or nil for a bad escape. `+` is a plus sign.
+    static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8]? {
+        var result: [UInt8] = []
+        result.reserveCapacity(range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let byte = bytes[index]
+            guard byte == percent else {
+                result.append(byte)
+                index += 1
+                continue
+            }
+            guard index + 2 < range.upperBound, let high = bytes[index + 1].hexadecimalValue,
+                let low = bytes[index + 2].hexadecimalValue
+            else { return nil }
+            result.append(high << 4 | low)
+            index += 3
+        }
+        return result
+    }
+
+    /// The text of a range that `check` has passed.
+    static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+        guard bytes.firstIndex(of: percent, in: range) != nil else { return bytes.text(range) }
+        return String(decoding: decode(bytes, range) ?? [], as: UTF8.self)
+    }
+
+    static let percent = UInt8(ascii: "%")
+}
+
+extension Span<UInt8> {
+    /// The bytes in `range` as UTF-8, invalid ones replaced.
+    func text(_ range: Range<Int>) -> String {
+        withUnsafeBytes { String(decoding: $0[range], as: UTF8.self) }
+    }
+}

@@ -1,0 +1,52 @@
+/// A request's head: its bytes, in place, and what was found in them.
+struct RequestHead: Sendable {
+    /// From the request line through the blank line.
+    let bytes: [UInt8]
+    let line: RequestLine
+    /// Where the field lines begin; they end with the blank line.
+    let fieldsStart: Int
+    let body: BodyFraming
+    /// Whether the client wants the connection to stay open.
+    let keepsAlive: Bool
+    let expectsContinue: Bool
+}
+
+extension RequestHead {
+    /// Calls `body` with the value of each field line named `name`, which is in lower case, until it returns false.
+    ///
+    /// The lines were checked when they arrived, so finding them again is a walk from line feed to line feed.
+    func forEachValue(_ name: String, _ body: (Span<UInt8>, Range<Int>) -> Bool) {
+        let bytes = bytes.span
+        var name = name
+        name.withUTF8 { name in
+            var start = fieldsStart
+            while let end = bytes.firstIndex(of: .lineFeed, in: start..<bytes.count), end > start + 1 {
+                let nameEnd = start + name.count
+                if nameEnd < end, bytes[nameEnd] == UInt8(ascii: ":"), bytes.matches(from: start, name) {
+                    guard body(bytes, bytes.trimming(nameEnd + 1..<end - 1)) else { return }
+                }
+                start = end + 1
+            }
+        }
+    }
+
+    /// Calls `body` with the name and the value of each field line, in order.
+    func forEachField(_ body: (Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>) -> Void) {
+        let bytes = bytes.span
+        var start = fieldsStart
+        while let end = bytes.firstIndex(of: .lineFeed, in: start..<bytes.count), end > start + 1 {
+            if let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: start..<end) {
+                body(bytes, start..<colon, bytes.trimming(colon + 1..<end - 1))
+            }
+            start = end + 1
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes from `start` on equal `lowercase` without regard to case.
+    fileprivate func matches(from start: Int, _ lowercase: UnsafeBufferPointer<UInt8>) -> Bool {
+        for offset in 0..<lowercase.count where self[start + offset].lowercased != lowercase[offset] { return false }
+        return true
+    }
+}

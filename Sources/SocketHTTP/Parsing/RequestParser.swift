@@ -1,0 +1,147 @@
+/// An incremental parser of HTTP/1 requests (RFC 9112): bytes in, one outcome out. It does no I/O and keeps no time.
+///
+/// Its strictness is that of the RFC wherever leniency would let two parsers disagree about where a request ends.
+struct RequestParser: Sendable {
+    /// What the bytes given so far came to.
+    enum Outcome: Sendable {
+        /// Nothing more can be told before more bytes arrive.
+        case incomplete
+        /// The head is complete and its client waits for `100 Continue` before it sends the body. Go on consuming.
+        case expectsContinue
+        /// A whole request. The parser is ready for the next.
+        case request(ParsedRequest)
+        /// The bytes are refused; where the next request would begin is unknown, so the connection must close.
+        case failure(RequestFailure)
+    }
+
+    /// Where in a request the parser stands; it decides which time-out applies.
+    enum Progress: Sendable, Equatable {
+        case betweenRequests
+        case inHead
+        case inBody
+    }
+
+    private enum Stage {
+        case head
+        case fixed(RequestHead, remaining: Int)
+        case chunked(RequestHead, ChunkedBodyParser)
+        case failed(RequestFailure)
+    }
+
+    private let limits: Limits
+    private var stage = Stage.head
+    private var headParser = HeadParser()
+    /// The part of a head that arrived in earlier pieces; empty while heads arrive whole.
+    private var pending: [UInt8] = []
+    private var body: [UInt8] = []
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    var progress: Progress {
+        switch stage {
+        case .head: headParser.isPristine ? .betweenRequests : .inHead
+        case .fixed, .chunked: .inBody
+        case .failed: .betweenRequests
+        }
+    }
+
+    /// Whether it holds nothing, so that a new parser would do as well.
+    var isFresh: Bool {
+        if case .head = stage { return pending.isEmpty && headParser.isPristine }
+        return false
+    }
+
+    /// Consumes bytes of `input` from `position` on, which it moves, up to the next outcome.
+    mutating func consume(_ input: Span<UInt8>, from position: inout Int) -> Outcome {
+        do throws(RequestFailure) {
+            switch stage {
+            case .head: return try consumeHead(input, &position)
+            case .fixed(let head, let remaining): return consumeFixed(input, &position, head, remaining)
+            case .chunked(let head, let parser): return try consumeChunked(input, &position, head, parser)
+            case .failed(let failure): throw failure
+            }
+        } catch {
+            stage = .failed(error)
+            return .failure(error)
+        }
+    }
+
+    private mutating func consumeHead(_ input: Span<UInt8>, _ position: inout Int) throws(RequestFailure) -> Outcome {
+        if pending.isEmpty {
+            // The usual case: the whole head lies in the input, and is copied once, at its exact size.
+            let bytes = input.extracting(position..<input.count)
+            guard let end = try headParser.advance(bytes, limits) else {
+                position = input.count
+                // Empty lines before a request are not the beginning of one.
+                if headParser.isPristine { headParser = HeadParser() } else { pending = bytes.copy(0..<bytes.count) }
+                return .incomplete
+            }
+            position += end
+            return try finishHead(headParser.head(bytes, upTo: end, limits))
+        }
+        let earlier = pending.count
+        // One byte over the limits is enough to be refused for.
+        let room = limits.headerBytes + limits.targetBytes + 128
+        let taken = min(input.count - position, max(room - earlier, 1))
+        input.append(position..<position + taken, to: &pending)
+        let head = pending
+        guard let end = try headParser.advance(head.span, limits) else {
+            position += taken
+            if headParser.isPristine { (pending, headParser) = ([], HeadParser()) }
+            return .incomplete
+        }
+        position += end - earlier
+        return try finishHead(headParser.head(head.span, upTo: end, limits))
+    }
+
+    private mutating func finishHead(_ head: RequestHead) -> Outcome {
+        pending = []
+        headParser = HeadParser()
+        switch head.body {
+        case .none:
+            return .request(ParsedRequest(head: head, body: []))
+        case .length(let length):
+            stage = .fixed(head, remaining: length)
+            // What a client claims is not yet worth memory: grow as it arrives.
+            body.reserveCapacity(min(length, 64 << 10))
+        case .chunked:
+            stage = .chunked(head, ChunkedBodyParser())
+        }
+        return head.expectsContinue ? .expectsContinue : .incomplete
+    }
+
+    private mutating func consumeFixed(
+        _ input: Span<UInt8>, _ position: inout Int, _ head: RequestHead, _ remaining: Int
+    ) -> Outcome {
+        let count = min(remaining, input.count - position)
+        input.append(position..<position + count, to: &body)
+        position += count
+        guard count < remaining else { return finishBody(head) }
+        stage = .fixed(head, remaining: remaining - count)
+        return .incomplete
+    }
+
+    private mutating func consumeChunked(
+        _ input: Span<UInt8>, _ position: inout Int, _ head: RequestHead, _ parser: ChunkedBodyParser
+    ) throws(RequestFailure) -> Outcome {
+        var parser = parser
+        guard try !parser.advance(input, &position, into: &body, limits) else { return finishBody(head) }
+        stage = .chunked(head, parser)
+        return .incomplete
+    }
+
+    private mutating func finishBody(_ head: RequestHead) -> Outcome {
+        let request = ParsedRequest(head: head, body: body)
+        body = []
+        stage = .head
+        return .request(request)
+    }
+}
+
+/// A whole request as the parser saw it.
+struct ParsedRequest: Sendable {
+    let head: RequestHead
+    let body: [UInt8]
+}

@@ -1,0 +1,157 @@
+import Dispatch
+public import Logging
+import Synchronization
+
+/// An HTTP/1.1 server: it accepts connections, parses requests and gives them to its router's handlers.
+///
+/// ```swift
+/// var router = Router()
+/// router.on(.get, "/hello/{name}") { request, exchange in
+///     exchange.respond(Response(status: .ok, body: Array("Hello, \(request.parameter("name"))\n".utf8)))
+/// }
+/// let server = HTTPServer(configuration: HTTPServerConfiguration(), router: router, logger: Logger(label: "hello"))
+/// print(try server.start())
+/// ```
+///
+/// Every member may be called from any thread.
+public final class HTTPServer: Sendable {
+    private enum State {
+        case new
+        case running(ServerContext)
+        case draining(ServerContext, waiting: [CheckedContinuation<Void, Never>])
+        case drained(HTTPServerStatistics)
+    }
+
+    private let configuration: HTTPServerConfiguration
+    private let router: Router
+    private let logger: Logger
+    private let onDrain: @Sendable () -> Void
+    private let state = Mutex(State.new)
+
+    /// - Parameters:
+    ///   - configuration: where and how to listen.
+    ///   - router: what to answer.
+    ///   - logger: told of what an operator should know; nothing is logged for each request.
+    ///   - onDrain: called once when draining begins: the application answers those who wait, and from then on lets nobody
+    ///     wait. It is called where `drain` is, and must not block for long.
+    public init(
+        configuration: HTTPServerConfiguration,
+        router: Router,
+        logger: Logger,
+        onDrain: @escaping @Sendable () -> Void = {}
+    ) {
+        self.configuration = configuration
+        self.router = router
+        self.logger = logger
+        self.onDrain = onDrain
+    }
+
+    /// A server that is let go of without draining closes everything at once.
+    deinit {
+        guard case .running(let context) = state.withLock({ $0 }) else { return }
+        HTTPServer.closeAll(context)
+    }
+
+    /// Binds, listens and begins to accept; the address works as soon as this returns.
+    ///
+    /// - Throws: a `SocketHTTPError` that says what to do; `alreadyStarted` at a second call.
+    @discardableResult
+    public func start() throws(SocketHTTPError) -> BoundAddress {
+        let isNew = state.withLock { if case .new = $0 { true } else { false } }
+        guard isNew else { throw .alreadyStarted }
+        let listener = try ListeningSocket(host: configuration.host, port: configuration.port, backlog: configuration.backlog)
+        let loops: [EventLoop]
+        do throws(SocketHTTPError) {
+            loops = try EventLoopPool.take(max(1, configuration.loops))
+        } catch {
+            SystemCall.close(listener.descriptor)
+            throw error
+        }
+        let context = ServerContext(router, configuration.limits, logger, loops) { [weak self] in self?.drained() }
+        let hasStarted = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .running(context)
+            return true
+        }
+        guard hasStarted else {
+            SystemCall.close(listener.descriptor)
+            EventLoopPool.giveBack(loops)
+            throw .alreadyStarted
+        }
+        let policy = AcceptPolicy(limit: configuration.limits.connections)
+        for (index, loop) in loops.enumerated() {
+            let descriptor = index == 0 ? listener.descriptor : nil
+            loop.post(.perform { loop in loop.attach(context, context.counters[index], listener: descriptor, policy) })
+        }
+        warnOfLowDescriptorLimit()
+        return listener.address
+    }
+
+    /// Stops accepting, has every answer in flight go out with `Connection: close`, and closes.
+    ///
+    /// The steps: the listener closes and idle connections with it; `onDrain` is called; requests in flight are finished;
+    /// what is left after `limit` is closed as it is. Calling it again waits for the same end.
+    ///
+    /// - Parameter limit: how long to wait for requests in flight; by default the configuration's `drainTimeout`.
+    public func drain(within limit: Duration? = nil) async {
+        let begun: ServerContext? = state.withLock { state in
+            guard case .running(let context) = state else { return nil }
+            state = .draining(context, waiting: [])
+            return context
+        }
+        if let context = begun {
+            for loop in context.loops { loop.post(.perform { $0.beginDraining(context) }) }
+            onDrain()
+            let nanoseconds = (limit ?? configuration.drainTimeout).nanoseconds
+            let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
+            DispatchQueue.global().asyncAfter(deadline: deadline) { HTTPServer.closeAll(context) }
+        }
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard case .draining(let context, let waiting) = state else { return true }
+                state = .draining(context, waiting: waiting + [continuation])
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Counts since the start.
+    public func statistics() -> HTTPServerStatistics {
+        switch state.withLock({ $0 }) {
+        case .new: HTTPServerStatistics()
+        case .running(let context), .draining(let context, _): context.statistics
+        case .drained(let statistics): statistics
+        }
+    }
+
+    private func drained() {
+        let waiting: [CheckedContinuation<Void, Never>] = state.withLock { state in
+            guard case .draining(let context, let waiting) = state else { return [] }
+            state = .drained(context.statistics)
+            return waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private static func closeAll(_ context: ServerContext) {
+        for loop in context.loops { loop.post(.perform { $0.closeAll(context) }) }
+    }
+
+    private func warnOfLowDescriptorLimit() {
+        let wanted = configuration.limits.connections
+        let limit = DescriptorLimit.current
+        guard limit < wanted else { return }
+        logger.notice("fewer descriptors than connections allowed", metadata: ["descriptors": "\(limit)", "connections": "\(wanted)"])
+    }
+}
+
+extension EventLoop {
+    /// Puts the loop to work for a server.
+    fileprivate func attach(_ context: ServerContext, _ counters: LoopCounters, listener: Int32?, _ policy: AcceptPolicy) {
+        self.context = context
+        self.counters = counters
+        guard let listener else { return }
+        if !startAccepting(listener, policy: policy) { context.logger.error("the listener cannot be watched: out of memory") }
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+
+/// Where and how a server listens.
+public struct HTTPServerConfiguration: Sendable {
+    /// An IPv4 or IPv6 address or a name; a name is resolved once, at the start, and IPv4 is preferred.
+    public var host: String
+    /// The TCP port; 0 picks a free one.
+    public var port: Int
+    /// Event loops, each a serial queue: at least 1. Half the cores by default, since the application needs the others.
+    public var loops: Int
+    /// Connections that the kernel keeps until they are accepted (bounded by `net.core.somaxconn`).
+    public var backlog: Int
+    /// What clients are granted.
+    public var limits: Limits
+    /// How long `drain()` waits for requests in flight where it is not told otherwise.
+    public var drainTimeout: Duration
+
+    /// A configuration for tests and local use: loopback, any free port.
+    public init(
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        loops: Int = HTTPServerConfiguration.defaultLoops,
+        backlog: Int = 4096,
+        limits: Limits = Limits(),
+        drainTimeout: Duration = .seconds(10)
+    ) {
+        self.host = host
+        self.port = port
+        self.loops = loops
+        self.backlog = backlog
+        self.limits = limits
+        self.drainTimeout = drainTimeout
+    }
+
+    /// Half the cores that are online, at least 1.
+    public static var defaultLoops: Int {
+        max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
+    }
+}

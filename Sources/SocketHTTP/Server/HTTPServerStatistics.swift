@@ -1,0 +1,22 @@
+/// Counts since a server's start, and the connections open now. Taken without stopping anything, so one count may be ahead
+/// of another by the requests of a moment.
+public struct HTTPServerStatistics: Sendable, Equatable {
+    /// Connections open now.
+    public var connectionsOpen = 0
+    /// Connections accepted, the refused ones included.
+    public var connectionsAccepted = 0
+    /// Connections answered `503` because `Limits.connections` were open.
+    public var connectionsRefused = 0
+    /// Requests that passed the parser.
+    public var requests = 0
+    /// Answers begun, to refused requests too.
+    public var responses = 0
+    /// Answers to bytes that did not pass the parser, or not within the limits.
+    public var requestsRefused = 0
+    /// Connections dropped because the peer did not read.
+    public var slowReadersDropped = 0
+    /// Bytes received.
+    public var bytesIn = 0
+    /// Bytes that the kernel took to send.
+    public var bytesOut = 0
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// A count that one thread at a time raises and any thread reads.
+struct Counter: ~Copyable, Sendable {
+    private let value = Atomic<Int>(0)
+
+    /// Callers take turns (a loop's queue sees to it), so a load and a store do, and no locked instruction is needed.
+    func add(_ amount: Int) {
+        value.store(value.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
+    }
+
+    var count: Int { value.load(ordering: .relaxed) }
+}
+
+/// What one loop has done for one server.
+final class LoopCounters: Sendable {
+    let accepted = Counter()
+    let connectionsRefused = Counter()
+    let requests = Counter()
+    let responses = Counter()
+    let requestsRefused = Counter()
+    let slowReadersDropped = Counter()
+    let bytesIn = Counter()
+    let bytesOut = Counter()
+
+    func add(to sum: inout HTTPServerStatistics) {
+        sum.connectionsAccepted += accepted.count
+        sum.connectionsRefused += connectionsRefused.count
+        sum.requests += requests.count
+        sum.responses += responses.count
+        sum.requestsRefused += requestsRefused.count
+        sum.slowReadersDropped += slowReadersDropped.count
+        sum.bytesIn += bytesIn.count
+        sum.bytesOut += bytesOut.count
+    }
+}

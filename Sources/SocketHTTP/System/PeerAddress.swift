@@ -1,0 +1,39 @@
+import CLinux
+import Glibc
+
+/// The address of a client, kept as bytes: most requests never ask for its text.
+struct PeerAddress: Sendable, Equatable {
+    private var high: UInt64 = 0
+    private var low: UInt64 = 0
+    private var family: UInt16 = 0
+
+    init() {}
+
+    init(_ storage: inout sockaddr_storage) {
+        family = storage.ss_family
+        withUnsafeBytes(of: &storage) { bytes in
+            switch Int32(family) {
+            case AF_INET:
+                low = UInt64(bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+            case AF_INET6:
+                high = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                low = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+            default:
+                break
+            }
+        }
+    }
+
+    /// `127.0.0.1` or `::1`; empty where there is none.
+    var text: String {
+        var address = (high, low)
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let isVersion4 = Int32(family) == AF_INET
+        guard isVersion4 || Int32(family) == AF_INET6 else { return "" }
+        let written = withUnsafeBytes(of: &address) { bytes in
+            inet_ntop(Int32(family), bytes.baseAddress?.advanced(by: isVersion4 ? 8 : 0), &buffer, socklen_t(buffer.count))
+        }
+        guard written != nil else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

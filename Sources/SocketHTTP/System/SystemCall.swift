@@ -1,0 +1,70 @@
+import CLinux
+import Glibc
+
+/// The few system calls that a socket needs, each restarted when a signal interrupts it (`EINTR`).
+///
+/// Results are values and never `errno`, which the next call may change.
+enum SystemCall {
+    /// What a read came to.
+    enum ReadResult: Equatable {
+        case bytes(Int)
+        case endOfStream
+        case wouldBlock
+        case failed(Int32)
+    }
+
+    /// What a write came to.
+    enum WriteResult: Equatable {
+        case bytes(Int)
+        case wouldBlock
+        case failed(Int32)
+    }
+
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
+        while true {
+            let count = Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .endOfStream }
+            let code = errno
+            if code == EINTR { continue }
+            return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
+        }
+    }
+
+    /// Sends without raising `SIGPIPE`: a peer that has gone is an error code like any other.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> WriteResult {
+        while true {
+            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, noSignal)
+            if count >= 0 { return .bytes(count) }
+            let code = errno
+            if code == EINTR { continue }
+            return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
+        }
+    }
+
+    /// Sends several pieces in one call, as `send` does one.
+    static func send(_ descriptor: Int32, vectors: UnsafeMutableBufferPointer<iovec>) -> WriteResult {
+        var message = msghdr()
+        message.msg_iov = vectors.baseAddress
+        message.msg_iovlen = vectors.count
+        while true {
+            let count = Glibc.sendmsg(descriptor, &message, noSignal)
+            if count >= 0 { return .bytes(count) }
+            let code = errno
+            if code == EINTR { continue }
+            return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
+        }
+    }
+
+    /// Closes once. Linux releases the descriptor even where `close` reports `EINTR`, so it is never called again.
+    static func close(_ descriptor: Int32) {
+        _ = Glibc.close(descriptor)
+    }
+
+    /// Sends `FIN` and leaves reading open.
+    static func shutdownWriting(_ descriptor: Int32) {
+        _ = Glibc.shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    private static let noSignal = Int32(MSG_NOSIGNAL)
+}
