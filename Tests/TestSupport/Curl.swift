@@ -1,0 +1,43 @@
+import Subprocess
+
+/// What a real `curl` binary got: the last response's status, its fields by lower-case name, and its body.
+package struct CurlAnswer: Sendable {
+    package let status: Int
+    package let fields: [String: String]
+    package let body: String
+
+    /// Reads what `curl --include` printed; interim responses (`100 Continue`) come before the one that counts.
+    init?(printed: String) {
+        var rest = printed.replacing("\r\n", with: "\n")[...]
+        var head: Substring = ""
+        repeat {
+            guard rest.hasPrefix("HTTP/"), let end = rest.firstRange(of: "\n\n") else { return nil }
+            head = rest[..<end.lowerBound]
+            rest = rest[end.upperBound...]
+        } while head.split(separator: " ").dropFirst().first?.first == "1"
+        let lines = head.split(separator: "\n")
+        guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else { return nil }
+        self.status = status
+        fields = Dictionary(
+            lines.dropFirst().compactMap { line in
+                line.firstIndex(of: ":").map { (line[..<$0].lowercased(), line[$0...].dropFirst().drop { $0 == " " }.description) }
+            }, uniquingKeysWith: { "\($0), \($1)" })
+        body = String(rest)
+    }
+}
+
+/// Why a command of a test could not be used.
+package struct CommandFailure: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Runs the `curl` binary and reads what it printed; at most 30 seconds.
+package func curl(_ arguments: [String]) async throws -> CurlAnswer {
+    let result = try await run(
+        .name("curl"), arguments: Arguments(["--silent", "--show-error", "--include", "--max-time", "30", "--path-as-is"] + arguments),
+        output: .string(limit: 16 << 20), error: .string(limit: 1 << 16))
+    guard let answer = CurlAnswer(printed: result.standardOutput) else {
+        throw CommandFailure(description: "curl \(arguments) ended with \(result.terminationStatus): \(result.standardError)")
+    }
+    return answer
+}
