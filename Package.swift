@@ -95,6 +95,13 @@ let package = Package(
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer"], swiftSettings: strict),
-        .testTarget(name: "CLITests", dependencies: ["freshet", "FreshetClient", "FreshetServer", "FreshetWire"], swiftSettings: strict),
+        .testTarget(
+            name: "CLITests",
+            dependencies: [
+                "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "TestSupport",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict
+        ),
     ]
 )
