@@ -1,0 +1,139 @@
+package import FreshetWire
+
+extension ChangeFeed {
+    /// A commit was made: its changes in revision order, and the position after it.
+    ///
+    /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters).
+    /// A commit that the feed has been opened past is ignored; one of another epoch begins a new history.
+    package mutating func commit(_ changes: [Change], at position: Cursor) -> [FeedDelivery<Waiter>] {
+        guard position.epoch == head.epoch else {
+            let base = changes.first.flatMap { Revision($0.revision.number - 1) } ?? position.revision
+            return reset(to: Cursor(epoch: position.epoch, revision: base)) + commit(changes, at: position)
+        }
+        guard position.revision > head.revision else { return [] }
+        let before = head.revision
+        for change in changes where change.revision > before { recent.append(change) }
+        head = position
+        let deliveries = wake(after: before) + settle()
+        recent.trim()
+        return deliveries
+    }
+
+    /// The namespace has begun a new history: everyone has to start again.
+    package mutating func reset(to position: Cursor) -> [FeedDelivery<Waiter>] {
+        if position.epoch != head.epoch { previousEpoch = head.epoch }
+        let old = head
+        head = position
+        recent = RecentChanges(floor: position.revision, limits: limits)
+        let problem = Self.epochChanged(old, position)
+        var deliveries: [FeedDelivery<Waiter>] = []
+        for group in groups.indices.map(Int32.init) {
+            guard let present = groups[Int(group)], present.awaited?.epoch != position.epoch else { continue }
+            deliveries.append(end(take(group), present.subscription, .gone(problem, position)))
+        }
+        return deliveries + settle()
+    }
+
+    /// Those who wait are told the position, now and from now on.
+    package mutating func drain() -> [FeedDelivery<Waiter>] {
+        isDraining = true
+        return groups.indices.map(Int32.init).compactMap { group in
+            guard let present = groups[Int(group)] else { return nil }
+            return end(take(group), present.subscription, .idle(present.awaited ?? head))
+        }
+    }
+
+    /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
+    package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
+        var idle: [Waiter] = []
+        var deliveries: [FeedDelivery<Waiter>] = []
+        for slot in waiters.takeDue(now: now) {
+            let group = waiters.group(at: slot)
+            let awaited = groups[Int(group)]?.awaited
+            guard let waiter = remove(slot, from: group) else { continue }
+            // One that knows a later position must not be sent back.
+            if let awaited { deliveries.append(.answer([waiter], .idle(awaited))) } else { idle.append(waiter) }
+        }
+        if !idle.isEmpty { deliveries.append(.answer(idle, .idle(head))) }
+        if now >= nextKeepAlive ?? now {
+            if nextKeepAlive != nil {
+                let streams = groups.flatMap { group -> [Waiter] in
+                    guard let group, group.awaited == nil, group.subscription.delivery == .stream else { return [] }
+                    return members(of: group)
+                }
+                if !streams.isEmpty { deliveries.append(.keepAlive(streams, head)) }
+            }
+            nextKeepAlive = now + Self.keepAliveInterval
+        }
+        return deliveries
+    }
+
+    private mutating func wake(after revision: Revision) -> [FeedDelivery<Waiter>] {
+        guard !groupBySubscription.isEmpty else { return [] }
+        var woken: [Int32] = []
+        for place in recent.places(after: revision) {
+            guard let scope = recent.scope(at: place) else { continue }
+            for group in index.groups(matching: scope) {
+                guard let last = groups[Int(group)]?.wanted.last else {
+                    groups[Int(group)]?.wanted = [place]
+                    woken.append(group)
+                    continue
+                }
+                // A sweep finds a group with several collections more than once.
+                if last != place { groups[Int(group)]?.wanted.append(place) }
+            }
+        }
+        // The order of the index is that of a dictionary; the order of groups is that of their making.
+        return woken.sorted().compactMap { group in
+            guard let present = groups[Int(group)] else { return nil }
+            groups[Int(group)]?.wanted = []
+            switch present.subscription.delivery {
+            case .answer: return .answer(take(group), .page(page(of: present.wanted[...], present.subscription).page))
+            case .stream: return .push(members(of: present), pages(of: present.wanted, present.subscription))
+            }
+        }
+    }
+
+    /// Asks again for those who knew a later position than the feed had, now that it has reached it.
+    private mutating func settle() -> [FeedDelivery<Waiter>] {
+        var deliveries: [FeedDelivery<Waiter>] = []
+        for group in early {
+            guard let present = groups[Int(group)], let awaited = present.awaited,
+                awaited.epoch == head.epoch, awaited.revision <= head.revision
+            else { continue }
+            // Such a group has one member, which keeps its deadline.
+            if awaited.revision < recent.floor {
+                // A reset has passed over its position: it asks again, and the store answers.
+                deliveries.append(end(take(group), present.subscription, .idle(awaited)))
+                continue
+            }
+            let wanted = recent.places(after: awaited.revision).filter { place in
+                recent.scope(at: place).map(present.subscription.filter.matches) ?? false
+            }
+            switch (wanted.isEmpty, present.subscription.delivery) {
+            case (true, _): join(group)
+            case (false, .answer):
+                deliveries.append(.answer(take(group), .page(page(of: wanted[...], present.subscription).page)))
+            case (false, .stream):
+                deliveries.append(.push(members(of: present), pages(of: wanted, present.subscription)))
+                join(group)
+            }
+        }
+        return deliveries
+    }
+
+    private mutating func pages(of places: [Int], _ subscription: Subscription) -> [FeedPage] {
+        var pages: [FeedPage] = []
+        var rest = places[...]
+        while !rest.isEmpty {
+            let (page, left) = page(of: rest, subscription)
+            pages.append(page)
+            rest = left
+        }
+        return pages
+    }
+
+    private func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {
+        subscription.delivery == .stream ? .close(waiters) : .answer(waiters, reply)
+    }
+}

@@ -1,0 +1,62 @@
+import FreshetWire
+
+extension ChangeFeed {
+    /// The group of a subscription, made if there is none. Those that await a position are by themselves.
+    mutating func group(for subscription: Subscription, _ awaited: Cursor?) -> Int32 {
+        if awaited == nil, let group = groupBySubscription[subscription] { return group }
+        let group = freeGroups.popLast() ?? Int32(groups.count)
+        if Int(group) == groups.count { groups.append(nil) }
+        groups[Int(group)] = Group(subscription: subscription, awaited: awaited)
+        if awaited == nil {
+            groupBySubscription[subscription] = group
+            index.insert(group, subscription.filter)
+        } else {
+            early.append(group)
+        }
+        return group
+    }
+
+    /// Takes one waiter out, and its group if it was the last.
+    @discardableResult
+    mutating func remove(_ slot: Int32, from group: Int32) -> Waiter? {
+        guard var present = groups[Int(group)] else { return nil }
+        groups[Int(group)] = nil
+        let waiter = waiters.remove(slot, members: &present.members)
+        groups[Int(group)] = present
+        if present.members.isEmpty { drop(group) }
+        return waiter
+    }
+
+    /// Takes a whole group out.
+    mutating func take(_ group: Int32) -> [Waiter] {
+        guard let present = groups[Int(group)] else { return [] }
+        let taken = waiters.removeAll(present.members)
+        drop(group)
+        return taken
+    }
+
+    /// Moves the members of a group that awaited a position to the group of those at the head.
+    mutating func join(_ group: Int32) {
+        guard let present = groups[Int(group)] else { return }
+        let target = self.group(for: present.subscription, nil)
+        for slot in present.members { groups[Int(target)]?.members.append(slot) }
+        guard let members = groups[Int(target)]?.members else { return }
+        waiters.move(members.suffix(present.members.count), to: target)
+        drop(group)
+    }
+
+    private mutating func drop(_ group: Int32) {
+        guard let gone = groups[Int(group)] else { return }
+        if gone.awaited == nil {
+            groupBySubscription[gone.subscription] = nil
+            index.remove(group, gone.subscription.filter)
+        } else {
+            early.removeAll { $0 == group }
+        }
+        groups[Int(group)] = nil
+        freeGroups.append(group)
+    }
+
+    /// The waiters of a group that stay in it.
+    func members(of group: Group) -> [Waiter] { group.members.compactMap { waiters.waiter(at: $0) } }
+}

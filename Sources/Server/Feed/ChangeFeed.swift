@@ -1,0 +1,122 @@
+package import FreshetWire
+
+/// The feed of one namespace: its position, the recent changes, and who waits for the next.
+///
+/// A pure value: events come in with the time (monotonic milliseconds), what is to be sent goes out. Whether a reader
+/// waits is decided against the same ``head`` that a commit moves, so that nobody falls asleep behind a change.
+/// `Waiter` is whatever the shell answers to; the feed only keeps it.
+package struct ChangeFeed<Waiter: Sendable>: Sendable {
+    /// Waiters with the same subscription. All of them have seen everything up to the head, hence one answer fits all.
+    struct Group: Sendable {
+        let subscription: Subscription
+        /// Set for readers that know a later state than the feed, from a look at the store before the commit was published.
+        let awaited: Cursor?
+        var members: [Int32] = []
+        /// The places of the changes of the present commit that the group wants.
+        var wanted: [Int] = []
+    }
+
+    /// How long a stream may be silent, in milliseconds.
+    package static var keepAliveInterval: Int64 { 15_000 }
+
+    package internal(set) var head: Cursor
+    let limits: FeedLimits
+    var recent: RecentChanges
+    var waiters = WaiterTable<Waiter>()
+    var groups: [Group?] = []
+    var freeGroups: [Int32] = []
+    var groupBySubscription: [Subscription: Int32] = [:]
+    /// The groups with an ``Group/awaited`` position.
+    var early: [Int32] = []
+    var index = GroupIndex()
+    /// The history before this one: positions in it are of no use any more.
+    var previousEpoch: Epoch?
+    var nextKeepAlive: Int64?
+    package internal(set) var isDraining = false
+
+    /// A feed that begins at `position`: what is before, the store knows.
+    package init(position: Cursor, limits: FeedLimits = FeedLimits()) {
+        head = position
+        self.limits = limits
+        recent = RecentChanges(floor: position.revision, limits: limits)
+    }
+
+    /// How many wait, streams included.
+    package var waiting: Int { waiters.count }
+    /// How many recent changes are in memory.
+    package var recentCount: Int { recent.count }
+    /// The bytes that they take.
+    package var recentBytes: Int { recent.bytes }
+    /// Everything after this revision is in memory.
+    package var floor: Revision { recent.floor }
+
+    /// A reader asks for what comes after its position.
+    /// - Parameters:
+    ///   - isVerified: the position was just read from the store, where nothing was found before it.
+    ///   - deadline: when it wants to be told that nothing happened; `nil` for never.
+    package mutating func ask(
+        _ since: Since, _ subscription: Subscription, waiter: Waiter, isVerified: Bool = false, deadline: Int64?, now: Int64
+    ) -> FeedVerdict {
+        switch since {
+        case .start: return .scan(.start)
+        case .now:
+            let encoder = PageEncoder(limit: 0, pageBytes: 0)
+            return .reply(.page(encoder.page(at: head, upToDate: true)))
+        case .after(let cursor):
+            if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
+            guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
+                guard isVerified else { return .scan(since) }
+                return park(waiter, subscription, at: cursor, awaited: cursor, deadline, now)
+            }
+            guard cursor.revision >= recent.floor else { return .scan(since) }
+            if let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
+            return park(waiter, subscription, at: head, awaited: nil, deadline, now)
+        }
+    }
+
+    /// A waiter has gone. O(1); a ticket of one that was answered already does nothing.
+    package mutating func cancel(_ ticket: WaiterTicket) {
+        guard let group = waiters.group(of: ticket) else { return }
+        remove(ticket.slot, from: group)
+    }
+
+    private mutating func park(
+        _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, _ deadline: Int64?, _ now: Int64
+    ) -> FeedVerdict {
+        if isDraining { return .reply(.idle(position)) }
+        if let deadline, deadline <= now { return .reply(.idle(position)) }
+        let group = group(for: subscription, awaited)
+        guard var present = groups[Int(group)] else { return .reply(.idle(position)) }
+        groups[Int(group)] = nil
+        let ticket = waiters.insert(waiter, group: group, members: &present.members, deadline: deadline, now: now)
+        groups[Int(group)] = present
+        return .parked(ticket)
+    }
+
+    /// The changes after a revision that is in reach; `nil` if none is wanted. O(recent changes after it).
+    private mutating func page(after revision: Revision, _ subscription: Subscription) -> FeedPage? {
+        let filter = subscription.filter
+        let wanted = recent.places(after: revision).filter { place in recent.scope(at: place).map(filter.matches) ?? false }
+        return wanted.isEmpty ? nil : page(of: wanted[...], subscription).page
+    }
+
+    /// One page of the changes at these places, and the places that are left over.
+    mutating func page(of places: ArraySlice<Int>, _ subscription: Subscription) -> (page: FeedPage, rest: ArraySlice<Int>) {
+        var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes)
+        var rest = places
+        var last = head.revision
+        while let place = rest.first, !encoder.isFull {
+            if let json = recent.json(at: place, values: subscription.values) { encoder.append(json) }
+            last = recent.revision(at: place)
+            rest.removeFirst()
+        }
+        let position = rest.isEmpty ? head : Cursor(epoch: head.epoch, revision: last)
+        return (encoder.page(at: position, upToDate: rest.isEmpty), rest)
+    }
+
+    static func epochChanged(_ cursor: Cursor, _ head: Cursor) -> Problem {
+        Problem(
+            .epochChanged,
+            "'since' is \(cursor), but the namespace has begun the history \(head.epoch): start again from a list, or with since=0")
+    }
+}

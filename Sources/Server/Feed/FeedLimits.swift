@@ -1,0 +1,13 @@
+/// How much a feed keeps in memory and puts into one answer.
+package struct FeedLimits: Hashable, Sendable {
+    /// The most recent changes kept, each of another record.
+    package var changes = 4_096
+    /// The most bytes that the kept changes may take.
+    package var bytes = 8 << 20
+    /// Values longer than this are left out of changes.
+    package var inlineBytes = 64 << 10
+    /// An answer ends after the change that passes this size.
+    package var pageBytes = 1 << 20
+
+    package init() {}
+}

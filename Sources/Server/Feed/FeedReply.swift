@@ -1,0 +1,46 @@
+package import FreshetWire
+
+/// One page of the feed, encoded.
+package struct FeedPage: Hashable, Sendable {
+    /// `{"changes":[…],"cursor":…,"upToDate":…}`
+    package var body: [UInt8]
+    /// The position to ask on from.
+    package var cursor: Cursor
+    /// Whether nothing was left.
+    package var upToDate: Bool
+}
+
+/// What a reader of the feed is told.
+package enum FeedReply: Hashable, Sendable {
+    /// There is something after its position.
+    case page(FeedPage)
+    /// There is nothing; here is a newer position.
+    case idle(Cursor)
+    /// Its position is of no use any more: 410, and the position that the feed is at.
+    case gone(Problem, Cursor)
+}
+
+/// What became of a question to the feed.
+package enum FeedVerdict: Hashable, Sendable {
+    /// The answer is here.
+    case reply(FeedReply)
+    /// The feed does not reach back so far, or knows less than the asker: the store has the answer.
+    /// If it finds nothing, ask again after the position that it has reached.
+    case scan(Since)
+    /// The reader waits; the ticket cancels it.
+    case parked(WaiterTicket)
+}
+
+/// What is to be sent, and to whom. Each waiter in an ``answer(_:_:)`` or ``close(_:)`` has left the feed.
+package enum FeedDelivery<Waiter: Sendable>: Sendable {
+    /// All of them get the same bytes.
+    case answer([Waiter], FeedReply)
+    /// The next pages of streams that go on.
+    case push([Waiter], [FeedPage])
+    /// Nothing happened for a while on these streams, which are all at this position.
+    case keepAlive([Waiter], Cursor)
+    /// These streams end; they learn why when they come back.
+    case close([Waiter])
+}
+
+extension FeedDelivery: Equatable where Waiter: Equatable {}

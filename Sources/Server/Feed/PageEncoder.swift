@@ -1,0 +1,38 @@
+package import FreshetWire
+
+/// Puts encoded changes together to a page, up to a number and a size.
+package struct PageEncoder: Sendable {
+    private static let opening = Array(#"{"changes":["#.utf8)
+    private static let cursor = Array(#"],"cursor":""#.utf8)
+    private static let upToDate = Array(#"","upToDate":true}"#.utf8)
+    private static let more = Array(#"","upToDate":false}"#.utf8)
+
+    private var body: [UInt8] = Self.opening
+    private let limit: Int
+    private let pageBytes: Int
+    /// How many changes are in.
+    package private(set) var count = 0
+
+    package init(limit: Int, pageBytes: Int) {
+        self.limit = limit
+        self.pageBytes = pageBytes
+    }
+
+    /// Whether another change has to wait for the next page. A page has at least one change, whatever its size.
+    package var isFull: Bool { count > 0 && (count >= limit || body.count >= pageBytes) }
+
+    /// Takes one more change, encoded.
+    package mutating func append(_ json: [UInt8]) {
+        if count > 0 { body.append(UInt8(ascii: ",")) }
+        body.append(contentsOf: json)
+        count += 1
+    }
+
+    /// The page, which ends at `position`.
+    package consuming func page(at position: Cursor, upToDate: Bool) -> FeedPage {
+        body.append(contentsOf: Self.cursor)
+        body.append(contentsOf: position.description.utf8)
+        body.append(contentsOf: upToDate ? Self.upToDate : Self.more)
+        return FeedPage(body: body, cursor: position, upToDate: upToDate)
+    }
+}

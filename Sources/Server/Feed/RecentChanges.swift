@@ -1,0 +1,116 @@
+import DequeModule
+package import FreshetWire
+
+/// The latest change of each record that changed after ``floor``, in revision order, encoded once.
+///
+/// A record that changes again leaves its place to the later change: one that is written without pause never pushes
+/// the others out. The oldest go when there are too many or too large ones, and the floor rises over them.
+package struct RecentChanges: Sendable {
+    private struct Entry: Sendable {
+        let revision: Revision
+        let scope: InvalidationScope
+        let cost: Int
+        /// `nil` once a later change has taken its place.
+        var change: Change?
+        /// The encoded change; once it is there, ``change`` carries no value any more.
+        var full: [UInt8]?
+        var brief: [UInt8]?
+    }
+
+    private let limits: FeedLimits
+    private var entries = Deque<Entry>()
+    private var latest: [InvalidationScope: Revision] = [:]
+    private var superseded = 0
+    package private(set) var bytes = 0
+    /// Everything after this revision is here.
+    package private(set) var floor: Revision
+
+    package init(floor: Revision, limits: FeedLimits) {
+        self.floor = floor
+        self.limits = limits
+    }
+
+    /// How many changes are here.
+    package var count: Int { entries.count - superseded }
+
+    /// Takes a change that is later than all before. O(log n). ``trim()`` afterwards, once its readers have been served.
+    package mutating func append(_ change: Change) {
+        let scope = change.scope
+        if let earlier = latest.updateValue(change.revision, forKey: scope) { supersede(earlier) }
+        var change = change
+        if case .put(_, let content?, _, _) = change.effect, content.bytes.count > limits.inlineBytes { change = change.withoutValue }
+        let cost = Self.cost(of: change)
+        entries.append(Entry(revision: change.revision, scope: scope, cost: cost, change: change))
+        bytes += cost
+    }
+
+    /// Lets go of what is beyond the limits. O(1) a change, amortised.
+    package mutating func trim() {
+        while count > limits.changes || bytes > limits.bytes, !entries.isEmpty { removeOldest() }
+        if superseded > 64, superseded > entries.count / 2 {
+            entries.removeAll { $0.change == nil }
+            superseded = 0
+        }
+    }
+
+    /// The places of the changes after `revision`, which must not be below ``floor``; some may be empty.
+    package func places(after revision: Revision) -> Range<Int> {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].revision <= revision { low = middle + 1 } else { high = middle }
+        }
+        return low..<entries.count
+    }
+
+    /// What the change at a place reaches; `nil` if a later one has taken its place.
+    package func scope(at place: Int) -> InvalidationScope? { entries[place].change == nil ? nil : entries[place].scope }
+
+    package func revision(at place: Int) -> Revision { entries[place].revision }
+
+    /// The change at a place as JSON, made at the first use. `nil` if a later one has taken its place.
+    package mutating func json(at place: Int, values: Bool) -> [UInt8]? {
+        guard let change = entries[place].change else { return nil }
+        guard case .put = change.effect, values else {
+            if let json = entries[place].brief { return json }
+            let json = change.withoutValue.json
+            entries[place].brief = json
+            return json
+        }
+        if let json = entries[place].full { return json }
+        let json = change.json
+        entries[place].full = json
+        // The bytes are in the JSON now; a second copy is not needed.
+        entries[place].change = change.withoutValue
+        return json
+    }
+
+    private mutating func supersede(_ revision: Revision) {
+        let place = places(after: revision).lowerBound - 1
+        guard place >= 0, entries[place].revision == revision, entries[place].change != nil else { return }
+        bytes -= entries[place].cost
+        entries[place].change = nil
+        entries[place].full = nil
+        entries[place].brief = nil
+        superseded += 1
+    }
+
+    private mutating func removeOldest() {
+        let oldest = entries.removeFirst()
+        guard oldest.change != nil else {
+            // What took its place is still here: nothing is lost below the floor.
+            superseded -= 1
+            return
+        }
+        floor = oldest.revision
+        bytes -= oldest.cost
+        latest[oldest.scope] = nil
+    }
+
+    /// The change with its two places in this structure, roughly.
+    private static func cost(of change: Change) -> Int {
+        guard case .put(let key, let content, _, _) = change.effect else { return 512 }
+        return 512 + 2 * key.id.utf8.count + (content?.bytes.count ?? 0)
+    }
+}

@@ -1,0 +1,294 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+@Suite("Change feed: asking, waiting, waking") struct ChangeFeedTests {
+    private typealias Support = FeedSupport
+    private let all = Subscription()
+
+    private func feed(at revision: Int64 = 0, limits: FeedLimits = FeedLimits()) -> ChangeFeed<Int> {
+        ChangeFeed(position: Support.cursor(revision), limits: limits)
+    }
+
+    private func ask(
+        _ feed: inout ChangeFeed<Int>, after revision: Int64, _ subscription: Subscription, waiter: Int = 1, deadline: Int64? = 25_000,
+        verified: Bool = false
+    ) -> FeedVerdict {
+        feed.ask(
+            .after(Support.cursor(revision)), subscription, waiter: waiter, isVerified: verified, deadline: deadline, now: 0)
+    }
+
+    @Test func nowAnswersAtOnceWithThePosition() {
+        // Given
+        var feed = feed(at: 9)
+        // When
+        let verdict = feed.ask(.now, all, waiter: 1, deadline: 25_000, now: 0)
+        // Then
+        #expect(verdict.page == ChangePage(changes: [], cursor: Support.cursor(9), upToDate: true))
+        #expect(feed.waiting == 0)
+    }
+
+    @Test func zeroAndWhatIsBeforeTheRingBelongToTheStore() {
+        // Given
+        var feed = feed(at: 9)
+        // Then
+        #expect(feed.ask(.start, all, waiter: 1, deadline: 25_000, now: 0) == .scan(.start))
+        #expect(ask(&feed, after: 8, all) == .scan(.after(Support.cursor(8))))
+    }
+
+    @Test func oneAtTheHeadWaitsAndAMatchingCommitWakesIt() throws {
+        // Given
+        var feed = feed(at: 9)
+        #expect(ask(&feed, after: 9, all, waiter: 4).ticket != nil)
+        // When
+        let change = try Support.put(10, "a/1", #"{"n":1}"#)
+        let deliveries = feed.commit([change], at: Support.cursor(10))
+        // Then
+        let woken = try #require(deliveries.first?.pages)
+        #expect(deliveries.count == 1)
+        #expect(woken.waiters == [4])
+        #expect(woken.pages == [ChangePage(changes: [change], cursor: Support.cursor(10), upToDate: true)])
+        #expect(feed.waiting == 0)
+    }
+
+    @Test func equalSubscriptionsShareOneAnswer() throws {
+        // Given
+        var feed = feed()
+        for waiter in 1...3 { #expect(ask(&feed, after: 0, all, waiter: waiter).ticket != nil) }
+        #expect(ask(&feed, after: 0, try Support.subscription(values: false), waiter: 4).ticket != nil)
+        // When
+        let deliveries = feed.commit([try Support.put(1, "a/1", "77")], at: Support.cursor(1))
+        // Then
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2, 3], [4]])
+        #expect(deliveries.compactMap(\.pages).last?.pages.first?.changes == [try Support.put(1, "a/1", "77").withoutValue])
+    }
+
+    @Test func aCommitThatDoesNotMatchWakesNobodyYetTheAnswerMovesOn() throws {
+        // Given
+        var feed = feed()
+        #expect(ask(&feed, after: 0, try Support.subscription(["a"]), waiter: 1).ticket != nil)
+        #expect(ask(&feed, after: 0, try Support.subscription(["b"], prefix: "eu-"), waiter: 2).ticket != nil)
+        // When
+        let silent = feed.commit([try Support.put(1, "b/us-1"), try Support.put(2, "c/eu-1")], at: Support.cursor(2))
+        let loud = feed.commit([try Support.put(3, "b/eu-1")], at: Support.cursor(3))
+        // Then
+        #expect(silent.isEmpty)
+        #expect(loud.compactMap(\.pages).map(\.waiters) == [[2]])
+        #expect(feed.expire(now: 30_000) == [.answer([1], .idle(Support.cursor(3)))])
+    }
+
+    @Test(arguments: [
+        (InvalidationScope.everything, [1, 2, 3, 4]), (.collection("a", prefix: ""), [1, 2, 4]),
+        (.collection("a", prefix: "eu-7"), [1, 2, 4]),
+        (.collection("a", prefix: "us"), [1, 4]), (.collection("b", prefix: ""), [1, 3, 4]), (.collection("c", prefix: "x"), [1]),
+    ])
+    func aSweepWakesThoseThatItReaches(scope: InvalidationScope, expected: [Int]) throws {
+        // Given
+        var feed = feed()
+        let subscriptions = [
+            Subscription(), try Support.subscription(["a"], prefix: "eu-"), try Support.subscription(["b"]),
+            try Support.subscription(["a", "b"]),
+        ]
+        for (place, subscription) in subscriptions.enumerated() { _ = ask(&feed, after: 0, subscription, waiter: place + 1) }
+        // When
+        let woken = feed.commit([Support.sweep(1, scope)], at: Support.cursor(1)).compactMap(\.pages)
+        // Then
+        #expect(woken.flatMap(\.waiters).sorted() == expected)
+        #expect(
+            woken.allSatisfy { $0.pages == [ChangePage(changes: [Support.sweep(1, scope)], cursor: Support.cursor(1), upToDate: true)] })
+    }
+
+    @Test func aRecordThatChangedTwiceAppearsOnceAtItsLaterPlace() throws {
+        // Given
+        var feed = feed()
+        _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        _ = feed.commit([try Support.put(3, "a/1", "3"), try Support.delete(4, "a/4")], at: Support.cursor(4))
+        // When
+        let page = ask(&feed, after: 0, all).page
+        // Then
+        let expected = [try Support.put(2, "a/2"), try Support.put(3, "a/1", "3"), try Support.delete(4, "a/4")]
+        #expect(page == ChangePage(changes: expected, cursor: Support.cursor(4), upToDate: true))
+        #expect(ask(&feed, after: 2, all).page?.changes == Array(expected.dropFirst()))
+    }
+
+    @Test func twiceInOneCommitIsOnceInTheAnswer() throws {
+        // Given
+        var feed = feed()
+        _ = ask(&feed, after: 0, all)
+        // When
+        let deliveries = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/1", "2")], at: Support.cursor(2))
+        // Then
+        #expect(deliveries.first?.pages?.pages.first?.changes == [try Support.put(2, "a/1", "2")])
+    }
+
+    @Test func pagesEndAtTheLimitAndSayThatThereIsMore() throws {
+        // Given
+        var feed = feed()
+        _ = feed.commit(try (1...5).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(5))
+        let two = try Support.subscription(limit: 2)
+        // When
+        let first = try #require(ask(&feed, after: 0, two).page)
+        let last = try #require(ask(&feed, after: 4, two).page)
+        // Then
+        #expect(first.changes.map(\.revision.number) == [1, 2])
+        #expect(first.cursor == Support.cursor(2) && !first.upToDate)
+        #expect(last.changes.map(\.revision.number) == [5])
+        #expect(last.cursor == Support.cursor(5) && last.upToDate)
+    }
+
+    @Test func aPageIsBoundedInBytesButNeverEmpty() throws {
+        // Given
+        var limits = FeedLimits()
+        limits.pageBytes = 10
+        var feed = feed(limits: limits)
+        _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        // Then
+        #expect(ask(&feed, after: 0, all).page?.changes.count == 1)
+        #expect(ask(&feed, after: 1, all).page?.changes.count == 1)
+    }
+
+    @Test func aLongValueIsLeftOut() throws {
+        // Given
+        var limits = FeedLimits()
+        limits.inlineBytes = 8
+        var feed = feed(limits: limits)
+        let short = try Support.put(1, "a/1", "12345678")
+        let long = try Support.put(2, "a/2", "123456789")
+        // When
+        _ = feed.commit([short, long], at: Support.cursor(2))
+        // Then
+        #expect(ask(&feed, after: 0, all).page?.changes == [short, long.withoutValue])
+    }
+
+    @Test func deadlinesAreKeptButNotHurried() throws {
+        // Given
+        var feed = feed(at: 3)
+        _ = ask(&feed, after: 3, all, waiter: 1, deadline: 1_000)
+        _ = ask(&feed, after: 3, try Support.subscription(["a"]), waiter: 2, deadline: 1_000)
+        _ = ask(&feed, after: 3, all, waiter: 3, deadline: 60_000)
+        // Then
+        #expect(feed.expire(now: 999).isEmpty)
+        #expect(feed.expire(now: 1_000 + WaiterTable<Int>.bucketWidth) == [.answer([1, 2], .idle(Support.cursor(3)))])
+        #expect(feed.waiting == 1)
+        #expect(feed.expire(now: 59_999).isEmpty)
+        #expect(feed.expire(now: 61_000) == [.answer([3], .idle(Support.cursor(3)))])
+    }
+
+    @Test func noTimeToWaitIsAnsweredAtOnce() {
+        // Given
+        var feed = feed(at: 3)
+        // Then
+        #expect(ask(&feed, after: 3, all, deadline: 0) == .reply(.idle(Support.cursor(3))))
+        #expect(feed.waiting == 0)
+    }
+
+    @Test func theCancelledAreGoneAndTicketsAreNotUsedAgain() throws {
+        // Given
+        var feed = feed()
+        let first = try #require(ask(&feed, after: 0, all, waiter: 1).ticket)
+        let second = try #require(ask(&feed, after: 0, all, waiter: 2).ticket)
+        // When
+        feed.cancel(first)
+        let third = try #require(ask(&feed, after: 0, all, waiter: 3).ticket)
+        feed.cancel(first)
+        // Then
+        #expect(Set([first, second, third]).count == 3)
+        #expect(feed.waiting == 2)
+        #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).first?.pages?.waiters.sorted() == [2, 3])
+        feed.cancel(second)
+        #expect(feed.waiting == 0)
+    }
+
+    @Test func aNewEpochEndsEveryWait() throws {
+        // Given
+        var feed = feed(at: 5)
+        let next = Support.cursor(0, epoch: Epoch(bits: 8))
+        _ = ask(&feed, after: 5, all, waiter: 1)
+        _ = ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2, deadline: nil)
+        // When
+        let deliveries = feed.reset(to: next)
+        // Then
+        guard case .answer([1], .gone(let problem, next)) = deliveries.first else { return #expect(Bool(false), "\(deliveries)") }
+        #expect(problem.code == .epochChanged)
+        #expect(deliveries.last == .close([2]))
+        guard case .reply(.gone(_, next)) = ask(&feed, after: 5, all) else { return #expect(Bool(false), "an old position is gone") }
+        #expect(feed.ask(.after(next), all, waiter: 3, deadline: 25_000, now: 0).ticket != nil)
+        #expect(
+            feed.ask(.after(Support.cursor(1, epoch: Epoch(bits: 99))), all, waiter: 3, deadline: 1, now: 0)
+                == .scan(.after(Support.cursor(1, epoch: Epoch(bits: 99)))))
+    }
+
+    @Test func drainingTellsEveryoneThePositionAndLetsNobodyWait() throws {
+        // Given
+        var feed = feed(at: 5)
+        _ = ask(&feed, after: 5, all, waiter: 1)
+        _ = ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2, deadline: nil)
+        // Then
+        #expect(feed.drain() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
+        #expect(ask(&feed, after: 5, all) == .reply(.idle(Support.cursor(5))))
+    }
+
+    @Test func streamsStayAndGetAllPagesInOrder() throws {
+        // Given
+        var feed = feed()
+        _ = ask(&feed, after: 0, try Support.subscription(limit: 2, stream: true), waiter: 1, deadline: nil)
+        // When
+        let first = feed.commit(try (1...3).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(3))
+        let second = feed.commit([try Support.put(4, "a/4")], at: Support.cursor(4))
+        // Then
+        #expect(first.first?.pages?.pages.map { $0.changes.map(\.revision.number) } == [[1, 2], [3]])
+        #expect(first.first?.pages?.pages.map(\.upToDate) == [false, true])
+        #expect(second.first?.pages?.pages.map(\.cursor) == [Support.cursor(4)])
+        #expect(feed.waiting == 1)
+    }
+
+    @Test func silentStreamsAreKeptAlive() throws {
+        // Given
+        var feed = feed(at: 2)
+        _ = feed.expire(now: 0)
+        _ = ask(&feed, after: 2, try Support.subscription(stream: true), waiter: 1, deadline: nil)
+        // Then
+        #expect(feed.expire(now: 14_999).isEmpty)
+        #expect(feed.expire(now: 15_000) == [.keepAlive([1], Support.cursor(2))])
+        #expect(feed.expire(now: 15_256).isEmpty)
+        #expect(feed.expire(now: 30_000) == [.keepAlive([1], Support.cursor(2))])
+    }
+
+    @Test func oneThatKnowsMoreThanTheFeedWaitsForItWithoutGoingBack() throws {
+        // Given: a read showed revision 3 before its commit was published.
+        var feed = feed(at: 2)
+        #expect(ask(&feed, after: 3, all) == .scan(.after(Support.cursor(3))))
+        #expect(ask(&feed, after: 3, all, waiter: 1, verified: true).ticket != nil)
+        #expect(ask(&feed, after: 3, all, waiter: 2, deadline: 100, verified: true).ticket != nil)
+        // When
+        let timedOut = feed.expire(now: 1_000)
+        let known = feed.commit([try Support.put(3, "a/1")], at: Support.cursor(3))
+        let new = feed.commit([try Support.put(4, "a/2")], at: Support.cursor(4))
+        // Then
+        #expect(timedOut == [.answer([2], .idle(Support.cursor(3)))])
+        #expect(known.isEmpty)
+        #expect(new.compactMap(\.pages).map(\.waiters) == [[1]])
+        #expect(new.first?.pages?.pages.first?.changes == [try Support.put(4, "a/2")])
+    }
+
+    @Test func oneThatKnowsMoreGetsTheRestOfTheCommitThatPassesIt() throws {
+        // Given
+        var feed = feed(at: 2)
+        _ = ask(&feed, after: 3, all, waiter: 1, verified: true)
+        // When
+        let deliveries = feed.commit([try Support.put(3, "a/1"), try Support.put(4, "a/2")], at: Support.cursor(4))
+        // Then
+        #expect(deliveries.first?.pages?.pages.first?.changes == [try Support.put(4, "a/2")])
+        #expect(feed.waiting == 0)
+    }
+
+    @Test func aCommitThatTheFeedWasOpenedPastIsIgnored() throws {
+        // Given
+        var feed = feed(at: 5)
+        _ = ask(&feed, after: 5, all)
+        // Then
+        #expect(feed.commit([try Support.put(4, "a/1"), try Support.put(5, "a/2")], at: Support.cursor(5)).isEmpty)
+        #expect(feed.waiting == 1)
+    }
+}
