@@ -1,0 +1,133 @@
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Request parser")
+struct RequestParserTests {
+    /// What a run of the parser over some bytes came to.
+    private struct Result: Equatable {
+        var requests: [String] = []
+        var failure: RequestFailure.Kind?
+        var continues = 0
+        var isFresh = true
+    }
+
+    private static let limits = Limits(headerBytes: 256, targetBytes: 64, bodyBytes: 64)
+
+    private static func parse(_ pieces: [ArraySlice<UInt8>]) -> Result {
+        var parser = RequestParser(limits: limits)
+        var result = Result()
+        for piece in pieces {
+            let input = Array(piece)
+            var position = 0
+            while position < input.count, result.failure == nil {
+                switch parser.consume(input.span, from: &position) {
+                case .incomplete: break
+                case .expectsContinue: result.continues += 1
+                case .request(let request):
+                    let target = request.head.bytes.span.text(request.head.line.target)
+                    let body = String(decoding: request.body, as: UTF8.self)
+                    result.requests.append("\(request.head.line.method) \(target) \(body)")
+                case .failure(let failure): result.failure = failure.kind
+                }
+            }
+        }
+        result.isFresh = parser.isFresh
+        return result
+    }
+
+    private static let messages: [String] = [
+        "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "\r\nGET /a?b=%20c HTTP/1.1\r\nHost: x\r\nAccept:  */* \r\n\r\n",
+        "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+        "POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n006\r\n world\r\n0\r\nT: v\r\n\r\n",
+        "POST /p HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok",
+        "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nxGET /3 HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n41\r\n",
+        "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\n Folded: y\r\n\r\n",
+    ]
+
+    @Test("A message means the same wherever it is split", arguments: messages)
+    func split(message: String) {
+        // Given a message, and what it comes to when it arrives whole
+        let bytes = Array(message.utf8)
+        let whole = RequestParserTests.parse([bytes[...]])
+        #expect(whole.failure != nil || !whole.requests.isEmpty)
+
+        // When it is split at each boundary, Then nothing changes, save that 100 Continue is asked for when the body is late
+        for boundary in 1..<bytes.count {
+            #expect(RequestParserTests.parse([bytes[..<boundary], bytes[boundary...]]) == whole, "split at \(boundary)")
+        }
+        #expect(RequestParserTests.parse(bytes.indices.map { bytes[$0...$0] }) == whole, "byte by byte")
+    }
+
+    @Test("Requests come out in order, with their bodies")
+    func pipelined() {
+        let result = RequestParserTests.parse([Array(RequestParserTests.messages[5].utf8)[...]])
+        #expect(result.requests == ["GET /1 ", "POST /2 x", "GET /3 "])
+        #expect(result.isFresh)
+    }
+
+    @Test("A chunked body is decoded, its extensions and trailers dropped")
+    func chunked() {
+        let result = RequestParserTests.parse([Array(RequestParserTests.messages[3].utf8)[...]])
+        #expect(result.requests == ["POST /p hello world"])
+        #expect(result.isFresh)
+    }
+
+    @Test("The parser tells where it stands")
+    func progress() {
+        // Given a parser
+        var parser = RequestParser(limits: Limits())
+        func feed(_ text: String) {
+            let bytes = Array(text.utf8)
+            var position = 0
+            while position < bytes.count { _ = parser.consume(bytes.span, from: &position) }
+        }
+
+        // When a request arrives bit by bit, Then it is between requests, in the head, in the body, and between again
+        #expect(parser.progress == .betweenRequests)
+        feed("\r\n")
+        #expect(parser.progress == .betweenRequests)
+        #expect(parser.isFresh)
+        feed("POST / HT")
+        #expect(parser.progress == .inHead)
+        feed("TP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
+        #expect(parser.progress == .inBody)
+        feed("ab")
+        #expect(parser.progress == .betweenRequests)
+    }
+
+    @Test("A refused message stays refused")
+    func failed() {
+        // Given a parser that has refused
+        var parser = RequestParser(limits: Limits())
+        let bytes = Array("BAD\r\n".utf8)
+        var position = 0
+        _ = parser.consume(bytes.span, from: &position)
+
+        // When a good request follows, Then it is refused as well: nobody knows where it begins
+        let next = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        position = 0
+        guard case .failure(let failure) = parser.consume(next.span, from: &position) else {
+            Issue.record("accepted a request after a failure")
+            return
+        }
+        #expect(failure.kind == .malformed)
+    }
+
+    @Test("Every single byte may follow every prefix without harm", arguments: [0, 3, 4])
+    func hostileBytes(index: Int) {
+        // Given each prefix of a message, When any byte follows it, Then the parser decides and does not trap
+        let bytes = Array(RequestParserTests.messages[index].utf8)
+        for end in 0..<bytes.count {
+            for byte in UInt8.min...UInt8.max {
+                _ = RequestParserTests.parse([bytes[..<end], [byte], bytes[end...]])
+            }
+        }
+    }
+}
