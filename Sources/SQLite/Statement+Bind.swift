@@ -27,6 +27,18 @@ extension Statement {
         try check(code)
     }
 
+    /// Binds a copy of the bytes as text, whether or not they are UTF-8: for a bound of a range, such as a prefix followed by 0xFF.
+    package func bind(_ index: Int32, textBytes value: [UInt8]) throws(SQLiteError) {
+        let code = value.withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                guard let base = text.baseAddress else { return freshet_bind_text(handle, index, "", 0) }
+                guard let count = Int32(exactly: text.count) else { return SQLITE_TOOBIG }
+                return freshet_bind_text(handle, index, base, count)
+            }
+        }
+        try check(code)
+    }
+
     /// Binds a copy of the bytes.
     package func bind(_ index: Int32, _ value: [UInt8]) throws(SQLiteError) {
         try check(value.withUnsafeBytes { bindBlob(index, $0, freshet_bind_blob) })

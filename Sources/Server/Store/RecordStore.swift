@@ -24,7 +24,7 @@ package protocol RecordStore: Sendable {
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
 
     /// Runs the closure in the one write transaction. It is on disk when this returns, and undone if the closure or the commit throws.
-    func transaction<Result: Sendable>(_ body: (any RecordTransaction) throws -> Result) throws -> Result
+    func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result
 }
 
 /// What is wanted of a collection.

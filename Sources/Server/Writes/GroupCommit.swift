@@ -10,7 +10,7 @@ package struct GroupCommit: Sendable {
     ///
     /// If the store fails, no submission has had an effect, each is told why, and the error is thrown.
     package static func commit(
-        _ submissions: some Collection<Submission>, to store: any RecordStore, at time: Timestamp, valueLimit: Int
+        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, valueLimit: Int
     ) throws(StoreError) -> GroupCommit {
         do {
             return try store.transaction { transaction in

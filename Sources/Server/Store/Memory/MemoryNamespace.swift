@@ -1,0 +1,148 @@
+internal import DequeModule
+internal import FreshetWire
+
+/// One namespace in memory. Each mutation notes how it is undone, so that a transaction costs no copy of the whole.
+final class MemoryNamespace {
+    /// A record or, without a value, a tombstone.
+    struct Entry {
+        var revision: Revision
+        var content: Content?
+        var modified: Timestamp
+        var author: Change.Author?
+
+        func record(_ key: RecordKey) -> Record? {
+            content.map { Record(key: key, revision: revision, content: $0, modified: modified) }
+        }
+    }
+
+    struct Invalidation {
+        var revision: Revision
+        var modified: Timestamp
+    }
+
+    struct Client {
+        var last: Int64 = 0
+        /// The latest outcomes, their numbers following each other up to `last`.
+        var outcomes: Deque<KeptOutcome> = []
+    }
+
+    struct Place {
+        var revision: Revision
+        var key: RecordKey
+    }
+
+    let name: Namespace
+    /// Counts namespaces in the order that they were made; none for one that no write has made yet.
+    private(set) var number: Int?
+    private(set) var state: NamespaceState
+    private(set) var records: [RecordKey: Entry] = [:]
+    private(set) var invalidations: [InvalidationScope: Invalidation] = [:]
+    private(set) var clients: [ClientIdentifier: Client] = [:]
+    /// The records in revision order. A place whose record has moved on is passed over, and cleared away now and then.
+    private(set) var order: [Place] = []
+    private var undo: [(MemoryNamespace) -> Void] = []
+
+    init(_ name: Namespace, unmade epoch: Epoch) {
+        self.name = name
+        state = NamespaceState(unmade: epoch)
+    }
+}
+
+// MARK: Mutations
+
+extension MemoryNamespace {
+    func make(_ number: Int) {
+        undo.append { $0.number = nil }
+        self.number = number
+    }
+
+    func setEpoch(_ epoch: Epoch) {
+        noteState()
+        state.epoch = epoch
+    }
+
+    func nextRevision() throws -> Revision {
+        guard let next = state.head.next else { throw StoreError.revisionsExhausted(name) }
+        noteState()
+        state.head = next
+        return next
+    }
+
+    func set(_ entry: Entry, at key: RecordKey) {
+        noteState()
+        let old = records[key]
+        let places = order.count
+        undo.append {
+            $0.records[key] = old
+            $0.order.removeSubrange(places...)
+        }
+        records[key] = entry
+        order.append(Place(revision: entry.revision, key: key))
+        state.records += (entry.content == nil ? 0 : 1) - (old?.content == nil ? 0 : 1)
+        state.bytes += (entry.content?.bytes.count ?? 0) - (old?.content?.bytes.count ?? 0)
+        removeInvalidation(.key(key))
+    }
+
+    func set(_ invalidation: Invalidation, for scope: InvalidationScope) {
+        for narrower in invalidations.keys where scope.covers(narrower) { removeInvalidation(narrower) }
+        undo.append { $0.invalidations[scope] = nil }
+        invalidations[scope] = invalidation
+    }
+
+    private func removeInvalidation(_ scope: InvalidationScope) {
+        guard let old = invalidations.removeValue(forKey: scope) else { return }
+        undo.append { $0.invalidations[scope] = old }
+    }
+
+    func set(_ client: Client, for identifier: ClientIdentifier) {
+        let old = clients[identifier]
+        undo.append { $0.clients[identifier] = old }
+        clients[identifier] = client
+    }
+
+    /// Forgets a tombstone.
+    func forget(_ key: RecordKey, _ entry: Entry) {
+        noteState()
+        undo.append { $0.records[key] = entry }
+        records[key] = nil
+        state.forgotten = max(state.forgotten, entry.revision)
+    }
+
+    func forget(_ scope: InvalidationScope, _ invalidation: Invalidation) {
+        noteState()
+        removeInvalidation(scope)
+        state.forgotten = max(state.forgotten, invalidation.revision)
+    }
+
+    private func noteState() {
+        let old = state
+        undo.append { $0.state = old }
+    }
+
+    // MARK: The end of a transaction
+
+    /// How much has been done, to come back to.
+    var mark: Int { undo.count }
+
+    func rollBack(to mark: Int = 0) {
+        while undo.count > mark { undo.removeLast()(self) }
+    }
+
+    func commit() {
+        undo.removeAll(keepingCapacity: true)
+        if order.count > 2 * records.count + 64 { order.removeAll { records[$0.key]?.revision != $0.revision } }
+    }
+}
+
+extension InvalidationScope {
+    /// Whether the scope reaches all that the other one does.
+    fileprivate func covers(_ other: InvalidationScope) -> Bool {
+        switch (self, other) {
+        case (.everything, _): true
+        case (.collection(let own, let prefix), .collection(let collection, let longer)):
+            own == collection && longer.utf8.starts(with: prefix.utf8)
+        case (_, .key(let key)): contains(key)
+        case (.collection, .everything), (.key, .collection), (.key, .everything): false
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import DequeModule
+internal import FreshetWire
+
+/// One namespace in memory within a write transaction.
+final class MemoryNamespaceTransaction: NamespaceTransaction {
+    let namespace: MemoryNamespace
+    /// Makes the namespace known to the store, at the first write to it.
+    private let make: (MemoryNamespace) -> Void
+
+    init(_ namespace: MemoryNamespace, make: @escaping (MemoryNamespace) -> Void) {
+        self.namespace = namespace
+        self.make = make
+    }
+
+    var state: NamespaceState { namespace.state }
+
+    func occupant(of key: RecordKey) -> Occupant? {
+        namespace.records[key].map {
+            Occupant(row: 0, revision: $0.revision, size: $0.content?.bytes.count, isJSON: $0.content?.isJSON ?? false)
+        }
+    }
+
+    func record(_ key: RecordKey) -> Record? { namespace.records[key]?.record(key) }
+
+    func put(_ content: Content, at key: RecordKey, over _: Occupant?, _ stamp: Stamp) throws -> Revision {
+        try set(content, at: key, stamp)
+    }
+
+    func delete(_ key: RecordKey, _: Occupant, _ stamp: Stamp) throws -> Revision { try set(nil, at: key, stamp) }
+
+    private func set(_ content: Content?, at key: RecordKey, _ stamp: Stamp) throws -> Revision {
+        makeIfNeeded()
+        let revision = try namespace.nextRevision()
+        namespace.set(
+            MemoryNamespace.Entry(revision: revision, content: content, modified: stamp.modified, author: stamp.author), at: key)
+        return revision
+    }
+
+    func merging(_ patch: [UInt8], into key: RecordKey, _: Occupant) throws -> [UInt8] {
+        let value = namespace.records[key]?.content?.bytes ?? Array("null".utf8)
+        return try JSONDocument(value).merging(JSONDocument(patch)).bytes
+    }
+
+    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+        makeIfNeeded()
+        let revision = try namespace.nextRevision()
+        namespace.set(MemoryNamespace.Invalidation(revision: revision, modified: time), for: scope)
+        return revision
+    }
+
+    func lastWrite(of client: ClientIdentifier) -> Int64 { namespace.clients[client]?.last ?? 0 }
+
+    func outcome(of number: Int64, by client: ClientIdentifier) -> KeptOutcome? {
+        guard let kept = namespace.clients[client], let first = kept.outcomes.first?.number, number >= first, number <= kept.last else {
+            return nil
+        }
+        return kept.outcomes[Int(number - first)]
+    }
+
+    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) {
+        guard let last = outcomes.last?.number else { return }
+        makeIfNeeded()
+        var kept = namespace.clients[client] ?? MemoryNamespace.Client()
+        kept.last = last
+        kept.outcomes.append(contentsOf: outcomes)
+        while let first = kept.outcomes.first, first.number <= settled { kept.outcomes.removeFirst() }
+        namespace.set(kept, for: client)
+    }
+
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        let mark = namespace.mark
+        do { return try body() } catch {
+            namespace.rollBack(to: mark)
+            throw error
+        }
+    }
+
+    private func makeIfNeeded() {
+        if namespace.number == nil { make(namespace) }
+    }
+}

@@ -1,0 +1,157 @@
+package import FreshetWire
+internal import Synchronization
+
+/// A store that forgets everything when it goes: for tests and the simulator. It answers exactly as the embedded one does, and the same
+/// calls give the same answers.
+package final class MemoryRecordStore: RecordStore {
+    private let content: Mutex<MemoryRecordTransaction>
+
+    /// - Parameter seed: the store derives its epochs from it.
+    package init(seed: UInt64) { content = Mutex(MemoryRecordTransaction(seed: seed)) }
+
+    package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        try content.withLock { try $0.run(body) }
+    }
+
+    package func state(of namespace: Namespace) -> NamespaceState {
+        content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
+    }
+
+    package func record(_ key: RecordKey, in namespace: Namespace) -> Snapshot<Record?> {
+        read(namespace) {
+            $0.records[key]?.record(key)
+        } unmade: {
+            nil
+        }
+    }
+
+    package func records(_ query: ListQuery, in namespace: Namespace) -> Snapshot<RecordSlice> {
+        read(namespace) { namespace in
+            let keys = namespace.records.keys.filter { key in
+                key.collection == query.collection && key.id.utf8.starts(with: query.prefix.utf8)
+                    && query.after.map { $0.utf8.lexicographicallyPrecedes(key.id.utf8) } ?? true
+            }
+            var slice = RecordSlice(records: [], next: nil)
+            var bytes = 0
+            for key in keys.sorted() {
+                guard let record = namespace.records[key]?.record(key) else { continue }
+                bytes += record.size
+                if let last = slice.records.last, slice.records.count >= query.limit || bytes > query.byteLimit {
+                    slice.next = last.key.id
+                    break
+                }
+                slice.records.append(record)
+            }
+            return slice
+        } unmade: {
+            RecordSlice(records: [], next: nil)
+        }
+    }
+
+    package func records(_ items: [ReadsRequest.Item], in namespace: Namespace) -> Snapshot<DifferingRecords> {
+        read(namespace) { namespace in
+            var answer = DifferingRecords(records: [], missing: [])
+            for item in items {
+                guard let record = namespace.records[item.key]?.record(item.key) else {
+                    answer.missing.append(item.key)
+                    continue
+                }
+                if record.revision != item.revision { answer.records.append(record) }
+            }
+            return answer
+        } unmade: {
+            DifferingRecords(records: [], missing: items.map(\.key))
+        }
+    }
+
+    package func lastWrite(of client: ClientIdentifier, in namespace: Namespace) -> Snapshot<Int64> {
+        read(namespace) {
+            $0.clients[client]?.last ?? 0
+        } unmade: {
+            0
+        }
+    }
+
+    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+        do {
+            return try content.withLock { content in
+                let made = content.made(namespace)
+                let state = made?.state ?? content.unmade(namespace)
+                switch state.start(of: query) {
+                case .refused(let refusal): return Snapshot(.refused(refusal), state)
+                case .read(let after, let origin):
+                    var scan = ChangeScan(query: query, state: state, after: after, origin: origin)
+                    if let made { try made.walk(&scan) }
+                    return Snapshot(.changes(scan.result), state)
+                }
+            }
+        } catch { throw StoreError.failed(path: "memory", reason: String(describing: error)) }
+    }
+
+    private func read<Value: Sendable>(
+        _ namespace: Namespace, _ made: @Sendable (MemoryNamespace) -> Value, unmade: @Sendable () -> Value
+    ) -> Snapshot<Value> {
+        content.withLock { content in
+            content.made(namespace).map { Snapshot(made($0), $0.state) } ?? Snapshot(unmade(), content.unmade(namespace))
+        }
+    }
+}
+
+extension MemoryNamespace {
+    /// Merges the records and the invalidations in revision order.
+    fileprivate func walk(_ scan: inout ChangeScan) throws {
+        let after = scan.reached
+        let pending = invalidations.filter { $0.value.revision > after }.sorted { $0.value.revision < $1.value.revision }
+        var rest = pending[...]
+        var place = order.partition(after: after)
+        while true {
+            while place < order.count, records[order[place].key]?.revision != order[place].revision { place += 1 }
+            let next = place < order.count ? order[place] : nil
+            if let invalidation = rest.first, next.map({ invalidation.value.revision < $0.revision }) ?? true {
+                rest.removeFirst()
+                guard try take(invalidation.key, invalidation.value, &scan) else { return }
+            } else if let next, let entry = records[next.key] {
+                place += 1
+                guard try take(next.key, entry, &scan) else { return }
+            } else {
+                return
+            }
+        }
+    }
+
+    private func take(_ key: RecordKey, _ entry: Entry, _ scan: inout ChangeScan) throws -> Bool {
+        let inlineLimit = scan.query.inlineLimit
+        return try scan.take(revision: entry.revision, isRecord: entry.content != nil) { filter in
+            guard filter.matches(key) else { return nil }
+            guard let content = entry.content else { return (.delete(key), 0) }
+            let isInline = content.bytes.count <= inlineLimit
+            return (
+                .put(key, content: isInline ? content : nil, contentType: content.type, size: content.bytes.count),
+                isInline ? content.bytes.count : 0
+            )
+        } details: {
+            (entry.modified, entry.author)
+        }
+    }
+
+    private func take(_ scope: InvalidationScope, _ entry: Invalidation, _ scan: inout ChangeScan) throws -> Bool {
+        try scan.take(revision: entry.revision, isRecord: false) { filter in
+            filter.matches(scope) ? (.invalidate(scope), 0) : nil
+        } details: {
+            (entry.modified, nil)
+        }
+    }
+}
+
+extension [MemoryNamespace.Place] {
+    /// The index of the first place after a revision. O(log n).
+    fileprivate func partition(after revision: Revision) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].revision > revision { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

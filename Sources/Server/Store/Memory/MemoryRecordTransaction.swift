@@ -1,0 +1,135 @@
+internal import FreshetWire
+
+/// What a ``MemoryRecordStore`` holds, and its write transaction: one at a time.
+final class MemoryRecordTransaction: RecordTransaction {
+    private var source: EpochSource
+    private var generations: [Int64: Int64] = [:]
+    private var namespaces: [Namespace: MemoryNamespace] = [:]
+    private var made = 0
+    private var touched: [MemoryNamespaceTransaction] = []
+    private var undo: [(MemoryRecordTransaction) -> Void] = []
+
+    init(seed: UInt64) { source = EpochSource(seed: seed) }
+
+    /// What is there; `nil` for one that no write has made yet.
+    func made(_ name: Namespace) -> MemoryNamespace? { namespaces[name] }
+
+    func unmade(_ name: Namespace) -> NamespaceState {
+        NamespaceState(unmade: source.epoch(of: name, generation: generations[EpochSource.bucket(of: name)] ?? 0))
+    }
+
+    func run<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
+        do {
+            let result = try body(self)
+            for namespace in touched { namespace.namespace.commit() }
+            touched.removeAll(keepingCapacity: true)
+            undo.removeAll(keepingCapacity: true)
+            return result
+        } catch {
+            for namespace in touched { namespace.namespace.rollBack() }
+            touched.removeAll(keepingCapacity: true)
+            while let step = undo.popLast() { step(self) }
+            throw error
+        }
+    }
+
+    func namespace(_ name: Namespace) -> any NamespaceTransaction {
+        if let open = touched.last(where: { $0.namespace.name == name && isPresent($0.namespace) }) { return open }
+        let transaction = MemoryNamespaceTransaction(namespaces[name] ?? MemoryNamespace(name, unmade: unmade(name).epoch)) {
+            [unowned self] in
+            make($0)
+        }
+        touched.append(transaction)
+        return transaction
+    }
+
+    /// Not so for one that was dropped since, and for one that was never made while the epochs changed.
+    private func isPresent(_ namespace: MemoryNamespace) -> Bool {
+        namespaces[namespace.name].map { $0 === namespace } ?? (namespace.number == nil && namespace.state == unmade(namespace.name))
+    }
+
+    private func make(_ namespace: MemoryNamespace) {
+        made += 1
+        namespace.make(made)
+        namespaces[namespace.name] = namespace
+        undo.append {
+            $0.made -= 1
+            $0.namespaces[namespace.name] = nil
+        }
+    }
+
+    func touch() {}
+
+    func drop(_ name: Namespace) -> Bool {
+        guard let namespace = namespaces.removeValue(forKey: name) else { return false }
+        let bucket = EpochSource.bucket(of: name)
+        let generation = generations[bucket]
+        generations[bucket] = (generation ?? 0) + 1
+        undo.append {
+            $0.namespaces[name] = namespace
+            $0.generations[bucket] = generation
+        }
+        return true
+    }
+
+    func rotateEpochs(seed: UInt64) -> [Namespace] {
+        let old = source
+        undo.append { $0.source = old }
+        source = EpochSource(seed: seed)
+        let names = namespaces.keys.sorted()
+        for name in names {
+            guard let namespace = namespaces[name] else { continue }
+            touched.append(MemoryNamespaceTransaction(namespace) { _ in })
+            namespace.setEpoch(unmade(name).epoch)
+        }
+        return names
+    }
+
+    func compact(before time: Timestamp, limit: Int) -> Compaction {
+        var forgettable: [Forgettable] = []
+        for namespace in namespaces.values { forgettable += Forgettable.all(in: namespace, before: time) }
+        // Deletes before invalidations, and the oldest first, as the other store has it.
+        forgettable.sort { $0.rank < $1.rank }
+        for item in forgettable.prefix(limit) {
+            touched.append(MemoryNamespaceTransaction(item.namespace) { _ in })
+            item.forget()
+        }
+        return Compaction(forgotten: min(forgettable.count, limit), isComplete: forgettable.count < limit)
+    }
+}
+
+/// A delete or an invalidation that is old enough.
+private struct Forgettable {
+    var namespace: MemoryNamespace
+    var rank: Rank
+    var forget: () -> Void
+
+    struct Rank: Comparable {
+        var isInvalidation: Bool
+        var modified: Timestamp
+        var namespace: Int
+        var revision: Revision
+
+        static func < (left: Rank, right: Rank) -> Bool {
+            (left.isInvalidation ? 1 : 0, left.modified, left.namespace, left.revision)
+                < (right.isInvalidation ? 1 : 0, right.modified, right.namespace, right.revision)
+        }
+    }
+
+    static func all(in namespace: MemoryNamespace, before time: Timestamp) -> [Forgettable] {
+        let number = namespace.number ?? 0
+        let tombstones = namespace.records.lazy.filter { $0.value.content == nil && $0.value.modified < time }.map { key, entry in
+            Forgettable(
+                namespace: namespace,
+                rank: Rank(isInvalidation: false, modified: entry.modified, namespace: number, revision: entry.revision)
+            ) { namespace.forget(key, entry) }
+        }
+        let invalidations = namespace.invalidations.lazy.filter { $0.value.modified < time }.map { scope, entry in
+            Forgettable(
+                namespace: namespace,
+                rank: Rank(isInvalidation: true, modified: entry.modified, namespace: number, revision: entry.revision)
+            ) { namespace.forget(scope, entry) }
+        }
+        return Array(tombstones) + Array(invalidations)
+    }
+}

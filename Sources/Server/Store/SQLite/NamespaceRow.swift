@@ -1,0 +1,70 @@
+internal import FreshetWire
+internal import SQLite
+
+/// A row of the table `namespace`.
+struct NamespaceRow {
+    /// None for a namespace that no write has made yet.
+    var id: Int64?
+    var state: NamespaceState
+    /// How many rows of invalidations it has: mostly none, and then no write has to look for them.
+    var invalidations: Int
+
+    static func read(_ name: Namespace, _ connection: Connection) throws -> NamespaceRow {
+        let made: NamespaceRow? = try connection.withStatement(
+            "SELECT epoch, head, forgotten, records, bytes, id, invalidations FROM namespace WHERE name = ?"
+        ) { row in
+            try row.bind(1, name.name)
+            guard try row.step() else { return nil }
+            return NamespaceRow(id: row.int64(5), state: try NamespaceState(row), invalidations: Int(row.int64(6)))
+        }
+        return try made ?? NamespaceRow(id: nil, state: .unmade(name, connection), invalidations: 0)
+    }
+}
+
+extension NamespaceState {
+    /// Of a row that begins with `epoch, head, forgotten, records, bytes`.
+    init(_ row: Statement) throws {
+        let token = row.text(0)
+        guard let epoch = Epoch(token), let head = Revision(row.int64(1)), let forgotten = Revision(row.int64(2)) else {
+            throw WireError.invalidCursor("\(token)-\(row.int64(1))")
+        }
+        self.init(epoch: epoch, head: head, forgotten: forgotten, records: Int(row.int64(3)), bytes: Int(row.int64(4)))
+    }
+
+    /// Of a namespace that has no row.
+    static func unmade(_ name: Namespace, _ connection: Connection) throws -> NamespaceState {
+        try connection.withStatement("SELECT seed, (SELECT value FROM generation WHERE bucket = ?) FROM store") { row in
+            try row.bind(1, EpochSource.bucket(of: name))
+            guard try row.step() else { throw WireError.unexpectedJSON("the table 'store' is empty") }
+            let source = EpochSource(seed: UInt64(bitPattern: row.int64(0)))
+            return NamespaceState(unmade: source.epoch(of: name, generation: row.int64(1)))
+        }
+    }
+}
+
+extension Record {
+    /// Of a row that has `revision, modified, content_type, value` from a column on.
+    init(_ key: RecordKey, _ row: Statement, from column: Int32) throws {
+        self.init(
+            key: key, revision: try Revision(row, column),
+            content: Content(stored: row.bytes(column + 3), type: row.optionalText(column + 2)),
+            modified: Timestamp(milliseconds: row.int64(column + 1)))
+    }
+}
+
+extension Revision {
+    init(_ row: Statement, _ column: Int32) throws {
+        guard let revision = Revision(row.int64(column)) else { throw WireError.invalidCursor(String(row.int64(column))) }
+        self = revision
+    }
+}
+
+extension Content {
+    /// As the store keeps it: no type means JSON.
+    init(stored bytes: [UInt8], type: String?) {
+        if let type { self.init(bytes: bytes, type: type) } else { self.init(checkedJSON: bytes) }
+    }
+}
+
+/// The bytes that no id beginning with `prefix` reaches, and every id that is greater does: 0xFF occurs in no UTF-8.
+func endOfRange(of prefix: String) -> [UInt8] { Array(prefix.utf8) + [0xFF] }

@@ -1,0 +1,242 @@
+internal import FreshetWire
+internal import SQLite
+
+/// One namespace as the writer knows it. Its row is written once a transaction, not once a write.
+final class SQLiteNamespaceTransaction: NamespaceTransaction {
+    let name: Namespace
+    let connection: Connection
+    private(set) var row: NamespaceRow
+    private var isChanged = false
+
+    init(_ name: Namespace, _ connection: Connection) throws {
+        self.name = name
+        self.connection = connection
+        row = try NamespaceRow.read(name, connection)
+    }
+
+    var state: NamespaceState { row.state }
+
+    /// Writes the row if it has changed.
+    func flush() throws {
+        guard isChanged else { return }
+        try connection.withStatement(
+            "UPDATE namespace SET head = ?, records = ?, bytes = ?, invalidations = ? WHERE id = ?"
+        ) { statement in
+            try statement.bind(1, row.state.head.number)
+            try statement.bind(2, row.state.records)
+            try statement.bind(3, row.state.bytes)
+            try statement.bind(4, row.invalidations)
+            try statement.bind(5, row.id)
+            try statement.run()
+        }
+        isChanged = false
+    }
+
+    /// The row's number; the first write makes the row, with the epoch that those who wait know already.
+    func madeRow() throws -> Int64 {
+        if let id = row.id { return id }
+        try connection.withStatement(
+            "INSERT INTO namespace(name, epoch, head, forgotten, records, bytes, invalidations) VALUES(?, ?, 0, 0, 0, 0, 0)"
+        ) { statement in
+            try statement.bind(1, name.name)
+            try statement.bind(2, row.state.epoch.token)
+            try statement.run()
+        }
+        row.id = connection.lastInsertedRow
+        return connection.lastInsertedRow
+    }
+
+    private func nextRevision() throws -> Revision {
+        guard let next = row.state.head.next else { throw StoreError.revisionsExhausted(name) }
+        row.state.head = next
+        isChanged = true
+        return next
+    }
+
+    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        let before = (row, isChanged)
+        do { return try connection.savepoint(body) } catch {
+            (row, isChanged) = before
+            throw error
+        }
+    }
+
+    // MARK: Records
+
+    func occupant(of key: RecordKey) throws -> Occupant? {
+        guard let id = row.id else { return nil }
+        return try connection.withStatement(
+            "SELECT row, revision, length(value), content_type IS NULL FROM record WHERE namespace = ? AND collection = ? AND id = ?"
+        ) { row in
+            try row.bind(1, id)
+            try row.bind(2, key.collection)
+            try row.bind(3, key.id)
+            guard try row.step() else { return nil }
+            return Occupant(
+                row: row.int64(0), revision: try Revision(row, 1), size: row.optionalInt64(2).map { Int($0) }, isJSON: row.int64(3) == 1)
+        }
+    }
+
+    func record(_ key: RecordKey) throws -> Record? {
+        guard let id = row.id else { return nil }
+        return try connection.withStatement(
+            "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
+        ) { row in
+            try row.bind(1, id)
+            try row.bind(2, key.collection)
+            try row.bind(3, key.id)
+            return try row.step() && !row.isNull(3) ? try Record(key, row, from: 0) : nil
+        }
+    }
+
+    func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision {
+        let id = try madeRow()
+        let revision = try nextRevision()
+        if let occupant {
+            try update(occupant.row, revision, stamp, content)
+        } else {
+            try connection.withStatement(
+                """
+                INSERT INTO record(revision, modified, client, write, content_type, value, namespace, collection, id)
+                VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+            ) { statement in
+                try statement.bind(7, id)
+                try statement.bind(8, key.collection)
+                try statement.bind(9, key.id)
+                try statement.store(revision, stamp, content)
+            }
+        }
+        row.state.records += occupant?.size == nil ? 1 : 0
+        row.state.bytes += content.bytes.count - (occupant?.size ?? 0)
+        try endInvalidation(of: key)
+        return revision
+    }
+
+    func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision {
+        let revision = try nextRevision()
+        try update(occupant.row, revision, stamp, nil)
+        row.state.records -= occupant.size == nil ? 0 : 1
+        row.state.bytes -= occupant.size ?? 0
+        try endInvalidation(of: key)
+        return revision
+    }
+
+    private func update(_ row: Int64, _ revision: Revision, _ stamp: Stamp, _ content: Content?) throws {
+        try connection.withStatement(
+            "UPDATE record SET revision = ?, modified = ?, client = ?, write = ?, content_type = ?, value = ? WHERE row = ?"
+        ) { statement in
+            try statement.bind(7, row)
+            try statement.store(revision, stamp, content)
+        }
+    }
+
+    func merging(_ patch: [UInt8], into key: RecordKey, _ occupant: Occupant) throws -> [UInt8] {
+        // SQLite's json_patch compares names as they are spelt, so an escaped one ("\u0061" for "a") is beyond it; and it must not
+        // fail on what is not JSON, since that would fail all the transaction.
+        if !patch.contains(UInt8(ascii: "\\")) {
+            let merged: [UInt8]? = try connection.withStatement(
+                """
+                SELECT CASE WHEN instr(value, x'5C') = 0 AND json_valid(CAST(value AS TEXT)) AND json_valid(CAST(?2 AS TEXT))
+                    THEN json_patch(CAST(value AS TEXT), CAST(?2 AS TEXT)) END
+                FROM record WHERE row = ?1
+                """
+            ) { statement in
+                try statement.bind(1, occupant.row)
+                return try statement.withBound(2, inPlace: patch) { () throws(SQLiteError) in
+                    try statement.step() ? statement.optionalBytes(0) : nil
+                }
+            }
+            if let merged { return merged }
+        }
+        let value = try record(key)?.content?.bytes ?? Array("null".utf8)
+        return try JSONDocument(value).merging(JSONDocument(patch)).bytes
+    }
+
+    // MARK: Invalidations
+
+    func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
+        let id = try madeRow()
+        let revision = try nextRevision()
+        if row.invalidations > 0 { row.invalidations -= try removeInvalidations(within: scope, id) }
+        try connection.withStatement("INSERT INTO invalidation VALUES(?, ?, ?, ?, ?, ?)") { statement in
+            try statement.bind(1, id)
+            switch scope {
+            case .everything: try statement.bind(2, 0, "", "")
+            case .collection(let collection, let prefix): try statement.bind(2, 1, collection, prefix)
+            case .key(let key): try statement.bind(2, 2, key.collection, key.id)
+            }
+            try statement.bind(5, revision.number)
+            try statement.bind(6, time.milliseconds)
+            try statement.run()
+        }
+        row.invalidations += 1
+        return revision
+    }
+
+    /// A later write to a key tells all that its invalidation did.
+    private func endInvalidation(of key: RecordKey) throws {
+        guard row.invalidations > 0, let id = row.id else { return }
+        row.invalidations -= try removeInvalidations(within: .key(key), id)
+    }
+
+    /// Removes the rows whose scopes lie within the scope, itself included: a sweep tells all that they did.
+    private func removeInvalidations(within scope: InvalidationScope, _ id: Int64) throws -> Int {
+        switch scope {
+        case .everything:
+            try connection.withStatement("DELETE FROM invalidation WHERE namespace = ?") { statement in
+                try statement.bind(1, id)
+                try statement.run()
+            }
+        case .collection(let collection, let prefix):
+            try connection.withStatement(
+                "DELETE FROM invalidation WHERE namespace = ? AND kind IN (1, 2) AND collection = ? AND name >= ? AND name < ?"
+            ) { statement in
+                try statement.bind(1, id)
+                try statement.bind(2, collection)
+                try statement.bind(3, prefix)
+                try statement.bind(4, textBytes: endOfRange(of: prefix))
+                try statement.run()
+            }
+        case .key(let key):
+            try connection.withStatement(
+                "DELETE FROM invalidation WHERE namespace = ? AND kind = 2 AND collection = ? AND name = ?"
+            ) { statement in
+                try statement.bind(1, id)
+                try statement.bind(2, key.collection)
+                try statement.bind(3, key.id)
+                try statement.run()
+            }
+        }
+        return connection.changes
+    }
+}
+
+extension Statement {
+    /// Binds `revision, modified, client, write, content_type, value` from 1 on, and runs.
+    fileprivate func store(_ revision: Revision, _ stamp: Stamp, _ content: Content?) throws {
+        try bind(1, revision.number)
+        try bind(2, stamp.modified.milliseconds)
+        if let author = stamp.author {
+            try bind(3, author.client.text)
+            try bind(4, author.write)
+        } else {
+            try bindNull(3)
+            try bindNull(4)
+        }
+        guard let content else {
+            try bindNull(5)
+            try bindNull(6)
+            return try run()
+        }
+        if content.isJSON { try bindNull(5) } else { try bind(5, content.type) }
+        try withBound(6, inPlace: content.bytes) { () throws(SQLiteError) in try run() }
+    }
+
+    /// Binds the three columns that name a scope.
+    fileprivate func bind(_ index: Int32, _ kind: Int64, _ collection: String, _ name: String) throws {
+        try bind(index, kind)
+        try bind(index + 1, collection)
+        try bind(index + 2, name)
+    }
+}

@@ -1,0 +1,100 @@
+package import FreshetWire
+internal import SQLite
+
+extension SQLiteRecordStore {
+    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+        try read { connection in
+            try connection.readTransaction {
+                let row = try NamespaceRow.read(namespace, connection)
+                switch row.state.start(of: query) {
+                case .refused(let refusal): return Snapshot(.refused(refusal), row.state)
+                case .read(let after, let origin):
+                    var scan = ChangeScan(query: query, state: row.state, after: after, origin: origin)
+                    // Most waits wake up to nothing but what the head already tells.
+                    if let id = row.id, after < row.state.head { try Self.scan(&scan, id, row.invalidations > 0, connection) }
+                    return Snapshot(.changes(scan.result), row.state)
+                }
+            }
+        }
+    }
+
+    /// Merges the records and the invalidations in revision order.
+    private static func scan(_ scan: inout ChangeScan, _ namespace: Int64, _ hasInvalidations: Bool, _ connection: Connection) throws {
+        let after = scan.reached.number
+        let inlineLimit = scan.query.inlineLimit
+        try connection.withStatement(
+            """
+            SELECT revision, collection, id, modified, client, write, content_type, length(value),
+                CASE WHEN length(value) <= ? THEN value END
+            FROM record WHERE namespace = ? AND revision > ? ORDER BY revision
+            """
+        ) { record in
+            try record.bind(1, inlineLimit)
+            try record.bind(2, namespace)
+            try record.bind(3, after)
+            guard hasInvalidations else {
+                while try record.step() {
+                    guard try scan.take(record: record) else { return }
+                }
+                return
+            }
+            try connection.withStatement(
+                "SELECT revision, kind, collection, name, modified FROM invalidation WHERE namespace = ? AND revision > ? ORDER BY revision"
+            ) { invalidation in
+                try invalidation.bind(1, namespace)
+                try invalidation.bind(2, after)
+                var hasRecord = try record.step()
+                var hasInvalidation = try invalidation.step()
+                while hasRecord || hasInvalidation {
+                    if hasRecord, !hasInvalidation || record.int64(0) < invalidation.int64(0) {
+                        guard try scan.take(record: record) else { return }
+                        hasRecord = try record.step()
+                    } else {
+                        guard try scan.take(invalidation: invalidation) else { return }
+                        hasInvalidation = try invalidation.step()
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension ChangeScan {
+    fileprivate mutating func take(record row: Statement) throws -> Bool {
+        let isTombstone = row.isNull(7)
+        return try take(revision: try Revision(row, 0), isRecord: !isTombstone) { filter in
+            if let collection = filter.collections.first, filter.collections.count == 1 {
+                // Without making texts of what does not match.
+                guard row.withBytes(1, { $0.elementsEqual(collection.utf8) }) else { return nil }
+            }
+            guard row.withBytes(2, { $0.starts(with: filter.prefix.utf8) }) else { return nil }
+            let key = try RecordKey(collection: row.text(1), id: row.text(2))
+            guard filter.matches(key) else { return nil }
+            guard !isTombstone else { return (.delete(key), 0) }
+            let size = Int(row.int64(7))
+            guard !row.isNull(8) else {
+                return (.put(key, content: nil, contentType: row.optionalText(6) ?? Content.json, size: size), 0)
+            }
+            let content = Content(stored: row.bytes(8), type: row.optionalText(6))
+            return (.put(key, content: content, contentType: content.type, size: size), size)
+        } details: {
+            let author: Change.Author? =
+                row.isNull(4) ? nil : Change.Author(client: try ClientIdentifier(row.text(4)), write: row.int64(5))
+            return (Timestamp(milliseconds: row.int64(3)), author)
+        }
+    }
+
+    fileprivate mutating func take(invalidation row: Statement) throws -> Bool {
+        try take(revision: try Revision(row, 0), isRecord: false) { filter in
+            let scope: InvalidationScope =
+                switch row.int64(1) {
+                case 0: .everything
+                case 1: .collection(row.text(2), prefix: row.text(3))
+                default: .key(try RecordKey(collection: row.text(2), id: row.text(3)))
+                }
+            return filter.matches(scope) ? (.invalidate(scope), 0) : nil
+        } details: {
+            (Timestamp(milliseconds: row.int64(4)), nil)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import FreshetWire
+internal import SQLite
+
+extension SQLiteRecordStore {
+    package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
+        try read { try NamespaceRow.read(namespace, $0).state }
+    }
+
+    package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
+        try read { connection in
+            // One statement sees one snapshot, without the cost of a transaction around it.
+            let found: Snapshot<Record?>? = try connection.withStatement(
+                """
+                SELECT n.epoch, n.head, n.forgotten, n.records, n.bytes, r.revision, r.modified, r.content_type, r.value
+                FROM namespace n LEFT JOIN record r ON r.namespace = n.id AND r.collection = ? AND r.id = ? WHERE n.name = ?
+                """
+            ) { row in
+                try row.bind(1, key.collection)
+                try row.bind(2, key.id)
+                try row.bind(3, namespace.name)
+                guard try row.step() else { return nil }
+                return Snapshot(row.isNull(8) ? nil : try Record(key, row, from: 5), try NamespaceState(row))
+            }
+            // Nobody can have read anything of a namespace that was not there a moment ago, so its present epoch will do.
+            return try found ?? Snapshot(nil, .unmade(namespace, connection))
+        }
+    }
+
+    package func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
+        try read { connection in
+            try connection.readTransaction {
+                let row = try NamespaceRow.read(namespace, connection)
+                guard let id = row.id else { return Snapshot(RecordSlice(records: [], next: nil), row.state) }
+                return Snapshot(try Self.slice(query, id, connection), row.state)
+            }
+        }
+    }
+
+    private static func slice(_ query: ListQuery, _ namespace: Int64, _ connection: Connection) throws -> RecordSlice {
+        // An id holds no zero byte, so the next text after an id is that id followed by one.
+        var start = Array(query.prefix.utf8)
+        if let after = query.after.map({ Array($0.utf8) + [0] }), start.lexicographicallyPrecedes(after) { start = after }
+        return try connection.withStatement(
+            """
+            SELECT id, revision, modified, content_type, value FROM record
+            WHERE namespace = ? AND collection = ? AND id >= ? AND id < ? AND value IS NOT NULL ORDER BY id
+            """
+        ) { row in
+            try row.bind(1, namespace)
+            try row.bind(2, query.collection)
+            try row.bind(3, textBytes: start)
+            try row.bind(4, textBytes: endOfRange(of: query.prefix))
+            var slice = RecordSlice(records: [], next: nil)
+            var bytes = 0
+            while try row.step() {
+                bytes += row.byteCount(4)
+                if let last = slice.records.last, slice.records.count >= query.limit || bytes > query.byteLimit {
+                    slice.next = last.key.id
+                    break
+                }
+                slice.records.append(try Record(RecordKey(collection: query.collection, id: row.text(0)), row, from: 1))
+            }
+            return slice
+        }
+    }
+
+    package func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+        try read { connection in
+            try connection.readTransaction {
+                let row = try NamespaceRow.read(namespace, connection)
+                guard let id = row.id else { return Snapshot(DifferingRecords(records: [], missing: items.map(\.key)), row.state) }
+                var answer = DifferingRecords(records: [], missing: [])
+                for item in items { try Self.add(item, id, connection, to: &answer) }
+                return Snapshot(answer, row.state)
+            }
+        }
+    }
+
+    private static func add(
+        _ item: ReadsRequest.Item, _ namespace: Int64, _ connection: Connection, to answer: inout DifferingRecords
+    ) throws {
+        try connection.withStatement(
+            "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
+        ) { row in
+            try row.bind(1, namespace)
+            try row.bind(2, item.key.collection)
+            try row.bind(3, item.key.id)
+            guard try row.step(), !row.isNull(3) else { return answer.missing.append(item.key) }
+            guard row.int64(0) != item.revision?.number else { return }
+            answer.records.append(try Record(item.key, row, from: 0))
+        }
+    }
+
+    package func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
+        try read { connection in
+            try connection.readTransaction {
+                let row = try NamespaceRow.read(namespace, connection)
+                guard let id = row.id else { return Snapshot(0, row.state) }
+                return Snapshot(try connection.client(client, in: id)?.last ?? 0, row.state)
+            }
+        }
+    }
+}
+
+extension Connection {
+    /// The device's row and the number of its last decided write.
+    func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64)? {
+        try withStatement("SELECT id, last FROM client WHERE namespace = ? AND client = ?") { row in
+            try row.bind(1, namespace)
+            try row.bind(2, client.text)
+            return try row.step() ? (row.int64(0), row.int64(1)) : nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import SQLite
+internal import Synchronization
+
+/// The store that is embedded: one SQLite file in a directory of the server's own.
+///
+/// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the writer.
+package final class SQLiteRecordStore: RecordStore {
+    let path: String
+    private let lock: DirectoryLock
+    private let writer: Mutex<StoreWriter>
+    private let readers: ReaderPool
+
+    /// Opens the directory's store, and makes both if they are not there; the directory above must be.
+    ///
+    /// It reads a few pages, however large the store is.
+    /// - Parameter seed: random; a new store derives its epochs from it.
+    package init(directory: String, seed: UInt64, readers: Int = 4) throws(StoreError) {
+        try DirectoryLock.makeDirectory(directory)
+        lock = try DirectoryLock(directory: directory)
+        let path = directory + "/freshet.db"
+        self.path = path
+        do {
+            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed)))
+            self.readers = try ReaderPool(path: path, count: max(readers, 1))
+        } catch { throw StoreError.from(error, path: path) }
+    }
+
+    package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        let path = path
+        return try writer.withLock { writer in
+            do { return try writer.transaction(body) } catch let error as SQLiteError { throw StoreError(error, path: path) }
+        }
+    }
+
+    /// Runs the closure with a connection that nobody else uses meanwhile.
+    func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
+        do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
+    }
+
+    private static func openWriter(path: String, seed: UInt64) throws -> sending Connection {
+        let connection = try Connection(path: path)
+        let found = try Schema.check(connection, path: path)
+        guard try connection.pragma("journal_mode = WAL") == "wal" else {
+            throw StoreError.failed(path: path, reason: "the file system does not allow a write-ahead log. Use a local disk.")
+        }
+        // FULL: a commit is on disk when it returns, https://www.sqlite.org/pragma.html#pragma_synchronous
+        try connection.pragma("synchronous = FULL")
+        try connection.pragma("cache_size = -65536")
+        try connection.pragma("temp_store = MEMORY")
+        // 16 MB of log: a page that is written again and again is moved into the file once.
+        try connection.pragma("wal_autocheckpoint = 4000")
+        try connection.pragma("journal_size_limit = 67108864")
+        try Schema.migrate(connection, from: found, seed: seed)
+        return connection
+    }
+}
+
+extension StoreError {
+    static func from(_ error: any Error, path: String) -> StoreError {
+        switch error {
+        case let error as StoreError: error
+        case let error as SQLiteError: StoreError(error, path: path)
+        // A row holds what the wire does not allow: nobody of ours wrote that.
+        default: .corrupt(path: path, reason: String(describing: error))
+        }
+    }
+}

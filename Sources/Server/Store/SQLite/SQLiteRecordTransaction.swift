@@ -1,0 +1,129 @@
+internal import FreshetWire
+internal import SQLite
+
+/// The write transaction of an ``SQLiteRecordStore``.
+final class SQLiteRecordTransaction: RecordTransaction {
+    private let writer: StoreWriter
+    private var connection: Connection { writer.connection }
+
+    init(_ writer: StoreWriter) { self.writer = writer }
+
+    func namespace(_ namespace: Namespace) throws -> any NamespaceTransaction { try writer.namespace(namespace) }
+
+    func touch() throws { try connection.withStatement("UPDATE store SET touched = touched + 1") { try $0.run() } }
+
+    func drop(_ namespace: Namespace) throws -> Bool {
+        try writer.flush()
+        writer.forget()
+        guard let id = try NamespaceRow.read(namespace, connection).id else { return false }
+        // Its rows may be millions: they are out of reach now, and compaction clears them away bit by bit.
+        try run("INSERT INTO dropped(namespace) VALUES(?)", id)
+        try run("DELETE FROM namespace WHERE id = ?", id)
+        try run(
+            "INSERT INTO generation(bucket, value) VALUES(?, 1) ON CONFLICT(bucket) DO UPDATE SET value = value + 1",
+            EpochSource.bucket(of: namespace))
+        return true
+    }
+
+    func rotateEpochs(seed: UInt64) throws -> [Namespace] {
+        try writer.flush()
+        writer.forget()
+        try run("UPDATE store SET seed = ?", Int64(bitPattern: seed))
+        let names = try connection.withStatement("SELECT name FROM namespace ORDER BY name") { row in
+            var names: [Namespace] = []
+            while try row.step() { names.append(try Namespace(row.text(0))) }
+            return names
+        }
+        for name in names {
+            let epoch = try NamespaceState.unmade(name, connection).epoch
+            try connection.withStatement("UPDATE namespace SET epoch = ? WHERE name = ?") { statement in
+                try statement.bind(1, epoch.token)
+                try statement.bind(2, name.name)
+                try statement.run()
+            }
+        }
+        return names
+    }
+
+    @discardableResult
+    private func run(_ sql: StaticString, _ values: Int64...) throws -> Int {
+        try connection.withStatement(sql) { statement in
+            for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
+            try statement.run()
+            return connection.changes
+        }
+    }
+}
+
+extension SQLiteRecordTransaction {
+    func compact(before time: Timestamp, limit: Int) throws -> Compaction {
+        try writer.flush()
+        writer.forget()
+        let tombstones = try forgetTombstones(before: time, limit: limit)
+        let invalidations = try forgetInvalidations(before: time, limit: limit - tombstones)
+        let forgotten = tombstones + invalidations
+        let purged = try purge(limit: limit - forgotten)
+        return Compaction(forgotten: forgotten, purged: purged, isComplete: forgotten + purged < limit)
+    }
+
+    private func forgetTombstones(before time: Timestamp, limit: Int) throws -> Int {
+        let rows = try connection.withStatement(
+            "SELECT row, namespace, revision FROM record WHERE value IS NULL AND modified < ? ORDER BY modified, namespace, revision LIMIT ?"
+        ) { row in
+            try row.bind(1, time.milliseconds)
+            try row.bind(2, limit)
+            var rows: [(row: Int64, namespace: Int64, revision: Int64)] = []
+            while try row.step() { rows.append((row.int64(0), row.int64(1), row.int64(2))) }
+            return rows
+        }
+        for row in rows {
+            try run("DELETE FROM record WHERE row = ?", row.row)
+            try run("UPDATE namespace SET forgotten = max(forgotten, ?) WHERE id = ?", row.revision, row.namespace)
+        }
+        return rows.count
+    }
+
+    private func forgetInvalidations(before time: Timestamp, limit: Int) throws -> Int {
+        guard limit > 0 else { return 0 }
+        let rows = try connection.withStatement(
+            "SELECT namespace, revision FROM invalidation WHERE modified < ? ORDER BY modified, namespace, revision LIMIT ?"
+        ) { row in
+            try row.bind(1, time.milliseconds)
+            try row.bind(2, limit)
+            var rows: [(namespace: Int64, revision: Int64)] = []
+            while try row.step() { rows.append((row.int64(0), row.int64(1))) }
+            return rows
+        }
+        for row in rows {
+            try run("DELETE FROM invalidation WHERE namespace = ? AND revision = ?", row.namespace, row.revision)
+            try run(
+                "UPDATE namespace SET forgotten = max(forgotten, ?), invalidations = invalidations - 1 WHERE id = ?", row.revision,
+                row.namespace)
+        }
+        return rows.count
+    }
+
+    /// Clears away what dropped namespaces have left.
+    private func purge(limit: Int) throws -> Int {
+        var purged = 0
+        while purged < limit {
+            let next = try connection.withStatement("SELECT namespace FROM dropped LIMIT 1") { try $0.step() ? $0.int64(0) : nil }
+            guard let id = next else { break }
+            let rest = { Int64(limit - purged) }
+            purged += try run("DELETE FROM record WHERE row IN (SELECT row FROM record WHERE namespace = ? LIMIT ?)", id, rest())
+            purged += try run(
+                "DELETE FROM invalidation WHERE (namespace, revision) IN (SELECT namespace, revision FROM invalidation WHERE namespace = ? LIMIT ?)",
+                id, rest())
+            purged += try run(
+                """
+                DELETE FROM outcome WHERE (client, last) IN
+                    (SELECT o.client, o.last FROM client c JOIN outcome o ON o.client = c.id WHERE c.namespace = ? LIMIT ?)
+                """, id, rest())
+            guard purged < limit else { break }
+            purged += try run("DELETE FROM client WHERE id IN (SELECT id FROM client WHERE namespace = ? LIMIT ?)", id, rest())
+            guard purged < limit else { break }
+            purged += try run("DELETE FROM dropped WHERE namespace = ?", id)
+        }
+        return purged
+    }
+}

@@ -1,0 +1,106 @@
+internal import SQLite
+
+/// The tables of the store, and how a file of any earlier version becomes one of this.
+enum Schema {
+    /// Marks a file as ours: "FRSH".
+    static let applicationIdentifier: Int64 = 0x4652_5348
+
+    /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
+    static let steps: [String] = [first]
+
+    static var version: Int64 { Int64(steps.count) }
+
+    /// Says why the file cannot be used, if it cannot. It reads only: a file that is not ours, or too new, stays as it is.
+    ///
+    /// - Returns: the version of the file; 0 for a new one.
+    static func check(_ connection: Connection, path: String) throws -> Int64 {
+        let found = try connection.userVersion
+        if try connection.pragma("application_id") != String(applicationIdentifier) {
+            let isEmpty = try connection.withStatement("SELECT 1 FROM sqlite_schema LIMIT 1") { try !$0.step() }
+            guard found == 0, isEmpty else { throw StoreError.notADatabase(path: path) }
+        }
+        guard found <= version else { throw StoreError.newerSchema(path: path, found: found, known: version) }
+        return found
+    }
+
+    /// Brings a file of version `found` up to date. A new one gets `seed`, which is random.
+    static func migrate(_ connection: Connection, from found: Int64, seed: UInt64) throws {
+        guard found < version else { return }
+        try connection.transaction {
+            if found == 0 { try connection.execute("PRAGMA application_id = \(applicationIdentifier)") }
+            for step in steps[Int(found)...] { try connection.execute(step) }
+            if found == 0 {
+                try connection.withStatement("INSERT INTO store(seed, touched) VALUES(?, 0)") {
+                    try $0.bind(1, Int64(bitPattern: seed))
+                    try $0.run()
+                }
+            }
+            try connection.setUserVersion(version)
+        }
+    }
+
+    /// - `store`: one row. Epochs are derived from the seed (``EpochSource``); `touched` is what a probe of the disk writes.
+    /// - `generation`: how many namespaces of a bucket of names have been dropped; no row means none.
+    /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows.
+    /// - `dropped`: namespaces whose rows wait to be cleared away. An `id` is never used again.
+    /// - `record`: `value` NULL is a tombstone, `content_type` NULL is JSON. `value` stands last, for SQLite has to walk over a large
+    ///   value to reach what is behind it. A table with a rowid rather than one clustered by its key: values of any size would make
+    ///   the pages of a clustered one sparse, and updates measured twice as slow.
+    /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1: `collection`, with `name`
+    ///   as the prefix; 2: one key, with `name` as its id. One row a scope, so that it does not grow with the calls.
+    /// - `client`, `outcome`: a row of outcomes holds those of one batch, `last` being the number of its last.
+    private static let first = """
+        CREATE TABLE store(seed INTEGER NOT NULL, touched INTEGER NOT NULL);
+        CREATE TABLE generation(bucket INTEGER PRIMARY KEY, value INTEGER NOT NULL);
+        CREATE TABLE namespace(
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            epoch TEXT NOT NULL,
+            head INTEGER NOT NULL,
+            forgotten INTEGER NOT NULL,
+            records INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            invalidations INTEGER NOT NULL
+        );
+        CREATE TABLE dropped(namespace INTEGER PRIMARY KEY);
+        CREATE TABLE record(
+            row INTEGER PRIMARY KEY,
+            namespace INTEGER NOT NULL,
+            collection TEXT NOT NULL,
+            id TEXT NOT NULL,
+            revision INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            client TEXT,
+            write INTEGER,
+            content_type TEXT,
+            value BLOB,
+            UNIQUE(namespace, collection, id)
+        );
+        CREATE UNIQUE INDEX record_by_revision ON record(namespace, revision);
+        CREATE INDEX tombstone_by_time ON record(modified, namespace, revision) WHERE value IS NULL;
+        CREATE TABLE invalidation(
+            namespace INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            collection TEXT NOT NULL,
+            name TEXT NOT NULL,
+            revision INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            PRIMARY KEY(namespace, kind, collection, name)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX invalidation_by_revision ON invalidation(namespace, revision);
+        CREATE INDEX invalidation_by_time ON invalidation(modified, namespace, revision);
+        CREATE TABLE client(
+            id INTEGER PRIMARY KEY,
+            namespace INTEGER NOT NULL,
+            client TEXT NOT NULL,
+            last INTEGER NOT NULL,
+            UNIQUE(namespace, client)
+        );
+        CREATE TABLE outcome(
+            client INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            outcomes TEXT NOT NULL,
+            PRIMARY KEY(client, last)
+        ) WITHOUT ROWID;
+        """
+}

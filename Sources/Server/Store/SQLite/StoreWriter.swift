@@ -1,0 +1,46 @@
+internal import FreshetWire
+internal import SQLite
+
+/// The connection that writes, and what it remembers of the namespaces between transactions: it alone changes them.
+final class StoreWriter {
+    let connection: Connection
+    private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
+    /// Those that the open transaction has looked at.
+    private var touched: [SQLiteNamespaceTransaction] = []
+
+    init(_ connection: sending Connection) { self.connection = connection }
+
+    func transaction<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
+        if namespaces.count > 1_000 { namespaces.removeAll() }
+        do {
+            return try connection.transaction {
+                let result = try body(SQLiteRecordTransaction(self))
+                try flush()
+                return result
+            }
+        } catch {
+            forget()
+            throw error
+        }
+    }
+
+    func namespace(_ name: Namespace) throws -> SQLiteNamespaceTransaction {
+        if let last = touched.last, last.name == name { return last }
+        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection)
+        namespaces[name] = namespace
+        touched.append(namespace)
+        return namespace
+    }
+
+    /// Writes the changed states of namespaces into their rows.
+    func flush() throws {
+        for namespace in touched { try namespace.flush() }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    /// Forgets what is remembered, since the rows are, or were, changed otherwise.
+    func forget() {
+        touched.removeAll(keepingCapacity: true)
+        namespaces.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,214 @@
+import FreshetServer
+import FreshetWire
+import Testing
+
+@Suite struct RecordStoreTests {
+    @Test(arguments: StoreKind.allCases)
+    func aNamespaceThatNoWriteHasMadeHasAnEpochAndNothingElse(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        // When
+        let state = try fixture.store.state(of: fixture.namespace)
+        // Then
+        #expect(state == NamespaceState(unmade: state.epoch))
+        #expect(try fixture.store.state(of: Namespace("other")).epoch != state.epoch)
+        let missing = try fixture.store.record(RecordKey("a/1"), in: fixture.namespace)
+        #expect(missing.value == nil && missing.state == state)
+        #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 0)
+        #expect(try fixture.store.records(ListQuery(collection: "a"), in: fixture.namespace).value.records.isEmpty)
+        #expect(try fixture.store.records([.init(key: RecordKey("a/1"))], in: fixture.namespace).value.missing == [RecordKey("a/1")])
+        #expect(try fixture.changes(since: .after(state.cursor)).isComplete)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theFirstWriteAdoptsTheEpochThatWaitersKnow(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let before = try fixture.store.state(of: fixture.namespace).cursor
+        // When
+        try fixture.put("a/1", "{}")
+        // Then
+        #expect(try fixture.store.state(of: fixture.namespace).epoch == before.epoch)
+        #expect(try fixture.changes(since: .after(before)).brief == ["1 put a/1"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRecordComesBackWithAllThatBelongsToIt(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let image = Content(bytes: [0, 255, 10], type: "image/png")
+        // When
+        try fixture.put("a/1", "{\"name\": \"Ada\"}", at: 1_000)
+        try fixture.write("a/å/ä", .put(image), at: 2_000)
+        try fixture.write("a/empty", .put(Content(bytes: [], type: "text/plain")), at: 3_000)
+        // Then
+        let first = try fixture.store.record(RecordKey("a/1"), in: fixture.namespace)
+        #expect(first.value?.content == Content(bytes: Array("{\"name\": \"Ada\"}".utf8), type: "application/json"))
+        #expect(first.value?.revision.number == 1 && first.value?.modified.milliseconds == 1_000)
+        #expect(first.cursor.revision.number == 3)
+        #expect(try fixture.store.record(RecordKey("a/å/ä"), in: fixture.namespace).value?.content == image)
+        #expect(try fixture.store.record(RecordKey("a/empty"), in: fixture.namespace).value?.size == 0)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func countersFollowEveryKindOfWrite(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        func counters() throws -> [Int] {
+            let state = try fixture.store.state(of: fixture.namespace)
+            return [Int(state.head.number), state.records, state.bytes]
+        }
+        // When, then
+        try fixture.put("a/1", "[1]")
+        #expect(try counters() == [1, 1, 3])
+        try fixture.put("a/1", "[1,2]")
+        #expect(try counters() == [2, 1, 5])
+        try fixture.put("a/2", "{}")
+        #expect(try counters() == [3, 2, 7])
+        try fixture.write("a/1", .delete)
+        #expect(try counters() == [4, 1, 2])
+        try fixture.put("a/1", "1")
+        #expect(try counters() == [5, 2, 3])
+        try fixture.invalidate(.everything)
+        #expect(try counters() == [6, 2, 3])
+        try fixture.write("a/1", .delete)
+        try fixture.compact(before: 2_000)
+        #expect(try counters() == [7, 1, 2])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func keysDifferByTheirBytesAlone(_ kind: StoreKind) throws {
+        // Given two spellings of é
+        let fixture = try StoreFixture(kind)
+        // When
+        try fixture.put("a/\u{E9}", "1")
+        try fixture.put("a/e\u{301}", "2")
+        try fixture.put("A/\u{E9}", "3")
+        // Then
+        #expect(try fixture.value("a/\u{E9}") == "1")
+        #expect(try fixture.value("a/e\u{301}") == "2")
+        #expect(try fixture.store.state(of: fixture.namespace).records == 3)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aCollectionIsListedInTheOrderOfBytesAndPageByPage(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        for id in ["b", "a", "eu-2", "eu-1", "eu-", "eu", "z", "Ω", "😀", "a/b"] { try fixture.put("c/\(id)", "1") }
+        try fixture.put("d/other", "1")
+        try fixture.write("c/z", .delete)
+        func page(after: String? = nil, prefix: String = "", limit: Int = 100, bytes: Int = 100) throws -> ([String], String?) {
+            let query = ListQuery(collection: "c", after: after, prefix: prefix, limit: limit, byteLimit: bytes)
+            let slice = try fixture.store.records(query, in: fixture.namespace).value
+            return (slice.records.map(\.key.id), slice.next)
+        }
+        // When, then
+        #expect(try page() == (["a", "a/b", "b", "eu", "eu-", "eu-1", "eu-2", "Ω", "😀"], nil))
+        #expect(try page(prefix: "eu-") == (["eu-", "eu-1", "eu-2"], nil))
+        #expect(try page(after: "eu-", prefix: "eu-") == (["eu-1", "eu-2"], nil))
+        #expect(try page(after: "a", prefix: "eu-", limit: 2) == (["eu-", "eu-1"], "eu-1"))
+        #expect(try page(after: "Ω") == (["😀"], nil))
+        #expect(try page(after: "nothing") == (["Ω", "😀"], nil))
+        #expect(try page(limit: 1) == (["a"], "a"))
+        #expect(try page(bytes: 2) == (["a", "a/b"], "a/b"))
+        #expect(try page(bytes: 0) == (["a"], "a"))
+        #expect(try page(after: "z", prefix: "eu") == ([], nil))
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func readsTellOnlyWhatDiffers(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        for id in 1...4 { try fixture.put("a/\(id)", "\(id)") }
+        try fixture.write("a/4", .delete)
+        // When
+        let wanted: [(String, Int64?)] = [("a/1", 1), ("a/2", 1), ("a/3", nil), ("a/4", 4), ("a/5", nil)]
+        let items = try wanted.map { key, revision in
+            ReadsRequest.Item(key: try RecordKey(key), revision: revision.flatMap { Revision($0) })
+        }
+        let answer = try fixture.store.records(items, in: fixture.namespace)
+        // Then
+        #expect(answer.value.records.map(\.key.description) == ["a/2", "a/3"])
+        #expect(answer.value.missing.map(\.description) == ["a/4", "a/5"])
+        #expect(answer.cursor.revision.number == 5)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatATransactionDidIsUndoneWhenItThrows(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/1", "1")
+        try fixture.invalidate(.key(RecordKey("a/9")))
+        let (store, namespace) = (fixture.store, fixture.namespace)
+        let before = try (store.state(of: namespace), fixture.changes(since: .after(fixture.cursor(0))))
+        let unmade = try store.state(of: Namespace("unmade"))
+        // When
+        #expect(throws: Unexpected.self) {
+            try store.transaction { transaction in
+                let open = try transaction.namespace(namespace)
+                let stamp = Stamp(modified: Timestamp(milliseconds: 5))
+                let key = try RecordKey("a/1")
+                _ = try open.put(Content(json: [0x32]), at: key, over: open.occupant(of: key), stamp)
+                let occupant = try open.occupant(of: key)
+                _ = try open.delete(key, #require(occupant), stamp)
+                _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 5))
+                try open.keep([KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0)
+                let other = try transaction.namespace(Namespace("unmade"))
+                _ = try other.put(Content(json: [0x32]), at: key, over: nil, stamp)
+                _ = try transaction.drop(namespace)
+                _ = try transaction.rotateEpochs(seed: 7)
+                throw Unexpected(what: "on purpose")
+            }
+        }
+        // Then
+        #expect(try store.state(of: namespace) == before.0)
+        #expect(try fixture.changes(since: .after(fixture.cursor(0))) == before.1)
+        #expect(try store.state(of: Namespace("unmade")) == unmade)
+        #expect(try store.lastWrite(of: ClientIdentifier("phone"), in: namespace).value == 0)
+        #expect(try fixture.put("a/1", "3")?.number == 3)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aDroppedNamespaceNeverGetsAnOldEpochAgain(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let other = try fixture.store.state(of: Namespace("other")).epoch
+        var epochs = [try fixture.store.state(of: fixture.namespace).epoch]
+        // When
+        #expect(try !fixture.drop())
+        for _ in 1...5 {
+            try fixture.put("a/1", "1")
+            #expect(try fixture.store.state(of: fixture.namespace).epoch == epochs.last)
+            #expect(try fixture.drop())
+            #expect(try fixture.value("a/1") == nil)
+            let state = try fixture.store.state(of: fixture.namespace)
+            #expect(state == NamespaceState(unmade: state.epoch))
+            epochs.append(state.epoch)
+        }
+        // Then
+        #expect(Set(epochs).count == 6)
+        #expect(try fixture.store.state(of: Namespace("other")).epoch == other)
+        try fixture.compact(before: 0)
+        try fixture.put("a/1", "1")
+        #expect(try fixture.store.state(of: fixture.namespace).records == 1)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func rotationGivesEveryNamespaceANewEpochAndLeavesTheRest(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let unmade = try Namespace("unmade")
+        try fixture.put("a/1", "1")
+        _ = try fixture.batch([Write(1, "a/2", .put(json: "2"))])
+        let before = try [fixture.store.state(of: fixture.namespace), fixture.store.state(of: unmade)]
+        // When
+        let count = try fixture.commit { .rotateEpochs(seed: 43, then: $0) }.result.get()
+        // Then
+        let after = try [fixture.store.state(of: fixture.namespace), fixture.store.state(of: unmade)]
+        #expect(count == 1)
+        #expect(after[0].epoch != before[0].epoch && after[1].epoch != before[1].epoch)
+        #expect(after[0].head == before[0].head && after[0].records == 2)
+        #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 1)
+        #expect(try fixture.refusal(since: .after(before[0].cursor)) == .epochChanged)
+    }
+}

@@ -1,0 +1,162 @@
+import FreshetServer
+import FreshetWire
+import Synchronization
+import Testing
+
+/// The stores that every conformance test runs over.
+enum StoreKind: String, CaseIterable, Sendable {
+    case memory, sqlite
+}
+
+/// A store of a test's own, and short ways to use it; its files go with it.
+struct StoreFixture: Sendable {
+    let store: any RecordStore
+    let namespace: Namespace
+    private let directory: TemporaryDirectory?
+
+    init(_ kind: StoreKind, seed: UInt64 = 42) throws {
+        namespace = try Namespace("shop")
+        switch kind {
+        case .memory:
+            directory = nil
+            store = MemoryRecordStore(seed: seed)
+        case .sqlite:
+            let directory = TemporaryDirectory()
+            self.directory = directory
+            store = try SQLiteRecordStore(directory: directory.file("data"), seed: seed, readers: 1)
+        }
+    }
+
+    /// Commits one submission in a transaction of its own, and answers as its owner is told.
+    func commit<Value: Sendable>(
+        at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
+    ) throws -> Committed<Value> {
+        let told = Told<Value>()
+        try GroupCommit.commit([make(told.hear)], to: store, at: Timestamp(milliseconds: milliseconds), valueLimit: 1_000).complete()
+        return try told.once()
+    }
+
+    /// A single write without a number: its revision.
+    @discardableResult
+    func write(_ key: String, _ operation: WriteOperation, if preconditions: [Precondition] = [], at milliseconds: Int64 = 1_000) throws
+        -> Revision?
+    {
+        let write = SingleWrite(key: try RecordKey(key), operation: operation, preconditions: preconditions)
+        return try commit(at: milliseconds) { .single(write, in: namespace, then: $0) }.result.get().revision
+    }
+
+    @discardableResult
+    func put(_ key: String, _ json: String, at milliseconds: Int64 = 1_000) throws -> Revision? {
+        try write(key, .put(Content(json: Array(json.utf8))), at: milliseconds)
+    }
+
+    /// Numbered writes: their verdicts, briefly.
+    func batch(_ writes: [Write], by client: String = "phone", atomic: Bool = false, at milliseconds: Int64 = 1_000) throws -> [String] {
+        let batch = WriteBatch(client: try ClientIdentifier(client), atomic: atomic, writes: writes)
+        return try commit(at: milliseconds) { .batch(batch, in: namespace, then: $0) }.result.get().map(\.brief)
+    }
+
+    @discardableResult
+    func invalidate(_ scopes: InvalidationScope..., at milliseconds: Int64 = 1_000) throws -> Revision {
+        try commit(at: milliseconds) { .invalidate(scopes, in: namespace, then: $0) }.result.get()
+    }
+
+    func drop() throws -> Bool { try commit { .drop(namespace, then: $0) }.result.get() }
+
+    /// Compacts until nothing is left to do: how many deletes and invalidations were forgotten.
+    @discardableResult
+    func compact(before milliseconds: Int64, limit: Int = 1_000) throws -> Int {
+        var forgotten = 0
+        while true {
+            let step = try commit { .compact(before: Timestamp(milliseconds: milliseconds), limit: limit, then: $0) }.result.get()
+            forgotten += step.forgotten
+            if step.isComplete { return forgotten }
+        }
+    }
+
+    func value(_ key: String) throws -> String? {
+        try store.record(RecordKey(key), in: namespace).value?.content.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    func cursor(_ revision: Int64) throws -> Cursor {
+        Cursor(epoch: try store.state(of: namespace).epoch, revision: try #require(Revision(revision)))
+    }
+
+    func changes(
+        since: Since, origin: Revision? = nil, filter: ChangeFilter = .all, limit: Int = 1_000, scanLimit: Int = 10_000
+    ) throws -> ScannedChanges {
+        let query = ChangeQuery(since: since, origin: origin, filter: filter, limit: limit, scanLimit: scanLimit)
+        guard case .changes(let changes) = try store.changes(query, in: namespace).value else {
+            throw Unexpected(what: "the cursor was refused")
+        }
+        return changes
+    }
+
+    func refusal(since: Since, origin: Revision? = nil) throws -> CursorRefusal? {
+        guard case .refused(let refusal) = try store.changes(ChangeQuery(since: since, origin: origin), in: namespace).value else {
+            return nil
+        }
+        return refusal
+    }
+}
+
+struct Unexpected: Error {
+    let what: String
+}
+
+/// Hears what an owner is told.
+final class Told<Value: Sendable>: Sendable {
+    private let heard = Mutex<[Committed<Value>]>([])
+
+    func hear(_ committed: Committed<Value>) { heard.withLock { $0.append(committed) } }
+
+    var count: Int { heard.withLock { $0.count } }
+
+    /// What it was, provided that it was told exactly once.
+    func once() throws -> Committed<Value> {
+        let heard = heard.withLock { $0 }
+        guard heard.count == 1 else { throw Unexpected(what: "told \(heard.count) times") }
+        return heard[0]
+    }
+}
+
+extension WriteOutcome {
+    /// `7 applied 1043`, `8 rejected not-found`, `9 settled`.
+    var brief: String {
+        switch verdict {
+        case .applied(let revision): "\(number) applied \(revision.map(\.description) ?? "-")"
+        case .rejected(let problem): "\(number) rejected \(problem.code)"
+        case .settled: "\(number) settled"
+        }
+    }
+}
+
+extension ScannedChanges {
+    /// `5 put a/1`, `6 delete a/2`, `7 sweep a/eu-`.
+    var brief: [String] {
+        changes.map { change in
+            switch change.effect {
+            case .put(let key, let content, _, let size):
+                "\(change.revision) put \(key)\(content == nil ? " without its \(size) bytes" : "")"
+            case .delete(let key): "\(change.revision) delete \(key)"
+            case .invalidate(.key(let key)): "\(change.revision) invalidate \(key)"
+            case .invalidate(.collection(let collection, let prefix)): "\(change.revision) sweep \(collection)/\(prefix)"
+            case .invalidate(.everything): "\(change.revision) sweep"
+            }
+        }
+    }
+}
+
+extension WriteOperation {
+    static func put(json: String) -> WriteOperation { .put(Content(bytes: Array(json.utf8), type: Content.json)) }
+    static func patch(json: String) -> WriteOperation { .patch(Array(json.utf8)) }
+    static func increment(_ path: String, by amount: Int64 = 1) throws -> WriteOperation {
+        .increment(path: try JSONPointer(path), by: .integer(amount))
+    }
+}
+
+extension Write {
+    init(_ number: Int64, _ key: String, _ operation: WriteOperation, ifRevision: Int64? = nil) throws {
+        self.init(number: number, key: try RecordKey(key), operation: operation, ifRevision: ifRevision.flatMap { Revision($0) })
+    }
+}
