@@ -78,6 +78,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/CLI",
             swiftSettings: strict
@@ -99,6 +100,7 @@ let package = Package(
             name: "CLITests",
             dependencies: [
                 "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -6,15 +6,20 @@ struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print how a server's namespace stands.",
         discussion: """
-            EXAMPLE
+            EXAMPLES
               freshet status --json
+              freshet status --ready && echo it can commit
             """)
+
+    @Flag(help: "Say nothing; succeed only if the server can commit.")
+    var ready = false
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var options: RemoteOptions
 
     func run() async throws {
         let remote = try options.remote()
+        if ready { return _ = try await remote.reply(.get, "/readyz") }
         let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)
         guard !output.json else { return StandardStream.output.write(status.json + [UInt8(ascii: "\n")]) }
         let lines = [

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import freshet
+
+struct PageTests {
+    @Test func theGuideListsTheExitStatuses() throws {
+        let page = try Project.text(of: "docs/cli.md")
+        let rows = ExitStatus.allCases.map { "| \($0.rawValue) | \($0.meaning) |" }.joined(separator: "\n")
+        #expect(page.contains(rows))
+    }
+
+    @Test func theNewestEntryOfTheChangelogIsThisVersion() throws {
+        let changelog = try Project.text(of: "CHANGELOG.md")
+        let newest = try #require(changelog.firstMatch(of: /\n## ([0-9.]+)/))
+        #expect(String(newest.output.1) == Freshet.configuration.version)
+    }
+
+    @Test(arguments: ["README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md"])
+    func linksLeadSomewhere(page: String) throws {
+        let folder = Project.folder.appendingPathComponent(page).deletingLastPathComponent()
+        for link in try Project.text(of: page).matches(of: /\]\((?<target>[^)#:]+)(#[^)]*)?\)/) {
+            let target = folder.appendingPathComponent(String(link.output.target)).path
+            #expect(FileManager.default.fileExists(atPath: target), "\(page) links to \(link.output.target)")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Testing
+
+@testable import freshet
+
+/// What the program says without a server.
+struct UsageTests {
+    private let freshet = Program()
+
+    @Test func versionAndHelpArePrinted() async throws {
+        let version = try await freshet("--version")
+        #expect(version.status == 0)
+        #expect(version.output == Freshet.configuration.version + "\n")
+        let help = try await freshet("help")
+        #expect(help.status == 0)
+        for status in ExitStatus.allCases { #expect(help.output.contains("\(status.rawValue)  ")) }
+    }
+
+    @Test(arguments: Freshet.configuration.subcommands.map { $0._commandName })
+    func helpShowsAnExampleEach(command: String) async throws {
+        let help = try await freshet("help", command)
+        #expect(help.status == 0)
+        #expect(help.output.contains("EXAMPLE"))
+        #expect(help.output.contains("  freshet \(command)"))
+    }
+
+    @Test(arguments: [
+        ["get"], ["get", "nokey"], ["put", "a b/1", "1"], ["list", "a b"], ["list", "c", "--limit", "0"], ["invalidate"],
+        ["invalidate", "c/1", "--all"], ["invalidate", "c/1", "--prefix", "x"], ["watch", "--since", "yesterday"],
+        ["watch", "--collection", "a b"], ["no-such-command"], ["import", "file"], ["get", "c/1", "--server", "localhost"],
+    ])
+    func whatIsNotUnderstoodIsAUsageError(arguments: [String]) async throws {
+        let ending = try await freshet(arguments)
+        #expect(ending.status == ExitStatus.usage.rawValue)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.lowercased().hasPrefix("error: "))
+    }
+
+    @Test(arguments: [["get", "c/1"], ["put", "c/1", "1"], ["list", "c"], ["watch"], ["status"], ["invalidate", "c/1"]])
+    func aServerThatIsNotThereIsSaidSo(arguments: [String]) async throws {
+        // Given a port that nobody listens on
+        let ending = try await freshet(arguments + ["--server", "http://127.0.0.1:9"])
+        // Then there is one line that says so, and no colour in it
+        #expect(ending.status == ExitStatus.unavailable.rawValue)
+        #expect(ending.error.hasPrefix("error: http://127.0.0.1:9: no connection"))
+        #expect(ending.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func aFileThatCannotBeImportedIsNamed() async throws {
+        let ending = try await freshet("import", "/no/such/file", "--collection", "c", "--id-field", "id")
+        #expect(ending.status == ExitStatus.noInput.rawValue)
+        #expect(ending.error.hasPrefix("error: cannot read /no/such/file: "))
+    }
+}
