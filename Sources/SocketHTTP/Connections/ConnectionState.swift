@@ -68,7 +68,8 @@ struct ConnectionState: Sendable {
 
     /// Whether the answer whose turn it is must be the connection's last.
     func closes(after ticket: Ticket, isDraining: Bool) -> Bool {
-        ticket.traits.contains(.closes) || isDraining && pending == 1
+        // Of a peer that has shut its writing side nothing more can come.
+        ticket.traits.contains(.closes) || pending == 1 && (isDraining || isInputEnded)
     }
 
     /// The answer whose turn it was is complete.

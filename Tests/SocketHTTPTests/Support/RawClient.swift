@@ -29,8 +29,9 @@ final class RawClient {
         case malformed(String)
     }
 
-    let descriptor: Int32
+    private var descriptor: Int32
     private var received: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -54,7 +55,7 @@ final class RawClient {
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Sends everything, or stops where the peer has closed: what it answered is still to be read.
@@ -77,6 +78,7 @@ final class RawClient {
         var value = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
         close(descriptor)
+        descriptor = -1
     }
 
     /// Whether the peer has closed in order, after nothing more.
@@ -156,7 +158,6 @@ final class RawClient {
     }
 
     private func fill() throws {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count == 0 { throw Failure.ended }
         guard count > 0 else { throw errno == EAGAIN ? Failure.timedOut : Failure.reset }
@@ -168,5 +169,18 @@ final class RawClient {
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue(label: "blocking test client").async { continuation.resume(with: Result(catching: body)) }
+    }
+}
+
+/// A `RawClient` that asynchronous tests use step by step. One step at a time: each is awaited before the next.
+struct Client: @unchecked Sendable {
+    private let client: RawClient
+
+    init(_ client: RawClient) {
+        self.client = client
+    }
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable (RawClient) throws -> Value) async throws -> Value {
+        try await blocking { try body(client) }
     }
 }

@@ -1,0 +1,31 @@
+import Glibc
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Accept policy")
+struct AcceptPolicyTests {
+    @Test("Connections are served up to the limit, refused a little beyond it, and left waiting further on")
+    func limit() {
+        let policy = AcceptPolicy(limit: 10, refusals: 2)
+        #expect(policy.decide(open: 9) == .serve)
+        #expect(policy.decide(open: 10) == .refuse)
+        #expect(policy.decide(open: 11) == .refuse)
+        #expect(policy.decide(open: 12) == .pause)
+    }
+
+    @Test("Running out pauses: the kernel keeps those who wait", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
+    func exhausted(code: Int32) {
+        #expect(AcceptPolicy.classify(code) == .pause)
+    }
+
+    @Test("A connection that died while it waited is skipped", arguments: [ECONNABORTED, EINTR, EPROTO, ENETDOWN])
+    func aborted(code: Int32) {
+        #expect(AcceptPolicy.classify(code) == .skip)
+    }
+
+    @Test("An empty backlog is the end")
+    func empty() {
+        #expect(AcceptPolicy.classify(EAGAIN) == .done)
+    }
+}

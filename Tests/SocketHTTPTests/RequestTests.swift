@@ -1,0 +1,57 @@
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Request")
+struct RequestTests {
+    private static func request(_ target: String, _ lines: String = "") throws -> Request {
+        var parser = RequestParser(limits: Limits())
+        let bytes = Array("GET \(target) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n".utf8)
+        var position = 0
+        guard case .request(let parsed) = parser.consume(bytes.span, from: &position) else {
+            throw RequestFailure(.malformed, target)
+        }
+        return Request(parsed, peer: PeerAddress())
+    }
+
+    @Test("Query values are decoded, and found by their decoded names")
+    func query() throws {
+        let request = try RequestTests.request("/a?x=1&y=%26&x=2&%7A=3&empty=&bare&&a+b=c+d")
+        #expect(request.query["x"] == "1")
+        #expect(request.queryValues("x") == ["1", "2"])
+        #expect(request.query["y"] == "&")
+        #expect(request.query["z"] == "3")
+        #expect(request.query["empty"] == "")
+        #expect(request.query["bare"] == "")
+        #expect(request.query["none"] == nil)
+        #expect(request.query["a+b"] == "c+d")
+        #expect(request.query.names == ["x", "y", "x", "z", "empty", "bare", "a+b"])
+    }
+
+    @Test("Fields are found without regard to case, whole names only")
+    func fields() throws {
+        let request = try RequestTests.request("/", "Accept: a\r\nACCEPT:b \r\nAccept-Encoding: c\r\nX: \r\n")
+        let name = try #require(HTTPField.Name("x"))
+        #expect(request[.accept] == "a, b")
+        #expect(request.values(of: .accept) == ["a", "b"])
+        #expect(request[name] == "")
+        #expect(request[.acceptEncoding] == "c")
+        #expect(request[.contentType] == nil)
+        #expect(request.has(.accept))
+        #expect(!request.has(.connection))
+        #expect(request.fields.count == 5)
+        #expect(request.fields[values: .accept] == ["a", "b"])
+    }
+
+    @Test("Target and path are kept as they came")
+    func raw() throws {
+        let request = try RequestTests.request("/a%20b?c=%20")
+        #expect(request.rawTarget == "/a%20b?c=%20")
+        #expect(request.rawPath == "/a%20b")
+        #expect(request.method == .get)
+        #expect(!request.isHTTP10)
+        #expect(request.parameter("none") == "")
+        #expect(request.remoteAddress == "")
+    }
+}

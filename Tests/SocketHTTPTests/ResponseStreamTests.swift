@@ -1,0 +1,150 @@
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Response stream")
+struct ResponseStreamTests {
+    private static func open(_ server: TestServer, _ request: String) async throws -> (Client, Exchange) {
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send(request) }
+        return (client, await server.parked.take(1)[0])
+    }
+
+    @Test("Each piece is a chunk, and the connection goes on after the end")
+    func chunked() async throws {
+        // Given a stream
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        let stream = exchange.stream(status: .ok, fields: [.contentType: "text/event-stream"])
+        let head = try await client.run { try $0.head() }
+        #expect(head.contains("Transfer-Encoding: chunked"))
+        #expect(head.contains("Content-Type: text/event-stream"))
+
+        // When pieces are written, Then each arrives as it is
+        #expect(stream.write(Array("one".utf8)))
+        #expect(try await client.run { try $0.chunk() } == Array("one".utf8))
+        #expect(stream.write([]))
+        #expect(stream.write(Array("two".utf8)))
+        #expect(try await client.run { try $0.chunk() } == Array("two".utf8))
+        stream.finish()
+        #expect(try await client.run { try $0.chunk() } == nil)
+        #expect(!stream.write([1]))
+        let status = try await client.run {
+            $0.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            return try $0.reply().status
+        }
+        #expect(status == 200)
+    }
+
+    @Test("On HTTP/1.0 the end of the connection ends the body")
+    func http10() async throws {
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        let stream = exchange.stream(status: .ok)
+        stream.write(Array("one".utf8))
+        stream.finish()
+        let reply = try await client.run { try $0.reply() }
+        #expect(reply["Transfer-Encoding"] == nil)
+        #expect(reply["Connection"] == "close")
+        #expect(reply.text == "one")
+    }
+
+    @Test("HEAD gets the head alone")
+    func head() async throws {
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "HEAD /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        let stream = exchange.stream(status: .ok)
+        #expect(!stream.write([1]))
+        let statuses = try await client.run {
+            let first = try $0.reply(toHead: true).status
+            $0.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            return [first, try $0.reply().status]
+        }
+        #expect(statuses == [200, 200])
+    }
+
+    @Test("A status without a body has no stream")
+    func noContent() async throws {
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(!exchange.stream(status: .noContent).write([1]))
+        #expect(try await client.run { try $0.reply()["Transfer-Encoding"] } == nil)
+    }
+
+    @Test("A stream that is let go closes without the last chunk")
+    func abandoned() async throws {
+        // Given a stream that has written
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        var stream: ResponseStream? = exchange.stream(status: .ok)
+        stream?.write(Array("one".utf8))
+
+        // When its last copy goes, Then the client sees that something is missing
+        stream = nil
+        _ = try await client.run { try $0.head() }
+        #expect(try await client.run { try $0.chunk() } == Array("one".utf8))
+        await #expect(throws: RawClient.Failure.ended) { try await client.run { try $0.chunk() } }
+    }
+
+    @Test("One piece reaches many streams of both kinds", arguments: [1, 2])
+    func broadcast(loops: Int) async throws {
+        // Given streams on HTTP/1.1 and HTTP/1.0
+        let server = try TestServer(loops: loops)
+        var clients: [Client] = []
+        var streams: [ResponseStream] = []
+        for index in 0..<10 {
+            let request = index.isMultiple(of: 2) ? "GET /park HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /park HTTP/1.0\r\n\r\n"
+            let (client, exchange) = try await ResponseStreamTests.open(server, request)
+            clients.append(client)
+            streams.append(exchange.stream(status: .ok))
+        }
+
+        // When something is broadcast, Then each gets it in its own framing
+        ResponseStream.broadcast(to: streams, Array("news".utf8))
+        ResponseStream.broadcast(to: streams, [])
+        for stream in streams { stream.finish() }
+        for client in clients { #expect(try await client.run { try $0.reply().text } == "news") }
+    }
+
+    @Test("A peer that goes away is noticed")
+    func cancel() async throws {
+        let server = try TestServer()
+        let (client, exchange) = try await ResponseStreamTests.open(server, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n")
+        let stream = exchange.stream(status: .ok)
+        let gone = Signal()
+        stream.onCancel { gone.happen() }
+        try await client.run { $0.reset() }
+        await gone.wait()
+        #expect(!stream.write([1]))
+    }
+
+    @Test("A peer that does not read is dropped, and the others are not")
+    func slowReader() async throws {
+        // Given a client that reads nothing, and small limits
+        let server = try TestServer(limits: Limits(queuedBytes: 64 << 10))
+        let slow = Client(try RawClient(port: server.port, receiveBuffer: 4096))
+        try await slow.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let stream = await server.parked.take(1)[0].stream(status: .ok)
+        let dropped = Signal()
+        stream.onCancel { dropped.happen() }
+
+        // When more is written than it and the kernel can hold
+        let piece = [UInt8](repeating: 97, count: 16 << 10)
+        let isDropped = try await blocking {
+            for _ in 0..<100_000 where !stream.write(piece) { return true }
+            return false
+        }
+
+        // Then it is dropped, and counted
+        #expect(isDropped)
+        await dropped.wait()
+        #expect(server.server.statistics().slowReadersDropped == 1)
+        let status = try await blocking {
+            let client = try RawClient(port: server.port)
+            client.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            return try client.reply().status
+        }
+        #expect(status == 200)
+    }
+}

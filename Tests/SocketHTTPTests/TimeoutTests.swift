@@ -1,0 +1,101 @@
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Time-outs")
+struct TimeoutTests {
+    /// What a client sees that sends these bytes and waits.
+    private static func outcome(_ limits: Limits, _ bytes: String) async throws -> [Int] {
+        let server = try TestServer(limits: limits)
+        let port = server.port
+        return try await blocking {
+            let client = try RawClient(port: port)
+            client.send(bytes)
+            var statuses: [Int] = []
+            while true {
+                do { statuses.append(try client.reply().status) } catch RawClient.Failure.ended { return statuses }
+            }
+        }
+    }
+
+    @Test("A head that does not come to its end is answered 408")
+    func head() async throws {
+        let limits = Limits(headerTimeout: .milliseconds(100))
+        #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost:") == [408])
+    }
+
+    @Test("A body that does not come to its end is answered 408")
+    func body() async throws {
+        let limits = Limits(bodyTimeout: .milliseconds(100))
+        #expect(try await TimeoutTests.outcome(limits, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc") == [408])
+    }
+
+    @Test("A connection that never says anything is closed silently")
+    func opening() async throws {
+        #expect(try await TimeoutTests.outcome(Limits(headerTimeout: .milliseconds(100)), "") == [])
+    }
+
+    @Test("An idle connection is closed silently")
+    func idle() async throws {
+        let limits = Limits(idleTimeout: .milliseconds(100))
+        #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n") == [200])
+        #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n\r\n") == [200])
+    }
+
+    @Test("The second request has its time too")
+    func secondHead() async throws {
+        let limits = Limits(headerTimeout: .milliseconds(100))
+        #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\nGET") == [200, 408])
+    }
+
+    @Test("A request that waits has all the time it needs")
+    func parked() async throws {
+        // Given time-outs that are all short, and a request that waits
+        let limits = Limits(headerTimeout: .milliseconds(100), bodyTimeout: .milliseconds(100), idleTimeout: .milliseconds(100))
+        let server = try TestServer(limits: limits)
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let exchange = await server.parked.take(1)[0]
+
+        // When another connection has timed out that came later, twice over, Then the first still gets its answer
+        for _ in 0..<2 {
+            let status = try await blocking { [port = server.port] in
+                let other = try RawClient(port: port)
+                other.send("GET")
+                return try other.reply().status
+            }
+            #expect(status == 408)
+        }
+        #expect(exchange.respond(.text("late")))
+        #expect(try await client.run { try $0.reply().text } == "late")
+    }
+
+    @Test("A peer that stops reading an answer is dropped")
+    func write() async throws {
+        // Given an answer larger than the kernel's buffers, and a client that reads none of it
+        let body = [UInt8](repeating: 97, count: 32 << 20)
+        let limits = Limits(headerTimeout: .milliseconds(200), writeTimeout: .milliseconds(100))
+        let server = try TestServer(
+            limits: limits,
+            adding: { router in
+                router.on(.get, "/large") { _, exchange in exchange.respond(Response(status: .ok, body: body)) }
+            })
+        let client = Client(try RawClient(port: server.port, receiveBuffer: 4096))
+        try await client.run { $0.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n") }
+
+        // When other connections that came later have timed out, which takes longer
+        for _ in 0..<2 {
+            let status = try await blocking { [port = server.port] in
+                let other = try RawClient(port: port)
+                other.send("GET")
+                return try other.reply().status
+            }
+            #expect(status == 408)
+        }
+
+        // Then the first has been dropped in the middle of its answer
+        await #expect(throws: RawClient.Failure.ended) { try await client.run { try $0.reply().status } }
+        #expect(server.server.statistics().slowReadersDropped == 1)
+    }
+}
