@@ -28,11 +28,11 @@ package struct DiskTransaction: Hashable, Sendable {
 package enum EntryOperation: Hashable, Sendable {
     /// Store the entry, unless the row there is not superseded by it (``Entry/supersedes(_:)``), or, with `onlyIfHeld`, there is no row.
     case put(Entry, onlyIfHeld: Bool)
-    /// The record is still at `confirmation.revision`: if the row is at that revision of that epoch, raise its `asOf`, `pass` and
-    /// `verifiedAt`. Otherwise no effect, except that with `orEvict` a row that does not supersede the news (its epoch differs, or its
-    /// revision is lower) is removed: its value is not known any more.
-    case confirm(Confirmation, orEvict: Bool)
-    /// Remove the rows in `scope` that are of another epoch than `position` or whose `asOf` is before `position.revision`.
+    /// The record is still at this revision: if the row is at that revision of that epoch, raise its `asOf`, `pass` and `verifiedAt`
+    /// (``Entry/confirm(_:)``). Otherwise no effect.
+    case confirm(Confirmation)
+    /// Remove the rows in `scope` that are of another epoch than `before` or whose `asOf` is before its revision
+    /// (``Entry/isKnownOnly(before:)``).
     case evict(InvalidationScope, before: Cursor)
     /// Remove the rows whose `pass` is lower than this.
     case evictUnverified(pass: Int64)

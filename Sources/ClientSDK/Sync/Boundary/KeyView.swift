@@ -9,6 +9,9 @@ package struct KeyView: Hashable, Sendable {
         case absent
         /// Nothing is known: never read, or evicted. Read it to know.
         case unknown
+
+        /// The value, if there is one.
+        package var content: Content? { if case .content(let content) = self { content } else { nil } }
     }
 
     package var key: RecordKey

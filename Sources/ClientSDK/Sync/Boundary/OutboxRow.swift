@@ -8,10 +8,10 @@ package struct OutboxRow: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// No verdict yet.
         case pending
-        /// Applied at this revision; it stays in the overlay until the base has reached it.
-        case applied(Revision)
-        /// Decided, at a revision that is not known but is no later than this position of `epoch`; it stays until the base is known through there.
-        case settled(Epoch, Revision)
+        /// Applied at this position; it stays in the overlay until the base has reached it.
+        case applied(Cursor)
+        /// Decided, at a revision that is not known but is no later than this; it stays until the base is known through there.
+        case settled(Cursor)
         /// Rejected because the record had changed; the user's closure is to merge it.
         case merging
     }

@@ -30,6 +30,8 @@ package enum SyncAction: Hashable, Sendable {
 package enum Publication: Hashable, Sendable {
     /// The key looks like this now. An unknown value means: not in any tier.
     case view(KeyView, Cause)
+    /// The entry of the key is confirmed, its value unchanged: only what a copy says of `asOf`, `pass` and `verifiedAt` is to be raised.
+    case confirmed(Confirmation)
     /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more. Keys with pending
     /// writes follow as views of their own and must not be taken away by this.
     case swept(InvalidationScope, before: Cursor)

@@ -25,6 +25,8 @@ package struct SyncState: Hashable, Sendable {
     /// Counts the resets. Entries of an earlier pass are unverified.
     package var pass: Int64
     package var verification: Verification
+    /// What was followed with ``cursor``: if the settings say otherwise at the next start, all entries are verified.
+    package var scope: String
     /// Whether the numbers of the outbox must be compared with the server's before anything is sent (after a new epoch).
     package var mustReconcile: Bool
 
@@ -35,6 +37,7 @@ package struct SyncState: Hashable, Sendable {
         nextReceipt = 1
         pass = 1
         verification = .complete
+        scope = ""
         mustReconcile = false
     }
 
@@ -46,6 +49,7 @@ package struct SyncState: Hashable, Sendable {
         case .cursor(let cursor): self.cursor = cursor
         case .pass(let pass): self.pass = pass
         case .verification(let verification): self.verification = verification
+        case .scope(let scope): self.scope = scope
         case .mustReconcile(let must): mustReconcile = must
         }
     }
@@ -59,6 +63,7 @@ package enum StateChange: Hashable, Sendable {
     case cursor(Cursor?)
     case pass(Int64)
     case verification(SyncState.Verification)
+    case scope(String)
     case mustReconcile(Bool)
 }
 

@@ -1,0 +1,36 @@
+package import FreshetWire
+
+extension Entry {
+    /// Raises what is known of the entry if `news` are about this very revision; otherwise does nothing.
+    package mutating func confirm(_ news: Confirmation) {
+        guard epoch == news.epoch, revision == news.revision else { return }
+        asOf = max(asOf, news.asOf)
+        pass = max(pass, news.pass)
+        verifiedAt = max(verifiedAt, news.verifiedAt)
+    }
+
+    /// Whether news from `position` go beyond what is known of the entry.
+    package func isKnownOnly(before position: Cursor) -> Bool { epoch != position.epoch || asOf < position.revision }
+}
+
+extension EntryOperation {
+    /// What the operation makes of the row of `key`; the rules of the disk in one place.
+    package func applied(to stored: Entry?, of key: RecordKey) -> Entry? {
+        switch self {
+        case .put(let entry, let onlyIfHeld):
+            guard entry.key == key else { return stored }
+            guard let stored else { return onlyIfHeld ? nil : entry }
+            return entry.supersedes(stored) ? entry : stored
+        case .confirm(let news):
+            guard news.key == key, var stored else { return stored }
+            stored.confirm(news)
+            return stored
+        case .evict(let scope, let position):
+            guard let stored, scope.contains(key), stored.isKnownOnly(before: position) else { return stored }
+            return nil
+        case .evictUnverified(let pass):
+            guard let stored, stored.pass < pass else { return stored }
+            return nil
+        }
+    }
+}

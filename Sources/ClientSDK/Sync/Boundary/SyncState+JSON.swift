@@ -1,0 +1,42 @@
+package import FreshetWire
+
+extension SyncState: WireMessage {
+    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"pass":…,"verification":…,"mustReconcile":…}`
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("client", client.text)
+        writer.member("nextNumber", nextNumber)
+        writer.member("nextReceipt", nextReceipt)
+        if let epoch { writer.member("epoch", epoch.token) }
+        if let cursor { writer.member("cursor", cursor.description) }
+        writer.member("pass", pass)
+        writer.member("verification", verification.rawValue)
+        writer.member("scope", scope)
+        writer.member("mustReconcile", mustReconcile)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    package init(_ reader: inout JSONReader) throws(WireError) {
+        var client: ClientIdentifier?
+        var changes: [StateChange] = []
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "client": client = try ClientIdentifier(try reader.string())
+            case "nextNumber": changes.append(.nextNumber(try reader.integer()))
+            case "nextReceipt": changes.append(.nextReceipt(try reader.integer()))
+            case "epoch": changes.append(.epoch(Epoch(try reader.string())))
+            case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
+            case "pass": changes.append(.pass(try reader.integer()))
+            case "verification": changes.append(.verification(Verification(rawValue: try reader.integer()) ?? .complete))
+            case "scope": changes.append(.scope(try reader.string()))
+            case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
+            default: try reader.skip()
+            }
+        }
+        guard let client else { throw .unexpectedJSON("a device's state takes 'client'") }
+        self.init(client: client)
+        for change in changes { apply(change) }
+    }
+}

@@ -1,0 +1,22 @@
+import FreshetWire
+
+/// The reader of the feed.
+struct Feed: Sendable {
+    var request: RequestID?
+    /// Whether the request may be held by the server, since nothing was left when it was sent.
+    var isPolling = false
+    /// Whether nothing was left at the last answer, and no gap has been since.
+    var isCaughtUp = false
+    /// A page is on its way to the disk.
+    var isStoring = false
+    var notBefore: Int64 = 0
+    var backoff = Backoff()
+    var needsFreshToken = false
+    /// When contact was lost; `nil` while there is contact, and before the first attempt has failed.
+    var offlineSince: Timestamp?
+    var trouble: SyncStatus.Trouble?
+    /// How often in a row the server said that the position is ahead of it.
+    var aheads = 0
+    /// How often in a row a poll came back at once with nothing.
+    var idleAnswers = 0
+}

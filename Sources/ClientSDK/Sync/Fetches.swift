@@ -1,0 +1,157 @@
+import FreshetWire
+
+/// Reads from the server: who asked for what, how old an answer may be at most, and when to ask again.
+struct Fetches: Sendable {
+    /// One key that is being read, for all who want it.
+    struct Item: Hashable, Sendable {
+        var key: RecordKey
+        /// The device's record when it was asked for.
+        var known: Entry?
+        /// An answer that reflects an earlier position is dropped (rule 4).
+        var floor: Revision
+        /// Those who wait for it; none: the machine itself wants to know.
+        var askers: [Token]
+        var isUnderWay = false
+        /// Whether its value is too large to come with others.
+        var isAlone = false
+        /// Answers that came to nothing.
+        var attempts = 0
+        var notBefore: Int64 = 0
+        var backoff = Backoff()
+        var needsFreshToken = false
+    }
+
+    /// A caller with the views that it has so far.
+    private struct Asker: Hashable, Sendable {
+        var keys: [RecordKey]
+        var views: [RecordKey: KeyView] = [:]
+    }
+
+    /// An answer for one key, before the fence.
+    struct Arrival: Hashable, Sendable {
+        enum News: Hashable, Sendable {
+            case record(Record)
+            case unchanged
+            case missing
+        }
+
+        var key: RecordKey
+        var news: News
+        var cursor: Cursor
+    }
+
+    /// An answer that passed the fence and is on its way to the disk as this operation.
+    struct Outcome: Hashable, Sendable {
+        var key: RecordKey
+        var entry: Entry
+        /// Where it stands in the plan.
+        var index: Int
+    }
+
+    /// By key.
+    private(set) var items: [RecordKey: Item] = [:]
+    /// The keys in the order in which they were first asked for.
+    private(set) var order: [RecordKey] = []
+    private var askers: [Token: Asker] = [:]
+    var underWay = 0
+
+    // MARK: Asking
+
+    mutating func add(_ key: RecordKey, known: Entry?, floor: Revision, asker: Token?) {
+        if var item = items[key] {
+            // Who joins wants what is true now, so an older answer will not do for anybody.
+            item.floor = max(item.floor, floor)
+            if let asker { item.askers.append(asker) }
+            items[key] = item
+        } else {
+            items[key] = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
+            order.append(key)
+        }
+    }
+
+    mutating func add(_ token: Token, keys: [RecordKey]) { askers[token] = Asker(keys: keys) }
+
+    mutating func update(_ key: RecordKey, _ change: (inout Item) -> Void) {
+        guard var item = items[key] else { return }
+        change(&item)
+        items[key] = item
+    }
+
+    /// Raises the floor of what is being read. O(keys being read) for a sweep, O(1) for a key.
+    mutating func raise(_ scope: InvalidationScope, to revision: Revision) {
+        if case .key(let key) = scope { return update(key) { $0.floor = max($0.floor, revision) } }
+        for key in order where scope.contains(key) { update(key) { $0.floor = max($0.floor, revision) } }
+    }
+
+    mutating func requeue(_ keys: [RecordKey]) {
+        underWay -= 1
+        for key in keys { update(key) { $0.isUnderWay = false } }
+    }
+
+    /// Answers on their way to the disk have been dropped: ask again.
+    mutating func release() { for key in order { update(key) { $0.isUnderWay = false } } }
+
+    /// Positions of another history mean nothing here.
+    mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }
+
+    mutating func wake() { for key in order { update(key) { ($0.notBefore, $0.attempts) = (0, 0) } } }
+
+    /// The keys that can be asked for now, oldest first.
+    func ready(at uptime: Int64) -> [RecordKey] {
+        order.filter { key in items[key].map { !$0.isUnderWay && $0.notBefore <= uptime } ?? false }
+    }
+
+    func nextAttempt(after uptime: Int64) -> Int64? {
+        order.compactMap { items[$0] }.filter { !$0.isUnderWay && $0.notBefore > uptime }.map(\.notBefore).min()
+    }
+
+    // MARK: Answering
+
+    /// The key was read. Gives those whose last key it was, with all their views.
+    mutating func finish(_ key: RecordKey, _ view: KeyView) -> [(Token, [KeyView])] {
+        guard let item = remove(key) else { return [] }
+        var complete: [(Token, [KeyView])] = []
+        for token in item.askers {
+            guard var asker = askers[token] else { continue }
+            asker.views[key] = view
+            if asker.keys.allSatisfy({ asker.views[$0] != nil }) {
+                askers[token] = nil
+                complete.append((token, asker.keys.compactMap { asker.views[$0] }))
+            } else {
+                askers[token] = asker
+            }
+        }
+        return complete
+    }
+
+    /// The key cannot be read. Gives those who wanted it.
+    mutating func fail(_ key: RecordKey) -> [Token] {
+        guard let item = remove(key) else { return [] }
+        let tokens = item.askers.filter { askers[$0] != nil }
+        for token in tokens { abandon(token) }
+        return tokens
+    }
+
+    /// The asker waits no longer; keys that nobody else wants and that are not under way are forgotten.
+    mutating func abandon(_ token: Token) {
+        guard let asker = askers.removeValue(forKey: token) else { return }
+        for key in asker.keys {
+            guard var item = items[key], item.askers.contains(token) else { continue }
+            item.askers.removeAll { $0 == token }
+            items[key] = item
+            if item.askers.isEmpty, !item.isUnderWay { _ = remove(key) }
+        }
+    }
+
+    /// Forgets everything. Gives all who wait, in the order of their tokens.
+    mutating func removeAll() -> [Token] {
+        let tokens = askers.keys.sorted()
+        self = Fetches()
+        return tokens
+    }
+
+    private mutating func remove(_ key: RecordKey) -> Item? {
+        order.removeAll { $0 == key }
+        return items.removeValue(forKey: key)
+    }
+}

@@ -1,0 +1,158 @@
+import FreshetWire
+
+/// A key with writes of ours that are not part of the confirmed record yet.
+struct PendingKey: Hashable, Sendable {
+    let key: RecordKey
+    /// The confirmed record, as the disk has it; `nil` where it is not known.
+    private(set) var base: Entry?
+    /// The older record that is shown instead, while nobody knows whether ``base`` holds an increment of ours already: replayed over it,
+    /// the increment would count twice; left out, it would vanish for a moment.
+    private(set) var frozen: Entry?
+    /// In the order of their numbers.
+    var rows: [OutboxRow]
+
+    init(key: RecordKey, base: Entry?, frozen: Entry? = nil, rows: [OutboxRow] = []) {
+        self.key = key
+        self.base = base
+        self.frozen = frozen
+        self.rows = rows
+    }
+
+    /// The record that is shown underneath.
+    var shown: Entry? { frozen ?? base }
+
+    var isPending: Bool { rows.contains { $0.isPending } }
+
+    var overlay: Overlay { overlay(before: nil) }
+
+    /// The overlay as it was before this write.
+    func overlay(before receipt: Receipt?) -> Overlay {
+        var overlay = Overlay(shown)
+        for row in rows where row.isReplayed {
+            if row.receipt == receipt { break }
+            // A base that changed its kind is shown as it is; the server decides what becomes of the write.
+            try? overlay.apply(row.operation)
+        }
+        return overlay
+    }
+
+    var view: KeyView { KeyView(key: key, value: overlay.value, isPending: isPending, entry: shown) }
+
+    // MARK: Changes
+
+    /// Applies what the disk applies to the key's row.
+    mutating func apply(_ operation: EntryOperation, certainty: Certainty? = nil, _ horizon: Horizon) {
+        let updated = operation.applied(to: base, of: key)
+        defer { base = updated }
+        if let certainty {
+            if updated == nil || updated?.revision == certainty.revision { frozen = nil }
+            guard frozen == nil else { return }
+            for place in rows.indices where rows[place].number < certainty.number && rows[place].state == .pending {
+                rows[place].isReplayed = false
+            }
+            return
+        }
+        guard updated?.revision != base?.revision || updated?.epoch != base?.epoch else { return }
+        guard updated != nil else {
+            frozen = nil
+            return
+        }
+        guard rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) else { return }
+        if base != nil {
+            frozen = frozen ?? base
+        } else if frozen == nil {
+            for place in rows.indices where horizon.isUncertain(rows[place], of: key, base: nil) { rows[place].isReplayed = false }
+        }
+    }
+
+    /// Which writes of ours a revision of the record holds, where that is known: those with lower numbers than this, and no others.
+    struct Certainty {
+        var revision: Revision
+        var number: Int64
+    }
+
+    /// Lets go what the base holds now. Gives the receipts of the writes that left.
+    mutating func settle(_ horizon: Horizon) -> [Receipt] {
+        for place in rows.indices {
+            guard !rows[place].isReplayed, case .applied(let position) = rows[place].state else { continue }
+            if !horizon.covers(position, of: key, base: base) { rows[place].isReplayed = true }
+        }
+        if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
+        guard frozen == nil else { return [] }
+        var left: [Receipt] = []
+        rows.removeAll { row in
+            switch row.state {
+            case .pending, .merging: return false
+            case .applied(let position), .settled(let position):
+                guard horizon.covers(position, of: key, base: base) else { return false }
+                left.append(row.receipt)
+                return true
+            }
+        }
+        return left
+    }
+
+    /// What the disk must do to come from `old` to this.
+    func operations(since old: PendingKey?) -> [OutboxOperation] {
+        var operations: [OutboxOperation] = []
+        var before = (old?.rows ?? [])[...]
+        // Both are in the order of their receipts.
+        for row in rows {
+            while let gone = before.first, gone.receipt < row.receipt {
+                operations.append(.remove(gone.receipt))
+                before.removeFirst()
+            }
+            if before.first?.receipt == row.receipt {
+                if before.removeFirst() != row { operations.append(.put(row)) }
+            } else {
+                operations.append(.put(row))
+            }
+        }
+        operations += before.map { .remove($0.receipt) }
+        if frozen != old?.frozen { operations.append(frozen.map { .freeze($0) } ?? .thaw(key)) }
+        return operations
+    }
+}
+
+/// How far the device knows the server's state, for the question whether a write's effect is part of what it has.
+struct Horizon: Sendable {
+    var epoch: Epoch?
+    var pass: Int64
+    /// The feed's position, unless entries are being verified: then the feed vouches for nothing yet.
+    var cursor: Cursor?
+    var filter: ChangeFilter
+    /// Writes up to this number may have been sent.
+    var sentThrough: Int64
+
+    init(_ state: SyncState, filter: ChangeFilter, sentThrough: Int64) {
+        epoch = state.epoch
+        pass = state.pass
+        cursor = state.verification == .complete ? state.cursor : nil
+        self.filter = filter
+        self.sentThrough = sentThrough
+    }
+
+    /// Whether the feed brings the key's changes.
+    func follows(_ key: RecordKey) -> Bool { filter.matches(key) }
+
+    /// Whether what the device has of the key includes everything up to `position`.
+    func covers(_ position: Cursor, of key: RecordKey, base: Entry?) -> Bool {
+        guard position.epoch == epoch else {
+            // Revisions of another history say nothing here; what counts is that the key was looked at in this one.
+            return base.map { $0.epoch == epoch && $0.pass >= pass } ?? false || (cursor != nil && follows(key))
+        }
+        if let base, base.epoch == epoch, base.asOf >= position.revision { return true }
+        if let cursor, cursor.epoch == epoch, cursor.revision >= position.revision { return follows(key) }
+        return false
+    }
+
+    /// Whether a new base may or may not hold the write, in a way that shows: an increment sent and not answered, or answered too vaguely.
+    func isUncertain(_ row: OutboxRow, of key: RecordKey, base: Entry?) -> Bool {
+        guard row.isReplayed, case .increment = row.operation else { return false }
+        switch row.state {
+        case .pending: return row.number <= sentThrough
+        case .settled(let position): return !covers(position, of: key, base: base)
+        case .applied, .merging: return false
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import FreshetWire
+
+/// The feed: ask, check, store, go on from there.
+extension SyncMachine {
+    mutating func advanceFeed() {
+        guard feed.request == nil, !feed.isStoring, now.uptime >= feed.notBefore else { return }
+        // The held keys are verified before anything newer is asked for.
+        if state.verification == .ofHeldKeys, state.cursor != nil { return }
+        let since: Since = state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
+        // After any gap: catch up before waiting.
+        feed.isPolling = feed.isCaughtUp && state.cursor != nil
+        let wait = feed.isPolling ? settings.hold : 0
+        feed.request = send(
+            .changes(since: since, filter: settings.filter, wait: wait, limit: settings.pageLimit),
+            .feed(since: since, isPoll: feed.isPolling), needsFreshToken: feed.needsFreshToken,
+            timeout: feed.isPolling ? Int64(settings.hold) * 1_000 + settings.grace : settings.requestTimeout)
+    }
+
+    mutating func takeFeedReply(_ reply: Reply, _ request: Outstanding, since: Since, isPoll: Bool) {
+        feed.request = nil
+        switch reply {
+        case .page(let page):
+            if let fault = fault(of: page, since: since) { return feedFailed(.malformed(fault)) }
+            heardFromFeed(request, isPoll: isPoll, isNews: page.cursor != state.cursor)
+            feed.isStoring = true
+            intents.append(.page(page, since: since))
+        case .quiet(let cursor):
+            guard case .after(let position) = since, cursor.revision >= position.revision else {
+                return feedFailed(.malformed("204 with the position \(cursor), which is before the one asked from, \(since)"))
+            }
+            heardFromFeed(request, isPoll: isPoll, isNews: cursor != state.cursor)
+            feed.isStoring = true
+            intents.append(.quiet(cursor))
+        case .problem(let problem, _, let retryAfter): feedRefused(problem, retryAfter, hadFreshToken: request.hadFreshToken)
+        case .failure(let failure): feedFailed(.transport(failure))
+        case .garbage(let text): feedFailed(.malformed(text))
+        case .results, .reads, .record, .notModified, .missing, .client:
+            feedFailed(.malformed("an answer that does not belong to a request for changes"))
+        }
+    }
+
+    /// What is wrong with a page, if anything is.
+    private func fault(of page: ChangePage, since: Since) -> String? {
+        if case .after(let position) = since {
+            guard page.cursor.revision >= position.revision else {
+                return "the page's cursor \(page.cursor) is before the one asked from, \(position)"
+            }
+            guard page.upToDate || page.cursor != position else {
+                return "the page does not move on from \(position) although more is to come"
+            }
+        } else if !page.upToDate, page.cursor.revision == .zero || page.changes.isEmpty {
+            return "the first page is empty although more is to come"
+        }
+        if let change = page.changes.first(where: { $0.revision > page.cursor.revision }) {
+            return "the change at \(change.revision) is past the page's cursor \(page.cursor)"
+        }
+        return nil
+    }
+
+    private mutating func heardFromFeed(_ request: Outstanding, isPoll: Bool, isNews: Bool) {
+        // Contact is there again: what waited for it need not wait on.
+        if feed.offlineSince != nil, case .transport? = sender.trouble { sender.notBefore = 0 }
+        feed.offlineSince = nil
+        feed.trouble = nil
+        feed.needsFreshToken = false
+        feed.aheads = 0
+        lastContact = now.wall
+        feed.backoff.reset()
+        if isPoll, !isNews, now.uptime - request.sentAt < 1_000 {
+            // A server or a proxy that does not hold polls: ask on, but not in a hot loop.
+            feed.idleAnswers += 1
+            var backoff = Backoff()
+            for _ in 1..<feed.idleAnswers { _ = backoff.next(settings, &chance) }
+            feed.notBefore = now.uptime + backoff.next(settings, &chance)
+        } else {
+            feed.idleAnswers = 0
+        }
+    }
+
+    // MARK: Storing
+
+    mutating func planQuiet(_ cursor: Cursor) -> Plan? {
+        var plan = Plan(.page(upToDate: true))
+        if state.verification == .fromStart { finishFromStart(cursor, in: &plan) }
+        if cursor != state.cursor { plan.state.append(.cursor(cursor)) }
+        settleAll(.confirmed, in: &plan)
+        return plan
+    }
+
+    mutating func planPage(_ page: ChangePage, _ since: Since) -> Plan? {
+        var plan = Plan(.page(upToDate: page.upToDate))
+        if case .after(let position) = since {
+            for change in page.changes where change.revision > position.revision { take(change, page.cursor.epoch, in: &plan) }
+        } else {
+            begin(page.cursor, since, upToDate: page.upToDate, in: &plan)
+            for change in page.changes { take(change, page.cursor.epoch, pass: state.pass + 1, in: &plan) }
+        }
+        if page.upToDate, state.verification == .fromStart || since == .start { finishFromStart(page.cursor, in: &plan) }
+        if page.cursor != state.cursor { plan.state.append(.cursor(page.cursor)) }
+        settleAll(.confirmed, in: &plan)
+        return plan
+    }
+
+    /// The first position of all, or after a reset. What was read before it may have changed between then and now, so a new pass begins.
+    private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool, in plan: inout Plan) {
+        plan.state += [.epoch(cursor.epoch), .pass(state.pass + 1), .scope(scope)]
+        plan.floors.append((.everything, cursor.revision))
+        if since == .now {
+            plan.state.append(.verification(.ofHeldKeys))
+        } else if !upToDate {
+            plan.state.append(.verification(.fromStart))
+        }
+    }
+
+    /// The pass from the start is over: what it did not bring is not there.
+    private mutating func finishFromStart(_ cursor: Cursor, in plan: inout Plan) {
+        let pass = state.cursor == nil ? state.pass + 1 : state.pass
+        for key in overlaidKeys where settings.filter.matches(key) {
+            guard let base = pending(key, in: plan)?.base, base.pass < pass else { continue }
+            let absent = Entry(
+                key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
+                verifiedAt: now.wall, origin: .feed)
+            apply(.put(absent, onlyIfHeld: false), to: key, .verified, in: &plan)
+        }
+        for key in overlaidKeys where !settings.filter.matches(key) {
+            guard var pending = pending(key, in: plan) else { continue }
+            pending.apply(.evictUnverified(pass: pass), horizon)
+            plan.stage(pending, .verified)
+        }
+        plan.add(.evictUnverified(pass: pass), .verified)
+        plan.state.append(.verification(.complete))
+    }
+
+    private mutating func take(_ change: Change, _ epoch: Epoch, pass: Int64? = nil, in plan: inout Plan) {
+        let position = Cursor(epoch: epoch, revision: change.revision)
+        let pass = pass ?? state.pass
+        plan.floors.append((change.scope, change.revision))
+        switch change.effect {
+        case .put(let key, let content, _, _): take(change, put: key, content, position, pass, in: &plan)
+        case .delete(let key):
+            plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .deleted(change.revision)))
+            let isOurs = outbox.keys[key] != nil
+            if isOurs || settings.following == .held {
+                let absent = Entry(
+                    key: key, epoch: epoch, revision: change.revision, asOf: change.revision, pass: pass, content: nil,
+                    modified: change.modified, verifiedAt: now.wall, origin: .feed)
+                confirmOwn(change, key, position, in: &plan) { machine, certainty, plan in
+                    machine.apply(.put(absent, onlyIfHeld: !isOurs), to: key, .deleted, certainty: certainty, in: &plan)
+                }
+            } else {
+                plan.add(.evict(.key(key), before: position), .deleted)
+            }
+        case .invalidate(.key(let key)):
+            plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .invalidated(change.revision)))
+            apply(.evict(.key(key), before: position), to: key, .invalidated, in: &plan)
+        case .invalidate(let scope):
+            plan.notes.append(StoryNote(at: now.wall, scope: scope, what: .invalidated(change.revision)))
+            let operation = EntryOperation.evict(scope, before: position)
+            plan.add(operation, .invalidated)
+            for key in overlaidKeys where scope.contains(key) {
+                guard var pending = pending(key, in: plan) else { continue }
+                pending.apply(operation, horizon)
+                plan.stage(pending, .invalidated)
+            }
+        }
+    }
+
+    private mutating func take(
+        _ change: Change, put key: RecordKey, _ content: Content?, _ position: Cursor, _ pass: Int64, in plan: inout Plan
+    ) {
+        let revision = change.revision
+        let isOurs = outbox.keys[key] != nil
+        confirmOwn(change, key, position, in: &plan) { machine, certainty, plan in
+            // A value over the limit is left out; our own we know.
+            let content = content ?? machine.ownContent(change, key)
+            if let content {
+                let entry = Entry(
+                    key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
+                    modified: change.modified, verifiedAt: machine.now.wall, origin: .feed)
+                plan.notes.append(StoryNote(at: machine.now.wall, scope: .key(key), what: .changed(revision)))
+                let onlyIfHeld = machine.settings.following == .held && !isOurs
+                machine.apply(.put(entry, onlyIfHeld: onlyIfHeld), to: key, .changed, certainty: certainty, in: &plan)
+            } else {
+                plan.notes.append(StoryNote(at: machine.now.wall, scope: .key(key), what: .valueLeftOut(revision)))
+                let news = Confirmation(
+                    key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: machine.now.wall)
+                machine.apply(.confirm(news), to: key, .verified, certainty: certainty, in: &plan)
+                machine.apply(.evict(.key(key), before: position), to: key, .invalidated, certainty: certainty, in: &plan)
+            }
+        }
+    }
+
+    /// If the change is a write of ours that still waits for its verdict, this is the verdict.
+    private mutating func confirmOwn(
+        _ change: Change, _ key: RecordKey, _ position: Cursor, in plan: inout Plan,
+        apply: (inout SyncMachine, PendingKey.Certainty?, inout Plan) -> Void
+    ) {
+        // Numbers of another history say nothing until they are compared.
+        guard let author = change.author, author.client == state.client, !state.mustReconcile, outbox.keys[key] != nil else {
+            return apply(&self, nil, &plan)
+        }
+        let row = pending(key, in: plan)?.rows.first { $0.number == author.write && $0.state == .pending }
+        apply(&self, PendingKey.Certainty(revision: change.revision, number: author.write + 1), &plan)
+        if let row { decide(row, .applied(position), in: &plan) }
+    }
+
+    private func ownContent(_ change: Change, _ key: RecordKey) -> Content? {
+        guard let author = change.author, author.client == state.client, !state.mustReconcile else { return nil }
+        guard let row = outbox.keys[key]?.rows.first(where: { $0.number == author.write }), case .put(let content) = row.operation else {
+            return nil
+        }
+        return content
+    }
+
+    mutating func pageStored(upToDate: Bool) {
+        feed.isStoring = false
+        // The verification of held keys takes its time: catch up after it.
+        feed.isCaughtUp = upToDate && state.verification != .ofHeldKeys
+        if upToDate { resetBackoff.reset() }
+    }
+
+    // MARK: Trouble
+
+    mutating func pageNotStored(_ failure: DiskFailure) {
+        feed.isStoring = false
+        feed.isCaughtUp = false
+        feed.trouble = .disk(failure)
+        feed.notBefore = now.uptime + feed.backoff.next(settings, &chance)
+    }
+
+    private mutating func feedRefused(_ problem: Problem, _ retryAfter: Int64?, hadFreshToken: Bool) {
+        lastContact = now.wall
+        switch problem.code {
+        case .cursorExpired: reset(to: state.epoch, forgets: false, because: problem.description)
+        case .epochChanged: reset(to: nil, forgets: false, because: problem.description)
+        case .invalidCursor where state.cursor != nil: reset(to: state.epoch, forgets: false, because: problem.description)
+        case .cursorAhead:
+            feed.aheads += 1
+            // A server that lags behind will catch up; one that lost its newest changes without a new epoch will not.
+            if feed.aheads < 4 { return feedFailed(.refused(problem), retryAfter) }
+            feed.aheads = 0
+            reset(to: state.epoch, forgets: true, because: problem.description)
+        default:
+            guard problem.status == 401 else { return feedFailed(.refused(problem), retryAfter) }
+            feed.needsFreshToken = true
+            feed.isCaughtUp = false
+            if hadFreshToken { feedFailed(.unauthorized, retryAfter) }
+        }
+    }
+
+    mutating func feedFailed(_ trouble: SyncStatus.Trouble, _ retryAfter: Int64? = nil) {
+        feed.isCaughtUp = false
+        feed.trouble = trouble
+        feed.offlineSince = feed.offlineSince ?? lastContact ?? now.wall
+        feed.notBefore = now.uptime + feed.backoff.next(settings, &chance, retryAfter: retryAfter)
+    }
+}

@@ -1,0 +1,191 @@
+import FreshetWire
+
+/// From intents to transactions, one at a time, and on from the disk's answers.
+extension SyncMachine {
+    mutating func advancePlans() {
+        while plan == nil {
+            if let clear = pendingClear {
+                guard now.uptime >= notBefore else { return }
+                begin(planClear(clear.client, clear.token))
+                continue
+            }
+            // While a reset waits for the disk, the user's writes still get their answer.
+            if let reset = pendingReset, now.uptime >= notBefore {
+                begin(planReset(reset.epoch, forgets: reset.forgets))
+                continue
+            }
+            guard !intents.isEmpty else { return }
+            let intent = intents.removeFirst()
+            guard let plan = makePlan(intent) else { continue }
+            begin(plan)
+        }
+    }
+
+    private mutating func makePlan(_ intent: Intent) -> Plan? {
+        if let epoch = intent.epoch, let known = state.epoch, epoch != known {
+            reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)")
+            return nil
+        }
+        return switch intent {
+        case .page(let page, let since): planPage(page, since)
+        case .quiet(let cursor): planQuiet(cursor)
+        case .sets: planSets()
+        case .results(let results): planVerdicts(results)
+        case .fetched(let arrivals): planFetched(arrivals)
+        case .reconcile(let last): planReconcile(last)
+        case .heldVerified(let keys, let response): planHeldVerified(keys, response)
+        case .verificationOver: planVerificationOver()
+        case .merged(let receipt, let resolution): planMerged(receipt, resolution)
+        }
+    }
+
+    /// Hands the plan to the disk; one without anything to store is complete at once.
+    private mutating func begin(_ plan: Plan) {
+        lastTransaction += 1
+        let id = TransactionID(lastTransaction)
+        let outboxOperations = plan.clear == nil ? plan.staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
+        self.plan = (id, plan)
+        guard plan.clear != nil || !plan.entries.isEmpty || !plan.state.isEmpty || !outboxOperations.isEmpty else {
+            return committed(id, [])
+        }
+        actions.append(
+            .commit(DiskTransaction(id: id, clear: plan.clear, entries: plan.entries, outbox: outboxOperations, state: plan.state)))
+    }
+
+    // MARK: The disk's answers
+
+    mutating func committed(_ id: TransactionID, _ skipped: Set<Int>) {
+        guard let (current, plan) = plan, current == id else { return }
+        self.plan = nil
+        notBefore = 0
+        if plan.clear != nil { return cleared(plan) }
+        for change in plan.state { state.apply(change) }
+        let before = plan.staged.map { outbox.keys[$0.key]?.view }
+        if plan.isRenumbering { outbox.put(all: plan.staged) } else { for pending in plan.staged { outbox.put(pending) } }
+        updateClaims(plan)
+        for (scope, revision) in plan.floors { fetches.raise(scope, to: revision) }
+        for note in plan.notes { story.add(note) }
+        publish(plan, skipped, before)
+        for (receipt, key, verdict) in plan.verdicts {
+            openMerges[receipt] = nil
+            actions.append(.verdict(receipt, key, verdict))
+        }
+        conclude(plan, skipped)
+    }
+
+    private mutating func conclude(_ plan: Plan, _ skipped: Set<Int>) {
+        switch plan.continuation {
+        case .page(let upToDate): pageStored(upToDate: upToDate)
+        case .sets(let sets, let accepted): setsStored(sets, accepted)
+        case .verdicts: sender.isDeciding = false
+        case .fetched(let outcomes): fetchesStored(outcomes)
+        case .reset: resetStored()
+        case .reconciled(let last):
+            sender.isReconciling = false
+            sender.sawGap = false
+            sender.sentThrough = last
+            sender.voided = [:]
+        case .heldVerified: verifier.isStoring = false
+        case .merged: break
+        case .cleared: break
+        }
+    }
+
+    mutating func commitFailed(_ id: TransactionID, _ failure: DiskFailure) {
+        guard let (current, plan) = plan, current == id else { return }
+        self.plan = nil
+        log(.error, "the disk did not take a transaction: \(failure)")
+        switch plan.continuation {
+        case .page: pageNotStored(failure)
+        case .sets(let sets, _): setsNotStored(sets, failure)
+        case .verdicts, .reconciled: verdictsNotStored(failure)
+        case .fetched(let outcomes): fetchesNotStored(outcomes, plan)
+        case .reset, .cleared: notBefore = now.uptime + resetBackoff.next(settings, &chance)
+        case .heldVerified:
+            verifier.isStoring = false
+            verificationStalled(.disk(failure))
+        case .merged:
+            // The closure is asked again.
+            openMerges = [:]
+            sender.notBefore = now.uptime + sender.backoff.next(settings, &chance)
+        }
+    }
+
+    private mutating func updateClaims(_ plan: Plan) {
+        guard !claims.isEmpty else { return }
+        for key in claims.keys.sorted() {
+            guard var claim = claims[key] else { continue }
+            for operation in plan.entries { claim.base = operation.applied(to: claim.base, of: key) }
+            claims[key] = claim
+        }
+    }
+
+    // MARK: Showing
+
+    private mutating func publish(_ plan: Plan, _ skipped: Set<Int>, _ before: [KeyView?]) {
+        var publications: [Publication] = []
+        for (index, operation) in plan.entries.enumerated() where !skipped.contains(index) {
+            switch operation {
+            case .put(let entry, _):
+                if plan.staged(entry.key) == nil { publications.append(.view(view(of: entry.key, stored: entry), plan.causes[index])) }
+            case .confirm(let news):
+                if plan.staged(news.key) == nil { publications.append(.confirmed(news)) }
+            case .evict(.key(let key), _):
+                if plan.staged(key) == nil { publications.append(.view(view(of: key, stored: nil), plan.causes[index])) }
+            case .evict(let scope, let position): publications.append(.swept(scope, before: position))
+            case .evictUnverified(let pass): publications.append(.sweptUnverified(pass: pass))
+            }
+        }
+        for (index, pending) in plan.staged.enumerated() {
+            let view = pending.rows.isEmpty ? KeyView(pending.key, pending.base) : pending.view
+            if view != before[index] { publications.append(.view(view, plan.stagedCauses[index])) }
+        }
+        if !publications.isEmpty { actions.append(.publish(publications)) }
+    }
+
+    // MARK: Building blocks
+
+    /// The key as the plan leaves it so far, if it is in the outbox.
+    func pending(_ key: RecordKey, in plan: Plan) -> PendingKey? { plan.staged(key) ?? outbox.keys[key] }
+
+    /// Adds an operation on one key to the plan, for the disk and for the key's base in the outbox.
+    mutating func apply(
+        _ operation: EntryOperation, to key: RecordKey, _ cause: Cause, certainty: PendingKey.Certainty? = nil, in plan: inout Plan
+    ) {
+        plan.add(operation, cause)
+        guard var pending = pending(key, in: plan) else { return }
+        pending.apply(operation, certainty: certainty, horizon)
+        plan.stage(pending, cause)
+    }
+
+    /// Lets go what the bases of the keys hold now, under the state that the plan leads to.
+    mutating func settle(_ keys: [RecordKey], _ cause: Cause, sentThrough: Int64? = nil, in plan: inout Plan) {
+        var after = state
+        for change in plan.state { after.apply(change) }
+        let horizon = Horizon(after, filter: settings.filter, sentThrough: sentThrough ?? sender.sentThrough)
+        for key in keys {
+            guard var pending = pending(key, in: plan) else { continue }
+            let before = pending
+            for receipt in pending.settle(horizon) {
+                plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .confirmed(receipt)))
+            }
+            if pending != before {
+                if pending.frozen == nil, before.frozen != nil {
+                    plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .thawed))
+                }
+                plan.stage(pending, plan.staged(key) == nil ? cause : plan.stagedCause(key))
+            }
+        }
+    }
+
+    /// Settles all keys that the plan touched and all that wait for the base.
+    mutating func settleAll(_ cause: Cause, in plan: inout Plan) {
+        var keys = plan.staged.map(\.key)
+        keys += outbox.keysAwaitingBase.filter { plan.staged($0) == nil }
+        settle(keys, cause, in: &plan)
+    }
+}
+
+extension Plan {
+    func stagedCause(_ key: RecordKey) -> Cause { stagedPlace(key).map { stagedCauses[$0] } ?? .changed }
+}

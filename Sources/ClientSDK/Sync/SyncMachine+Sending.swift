@@ -1,0 +1,175 @@
+import FreshetWire
+
+/// Batches, one under way at a time; the same numbers again until there is a verdict.
+extension SyncMachine {
+    var mustReconcile: Bool { state.mustReconcile || sender.sawGap }
+
+    var wantsToSend: Bool { mustReconcile || !outbox.queue.isEmpty }
+
+    mutating func advanceSender() {
+        guard sender.request == nil, !sender.isDeciding, !sender.isReconciling, now.uptime >= sender.notBefore, wantsToSend else { return }
+        if mustReconcile {
+            sender.request = send(
+                .clientStatus(state.client), .clientStatus, needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
+            return
+        }
+        let writes = nextBatch()
+        guard let first = writes.first, let last = writes.last else { return }
+        sender.sentThrough = max(sender.sentThrough, last.number)
+        sender.request = send(
+            .writes(WriteBatch(client: state.client, writes: writes)), .writes(first.number...last.number),
+            needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
+    }
+
+    /// The next writes without a verdict, as far as their numbers follow each other and nothing holds them back.
+    private func nextBatch() -> [Write] {
+        var writes: [Write] = []
+        var bytes = 0
+        for place in outbox.queue.prefix(min(settings.batchCount, sender.limit)) {
+            guard let row = outbox.row(at: place) else { break }
+            if let last = writes.last, last.number + 1 != row.number { break }
+            var write = Write(number: row.number, key: row.key, operation: row.operation)
+            switch row.precondition {
+            case .none: break
+            case .revision(let revision): write.ifRevision = revision
+            // The number stands for what is sent with it, for ever: wait until it is known.
+            case .after: return writes
+            }
+            if sender.voided[row.number] != nil {
+                write = Write(number: row.number, key: row.key, operation: .delete, ifRevision: .maximum)
+            }
+            bytes += row.operation.size
+            if bytes > settings.batchBytes, !writes.isEmpty { break }
+            writes.append(write)
+        }
+        return writes
+    }
+
+    // MARK: Answers
+
+    mutating func takeWriteReply(_ reply: Reply, _ request: Outstanding, _ numbers: ClosedRange<Int64>) {
+        sender.request = nil
+        switch reply {
+        case .results(let results):
+            guard !results.results.isEmpty, results.results.allSatisfy({ numbers.contains($0.number) }) else {
+                return sendingFailed(.malformed("the outcomes are not those of the writes \(numbers.lowerBound) to \(numbers.upperBound)"))
+            }
+            heardFromWrites()
+            sender.limit = sender.limit > 1_000 ? Int.max : sender.limit * 2
+            sender.isDeciding = true
+            intents.append(.results(results))
+        case .problem(let problem, _, let retryAfter): sendingRefused(problem, retryAfter, request, numbers)
+        case .failure(let failure): sendingFailed(.transport(failure))
+        case .garbage(let text): sendingFailed(.malformed(text))
+        case .page, .quiet, .reads, .record, .notModified, .missing, .client:
+            sendingFailed(.malformed("an answer that does not belong to writes"))
+        }
+    }
+
+    mutating func takeClientReply(_ reply: Reply, _ request: Outstanding) {
+        sender.request = nil
+        switch reply {
+        case .client(let status, _):
+            guard status.client == state.client, status.last >= 0 else {
+                return sendingFailed(.malformed("the status of another client than \(state.client)"))
+            }
+            sender.needsFreshToken = false
+            sender.isReconciling = true
+            intents.append(.reconcile(last: status.last))
+        case .problem(let problem, _, let retryAfter): sendingRefused(problem, retryAfter, request, nil)
+        case .failure(let failure): sendingFailed(.transport(failure))
+        case .garbage(let text): sendingFailed(.malformed(text))
+        case .page, .quiet, .reads, .record, .notModified, .missing, .results:
+            sendingFailed(.malformed("an answer that does not belong to a client's status"))
+        }
+    }
+
+    private mutating func heardFromWrites() {
+        sender.needsFreshToken = false
+        sender.backoff.reset()
+        sender.trouble = nil
+        // The server is there: a feed that backs off need not wait on.
+        if case .transport? = feed.trouble, feed.notBefore > now.uptime { feed.notBefore = now.uptime }
+    }
+
+    private mutating func sendingRefused(
+        _ problem: Problem, _ retryAfter: Int64?, _ request: Outstanding, _ numbers: ClosedRange<Int64>?
+    ) {
+        switch problem.status {
+        case 401:
+            sender.needsFreshToken = true
+            if request.hadFreshToken { sendingFailed(.unauthorized, retryAfter) }
+        case 409 where problem.code == .writeGap && numbers != nil:
+            sender.sawGap = true
+            // Once at once; a server that goes on about gaps is asked ever more slowly.
+            if sender.backoff.failures > 0 {
+                sendingFailed(.refused(problem), retryAfter)
+            } else {
+                _ = sender.backoff.next(settings, &chance)
+            }
+        case 410: reset(to: problem.code == .epochChanged ? nil : state.epoch, forgets: false, because: problem.description)
+        case 400, 413, 415, 422:
+            guard let numbers else { return sendingFailed(.refused(problem), retryAfter) }
+            if numbers.count > 1 {
+                sender.limit = numbers.count / 2
+            } else if sender.voided[numbers.lowerBound] == nil {
+                log(.error, "write \(numbers.lowerBound) is refused and given up: \(problem)")
+                sender.voided[numbers.lowerBound] = problem
+            } else {
+                sendingFailed(.refused(problem), retryAfter)
+            }
+        default: sendingFailed(.refused(problem), retryAfter)
+        }
+    }
+
+    private mutating func sendingFailed(_ trouble: SyncStatus.Trouble, _ retryAfter: Int64? = nil) {
+        sender.trouble = trouble
+        sender.notBefore = now.uptime + sender.backoff.next(settings, &chance, retryAfter: retryAfter)
+    }
+
+    mutating func verdictsNotStored(_ failure: DiskFailure) {
+        sender.isDeciding = false
+        sender.isReconciling = false
+        sendingFailed(.disk(failure))
+    }
+
+    // MARK: New numbers
+
+    /// After a new epoch: what the server has decided in this history keeps its number and is asked for again, the rest is numbered anew.
+    mutating func planReconcile(_ last: Int64) -> Plan? {
+        var plan = Plan(.reconciled(last: last))
+        plan.isRenumbering = true
+        var next = last + 1
+        for place in outbox.queue {
+            guard var pending = pending(place.key, in: plan), let index = pending.rows.firstIndex(where: { $0.receipt == place.receipt })
+            else { continue }
+            // A revision of another history could hold by accident. One that never holds brings the record of now.
+            if state.mustReconcile, case .revision(let revision) = pending.rows[index].precondition, revision != .zero {
+                pending.rows[index].precondition = .revision(.maximum)
+            }
+            if place.number > last {
+                pending.rows[index].number = next
+                next += 1
+                // The server has not decided it, so no record holds it.
+                pending.rows[index].isReplayed = true
+            }
+            plan.stage(pending, .verified)
+        }
+        if next != state.nextNumber { plan.state.append(.nextNumber(next)) }
+        if state.mustReconcile { plan.state.append(.mustReconcile(false)) }
+        settle(plan.staged.map(\.key), .verified, sentThrough: last, in: &plan)
+        return plan
+    }
+}
+
+extension WriteOperation {
+    /// About how many bytes the operation takes.
+    var size: Int {
+        switch self {
+        case .put(let content): content.bytes.count
+        case .patch(let patch): patch.count
+        case .delete: 0
+        case .increment(let path, _): path.description.utf8.count
+        }
+    }
+}

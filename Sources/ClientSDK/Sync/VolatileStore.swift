@@ -1,0 +1,74 @@
+package import FreshetWire
+
+/// What ``SyncMachine`` expects of a disk, in its plainest form: for a cache without a file, for the simulator, and as the measure of the real one.
+///
+/// A value type; a copy is what a crash leaves behind. Key order is kept on demand only, so nothing depends on a dictionary's order.
+package struct VolatileStore: Sendable {
+    package private(set) var state: SyncState
+    package private(set) var entries: [RecordKey: Entry] = [:]
+    package private(set) var rows: [Receipt: OutboxRow] = [:]
+    package private(set) var frozen: [RecordKey: Entry] = [:]
+
+    package init(client: ClientIdentifier) { state = SyncState(client: client) }
+
+    /// What a machine starts from.
+    package var persisted: PersistedState {
+        let outbox = rows.values.sorted { $0.number < $1.number }
+        let keys = Set(outbox.map(\.key)).sorted()
+        return PersistedState(
+            state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, frozen: frozen.values.sorted { $0.key < $1.key })
+    }
+
+    /// Carries the transaction out and gives the indices of the entry operations that had no effect.
+    package mutating func commit(_ transaction: DiskTransaction) -> [Int] {
+        if let client = transaction.clear { self = VolatileStore(client: client) }
+        let skipped = transaction.entries.indices.filter { !apply(transaction.entries[$0]) }
+        for operation in transaction.outbox {
+            switch operation {
+            case .put(let row): rows[row.receipt] = row
+            case .remove(let receipt): rows[receipt] = nil
+            case .freeze(let entry): frozen[entry.key] = entry
+            case .thaw(let key): frozen[key] = nil
+            }
+        }
+        for change in transaction.state { state.apply(change) }
+        return skipped
+    }
+
+    /// The held keys that a query asks for. O(number of entries).
+    package func heldKeys(_ query: HeldQuery) -> [HeldKey] {
+        let keys = entries.values.filter { entry in entry.pass < query.pass && query.after.map { $0 < entry.key } ?? true }
+        return keys.sorted { $0.key < $1.key }.prefix(query.limit).map {
+            HeldKey(key: $0.key, epoch: $0.epoch, revision: $0.revision, isAbsent: $0.content == nil)
+        }
+    }
+
+    /// Takes an entry away for want of room. Keys with rows in the outbox stay.
+    package mutating func evict(_ key: RecordKey) {
+        if !rows.values.contains(where: { $0.key == key }) { entries[key] = nil }
+    }
+
+    /// Whether the operation had an effect.
+    private mutating func apply(_ operation: EntryOperation) -> Bool {
+        switch operation {
+        case .put(let entry, _): return apply(operation, to: entry.key)
+        case .confirm(let news): return apply(operation, to: news.key)
+        case .evict(.key(let key), _): return apply(operation, to: key)
+        case .evict(let scope, let position):
+            let before = entries.count
+            entries = entries.filter { !(scope.contains($0.key) && $0.value.isKnownOnly(before: position)) }
+            return entries.count != before
+        case .evictUnverified(let pass):
+            let before = entries.count
+            entries = entries.filter { $0.value.pass >= pass }
+            return entries.count != before
+        }
+    }
+
+    private mutating func apply(_ operation: EntryOperation, to key: RecordKey) -> Bool {
+        let stored = entries[key]
+        let updated = operation.applied(to: stored, of: key)
+        entries[key] = updated
+        return updated != stored
+    }
+}
