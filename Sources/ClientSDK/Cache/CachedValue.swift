@@ -1,0 +1,63 @@
+internal import FreshetWire
+internal import Synchronization
+
+/// What the memory tier holds for a key: the view, and the value once someone has decoded it.
+///
+/// A new view makes a new object, so a decoded value always belongs to the bytes beside it.
+final class CachedValue: Sendable {
+    let view: KeyView
+    /// The first decoding, kept for all later readers. Set once, read without a lock.
+    private let decoded = AtomicLazyReference<AnyDecoded>()
+
+    init(_ view: KeyView) { self.view = view }
+
+    /// A view of the same value as an earlier one, whose decoding is still good.
+    init(_ view: KeyView, decodedBy earlier: CachedValue) {
+        self.view = view
+        if let stored = earlier.decoded.load() { _ = decoded.storeIfNil(stored) }
+    }
+
+    /// The value as `Value`; decoded at the first call and remembered for the type that asked first.
+    func value<Value: Sendable>(_ codec: ValueCodec<Value>) throws(ClientError) -> Value? {
+        guard case .content(let content) = view.value else { return nil }
+        if let stored = decoded.load() {
+            if let stored = stored as? Decoded<Value> { return stored.value }
+            return try decode(content, codec)
+        }
+        let fresh = Decoded(try decode(content, codec))
+        // Another thread may have been first; its decoding is as good.
+        return (decoded.storeIfNil(fresh) as? Decoded<Value>)?.value ?? fresh.value
+    }
+
+    private func decode<Value: Sendable>(_ content: Content, _ codec: ValueCodec<Value>) throws(ClientError) -> Value {
+        do {
+            return try codec.decode(content)
+        } catch {
+            throw .notDecodable(key: view.key.description, "\(error)")
+        }
+    }
+
+    /// What it takes in memory, roughly: bytes of both values unless they share their storage, and the bookkeeping.
+    var cost: Int {
+        var cost = 256 + view.key.collection.utf8.count + view.key.id.utf8.count
+        if case .content(let content) = view.value { cost += content.bytes.count }
+        if view.isPending, let confirmed = view.entry?.content { cost += confirmed.bytes.count }
+        return cost
+    }
+}
+
+/// A decoded value whose type is not known.
+class AnyDecoded: @unchecked Sendable {
+    // @unchecked since a class that is inherited from cannot be checked: this one has no state, and its only heir is ``Decoded``.
+    fileprivate init() {}
+}
+
+/// A decoded value of a type. Immutable, and `Value` is `Sendable`, so it may be shared.
+private final class Decoded<Value: Sendable>: AnyDecoded, @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+        super.init()
+    }
+}

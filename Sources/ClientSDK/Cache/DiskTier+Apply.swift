@@ -1,0 +1,201 @@
+internal import FreshetWire
+internal import SQLite
+
+extension DiskTier {
+    /// Carries a transaction out, all or nothing.
+    ///
+    /// - Returns: the indices of the entry operations that had no effect.
+    func apply(_ transaction: DiskTransaction) throws -> [Int] {
+        // What only this device knows must survive a loss of power; what the feed brought comes again.
+        try setDurable(
+            transaction.clear != nil || transaction.outbox.contains(where: \.isPut) || transaction.state.contains(where: \.isOwn))
+        var next = state
+        let skipped = try connection.transaction {
+            if let client = transaction.clear {
+                try clear()
+                next = SyncState(client: client)
+            }
+            var skipped: [Int] = []
+            for (index, operation) in transaction.entries.enumerated() where try !apply(operation) { skipped.append(index) }
+            for operation in transaction.outbox { try apply(operation) }
+            for change in transaction.state { next.apply(change) }
+            if next != state { try store(next) }
+            return skipped
+        }
+        state = next
+        return skipped
+    }
+
+    // MARK: Entries
+
+    /// - Returns: whether it had an effect.
+    private func apply(_ operation: EntryOperation) throws -> Bool {
+        switch operation {
+        case .put(let entry, let onlyIfHeld): try put(entry, onlyIfHeld: onlyIfHeld)
+        case .confirm(let confirmation): try confirm(confirmation)
+        case .evict(let scope, let position): try evict(scope, position)
+        case .evictUnverified(let pass):
+            try connection.withStatement("DELETE FROM entry WHERE pass < ?1") { statement in
+                try statement.bind(1, pass)
+                try statement.run()
+                return connection.changes > 0
+            }
+        }
+    }
+
+    /// ``Entry/supersedes(_:)``, as SQL.
+    private func put(_ entry: Entry, onlyIfHeld: Bool) throws -> Bool {
+        if onlyIfHeld {
+            return try connection.withStatement(
+                """
+                UPDATE entry SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8, modified = ?9, verified = ?10,
+                  origin = ?11
+                WHERE collection = ?1 AND id = ?2
+                  AND CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
+                """
+            ) { try write(entry, $0) }
+        }
+        return try connection.withStatement(
+            """
+            INSERT INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
+            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            ON CONFLICT(collection, id) DO UPDATE SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8,
+              modified = ?9, verified = ?10, origin = ?11
+            WHERE CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
+            """
+        ) { try write(entry, $0) }
+    }
+
+    private func write(_ entry: Entry, _ statement: Statement) throws -> Bool {
+        try Self.bind(entry, to: statement)
+        try statement.run()
+        return connection.changes > 0
+    }
+
+    private func confirm(_ news: Confirmation) throws -> Bool {
+        try connection.withStatement(
+            """
+            UPDATE entry SET as_of = max(as_of, ?5), pass = max(pass, ?6), verified = max(verified, ?7)
+            WHERE collection = ?1 AND id = ?2 AND epoch = ?3 AND revision = ?4
+            """
+        ) { statement in
+            try statement.bind(1, news.key.collection)
+            try statement.bind(2, news.key.id)
+            try statement.bind(3, news.epoch.token)
+            try statement.bind(4, news.revision.number)
+            try statement.bind(5, news.asOf.number)
+            try statement.bind(6, news.pass)
+            try statement.bind(7, news.verifiedAt.milliseconds)
+            try statement.run()
+            return connection.changes > 0
+        }
+    }
+
+    private func evict(_ scope: InvalidationScope, _ position: Cursor) throws -> Bool {
+        let outdated = "(epoch <> ?1 OR as_of < ?2)"
+        let condition =
+            switch scope {
+            case .everything: outdated
+            case .key: "collection = ?3 AND id = ?4 AND \(outdated)"
+            case .collection(_, let prefix) where prefix.isEmpty: "collection = ?3 AND \(outdated)"
+            case .collection(_, let prefix) where prefix.nextAfterAllWithPrefix == nil: "collection = ?3 AND id >= ?4 AND \(outdated)"
+            case .collection: "collection = ?3 AND id >= ?4 AND id < ?5 AND \(outdated)"
+            }
+        return try connection.withStatement("DELETE FROM entry WHERE \(condition)") { statement in
+            try statement.bind(1, position.epoch.token)
+            try statement.bind(2, position.revision.number)
+            switch scope {
+            case .everything: break
+            case .key(let key):
+                try statement.bind(3, key.collection)
+                try statement.bind(4, key.id)
+            case .collection(let collection, let prefix):
+                try statement.bind(3, collection)
+                if !prefix.isEmpty { try statement.bind(4, prefix) }
+                if !prefix.isEmpty, let end = prefix.nextAfterAllWithPrefix { try statement.bind(5, end) }
+            }
+            try statement.run()
+            return connection.changes > 0
+        }
+    }
+
+    // MARK: Outbox
+
+    private func apply(_ operation: OutboxOperation) throws {
+        switch operation {
+        case .put(let row):
+            try connection.withStatement("INSERT OR REPLACE INTO outbox(receipt, collection, id, row) VALUES(?1, ?2, ?3, ?4)") {
+                statement in
+                try statement.bind(1, row.receipt.number)
+                try statement.bind(2, row.key.collection)
+                try statement.bind(3, row.key.id)
+                try statement.bind(4, row.json)
+                try statement.run()
+            }
+        case .remove(let receipt):
+            try connection.withStatement("DELETE FROM outbox WHERE receipt = ?1") { statement in
+                try statement.bind(1, receipt.number)
+                try statement.run()
+            }
+        case .freeze(let entry):
+            try connection.withStatement(
+                """
+                INSERT OR REPLACE INTO frozen(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
+                VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                """
+            ) { _ = try write(entry, $0) }
+        case .thaw(let key):
+            try connection.withStatement("DELETE FROM frozen WHERE collection = ?1 AND id = ?2") { statement in
+                try statement.bind(1, key.collection)
+                try statement.bind(2, key.id)
+                try statement.run()
+            }
+        }
+    }
+
+    private func clear() throws {
+        // What is cleared shall not stand in free pages of the file either: https://www.sqlite.org/pragma.html#pragma_secure_delete
+        try connection.pragma("secure_delete=ON")
+        for table in ["entry", "frozen", "outbox"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
+        try connection.pragma("secure_delete=OFF")
+    }
+
+    func store(_ state: SyncState) throws {
+        try connection.withStatement("INSERT OR REPLACE INTO state(only, namespace, state) VALUES(1, ?1, ?2)") { statement in
+            try statement.bind(1, namespace.name)
+            try statement.bind(2, state.json)
+            try statement.run()
+        }
+    }
+}
+
+extension OutboxOperation {
+    fileprivate var isPut: Bool { if case .put = self { true } else { false } }
+}
+
+extension StateChange {
+    /// Whether it concerns this device's numbers, which must never be given twice.
+    fileprivate var isOwn: Bool {
+        switch self {
+        case .nextNumber, .nextReceipt, .mustReconcile: true
+        case .epoch, .cursor, .pass, .verification, .scope: false
+        }
+    }
+}
+
+extension String {
+    /// The first text, in the order of UTF-8 bytes, after all that begin with this one; `nil` if there is none. That order is also the
+    /// order of the scalars, so the last scalar that has a successor gets it.
+    var nextAfterAllWithPrefix: String? {
+        var scalars = Array(unicodeScalars)
+        while let last = scalars.popLast() {
+            // After U+D7FF come the surrogates, which are no scalars.
+            guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
+            scalars.append(next)
+            var text = String.UnicodeScalarView()
+            text.append(contentsOf: scalars)
+            return String(text)
+        }
+        return nil
+    }
+}

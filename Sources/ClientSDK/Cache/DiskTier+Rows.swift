@@ -1,0 +1,38 @@
+internal import FreshetWire
+internal import SQLite
+
+extension DiskTier {
+    /// The columns of ``bind(_:to:)`` and ``entry(_:)``, in their order.
+    static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin"
+
+    static func bind(_ entry: Entry, to statement: Statement) throws {
+        try statement.bind(1, entry.key.collection)
+        try statement.bind(2, entry.key.id)
+        try statement.bind(3, entry.epoch.token)
+        try statement.bind(4, entry.revision.number)
+        try statement.bind(5, entry.asOf.number)
+        try statement.bind(6, entry.pass)
+        try statement.bind(7, entry.content?.type)
+        try statement.bind(8, entry.content?.bytes)
+        try statement.bind(9, entry.modified?.milliseconds)
+        try statement.bind(10, entry.verifiedAt.milliseconds)
+        try statement.bind(11, entry.origin.rawValue)
+    }
+
+    /// A row that breaks a rule of ours was not written by us: the file is damaged.
+    static func entry(_ row: Statement) throws -> Entry {
+        guard let epoch = Epoch(row.text(2)), let revision = Revision(row.int64(3)), let asOf = Revision(row.int64(4)),
+            let origin = Entry.Origin(rawValue: row.int64(10)), let key = try? RecordKey(collection: row.text(0), id: row.text(1))
+        else { throw damaged("an entry") }
+        return Entry(
+            key: key, epoch: epoch, revision: revision, asOf: asOf, pass: row.int64(5),
+            content: row.optionalText(6).map { Content(bytes: row.bytes(7), type: $0) },
+            modified: row.optionalInt64(8).map { Timestamp(milliseconds: $0) },
+            verifiedAt: Timestamp(milliseconds: row.int64(9)), origin: origin)
+    }
+
+    static func damaged(_ what: String) -> SQLiteError {
+        // SQLITE_CORRUPT, so that it is treated as any other damage.
+        SQLiteError(code: 11, message: "\(what) in the file breaks the rules that all of them were written by")
+    }
+}

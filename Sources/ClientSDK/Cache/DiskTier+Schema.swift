@@ -1,0 +1,39 @@
+internal import FreshetWire
+internal import SQLite
+
+extension DiskTier {
+    /// The schema that this version reads and writes. A file with a higher `user_version` is refused untouched.
+    static let schemaVersion: Int64 = 1
+
+    /// From each version to the next.
+    private static let migrations: [String] = [
+        // An entry's row has a number of its own rather than its key as the primary one, since values may be large:
+        // https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid
+        // A row without a type says that there is no record. Frozen entries have the same columns.
+        """
+        CREATE TABLE entry(
+          collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, revision INTEGER NOT NULL, as_of INTEGER NOT NULL,
+          pass INTEGER NOT NULL, type TEXT, value BLOB, modified INTEGER, verified INTEGER NOT NULL, origin INTEGER NOT NULL);
+        CREATE UNIQUE INDEX entry_key ON entry(collection, id);
+        CREATE TABLE frozen(
+          collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, revision INTEGER NOT NULL, as_of INTEGER NOT NULL,
+          pass INTEGER NOT NULL, type TEXT, value BLOB, modified INTEGER, verified INTEGER NOT NULL, origin INTEGER NOT NULL);
+        CREATE UNIQUE INDEX frozen_key ON frozen(collection, id);
+        CREATE TABLE outbox(receipt INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL, row BLOB NOT NULL);
+        CREATE TABLE state(only INTEGER PRIMARY KEY CHECK(only = 1), namespace TEXT NOT NULL, state BLOB NOT NULL);
+        """
+    ]
+
+    /// Brings the file to ``schemaVersion``, one transaction for all steps.
+    static func migrate(_ connection: Connection, path: String) throws {
+        let found = try connection.userVersion
+        guard found <= schemaVersion else {
+            throw ClientError.newerSchema(path: path, found: Int(found), supported: Int(schemaVersion))
+        }
+        guard found < schemaVersion else { return }
+        try connection.transaction {
+            for migration in migrations[Int(max(0, found))...] { try connection.execute(migration) }
+            try connection.setUserVersion(schemaVersion)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import FreshetWire
+internal import Glibc
+internal import SQLite
+
+/// Entries, outbox and state in one SQLite file, changed by one transaction for each of the machine's.
+///
+/// Belongs to the engine's queue. Opening reads the state and the outbox, never the entries, so it takes the same time whatever the
+/// cache holds. Without a directory the same tables live in SQLite's memory.
+///
+/// A file that is damaged is moved aside whole, loudly: its entries could be fetched again, but its outbox may hold writes that exist
+/// nowhere else, and what a damaged file still yields cannot be trusted.
+final class DiskTier {
+    /// `nil` in memory.
+    let path: String?
+    let connection: Connection
+    let namespace: Namespace
+    /// As it is stored.
+    var state: SyncState
+    private let lock: DirectoryLock?
+    /// Whether the next commit waits for the disk; see ``setDurable(_:)``.
+    private var isDurable = true
+
+    /// - Parameters:
+    ///   - directory: where the file is, or `nil` for memory alone.
+    ///   - namespace: what the file must belong to, or will, if it is new.
+    ///   - client: names the device in a new file; another file keeps the name that it has.
+    ///   - fileLimit: the most bytes that the file may have; see <https://www.sqlite.org/pragma.html#pragma_max_page_count>.
+    init(directory: String?, namespace: Namespace, client: ClientIdentifier, fileLimit: Int? = nil) throws(ClientError) {
+        self.namespace = namespace
+        lock = if let directory { try DirectoryLock(directory: directory) } else { nil }
+        let path = directory.map { $0 + "/freshet.sqlite" }
+        self.path = path
+        do {
+            connection = try Self.open(path, fileLimit)
+            state = try Self.state(in: connection, of: namespace, newClient: client, path: path)
+            // The device's name is on disk before anyone learns it.
+            try connection.transaction { try store(state) }
+        } catch {
+            let failure = Self.clientError(error, path)
+            guard case .corrupt(let path, _) = failure else { throw failure }
+            throw .corrupt(path: path, quarantine: Self.quarantine(path))
+        }
+    }
+
+    private static func open(_ path: String?, _ fileLimit: Int?) throws -> Connection {
+        let connection = try Connection(path: path ?? ":memory:")
+        try migrate(connection, path: path ?? ":memory:")
+        try connection.pragma("journal_mode=WAL")
+        try connection.pragma("synchronous=FULL")
+        try connection.pragma("temp_store=MEMORY")
+        if let fileLimit {
+            let size = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
+            try connection.pragma("max_page_count=\(max(1, fileLimit / size))")
+        }
+        try probe(connection, path)
+        return connection
+    }
+
+    /// A file in a read-only directory opens well and fails at the first write: better now than at the user's.
+    private static func probe(_ connection: Connection, _ path: String?) throws {
+        guard let path else { return }
+        guard access(path, W_OK) == 0 else { throw ClientError.readOnly(path: path) }
+        // Reads the root of each table, which finds a file that is no database at all or lost its schema.
+        for table in ["entry", "frozen", "outbox", "state"] {
+            try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
+        }
+    }
+
+    /// What SQLite's or our own error means for the user. A damaged file is yet to be moved aside.
+    static func clientError(_ error: any Error, _ path: String?) -> ClientError {
+        if let error = error as? ClientError { return error }
+        let path = path ?? "memory"
+        guard let error = error as? SQLiteError else { return .storageFailed(path: path, "\(error)") }
+        switch error.category {
+        case .full: return .diskFull(path: path)
+        case .readOnly: return .readOnly(path: path)
+        case .corrupt, .notADatabase: return .corrupt(path: path, quarantine: path)
+        case .cannotOpen where error.systemError == EACCES: return .readOnly(path: path)
+        default: return .storageFailed(path: path, error.description)
+        }
+    }
+
+    /// Moves the file and its companions to a name that tells the time; they belong together.
+    static func quarantine(_ path: String) -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let target = "\(path).corrupt-\(now.tv_sec)-\(now.tv_nsec)"
+        for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+            guard rename(path + suffix, target + suffix) == 0 else {
+                return "\(path) (it could not be moved: \(String(cString: strerror(errno))))"
+            }
+        }
+        return target
+    }
+
+    /// What the next commits wait for. With `true`, for the disk itself (`synchronous=FULL`), as for everything that exists nowhere
+    /// else; with `false` for nothing (`NORMAL`), as for what the feed brings: after a loss of power an earlier cursor stands beside
+    /// earlier entries, and the feed brings the rest again (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+    func setDurable(_ durable: Bool) throws {
+        guard durable != isDurable else { return }
+        try connection.pragma(durable ? "synchronous=FULL" : "synchronous=NORMAL")
+        isDurable = durable
+    }
+}

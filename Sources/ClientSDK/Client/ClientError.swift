@@ -1,0 +1,95 @@
+public import FreshetWire
+
+/// What can go wrong in the SDK. Every case says what to do; a case about storing says whether anything was lost.
+public enum ClientError: Error, Hashable, Sendable {
+    // MARK: The program
+
+    /// A setting cannot work. Correct it as the text says.
+    case invalidConfiguration(String)
+    /// A collection, an id or a JSON pointer breaks the rules for names. Correct it as the text says.
+    case invalidName(String)
+    /// The value could not be encoded. Nothing was written: make it encodable, as the text says.
+    case notEncodable(String)
+    /// The stored value is not of the type asked for. Read it as raw bytes, or open the collection with the right type.
+    case notDecodable(key: String, String)
+    /// The client is not running. Call ``SyncClient/start()``, and wait for it.
+    case stopped
+    /// ``SyncClient/clear()`` was called while this was under way: nothing of before is kept. Begin anew.
+    case cleared
+
+    /// The value that is there cannot take the operation, such as an increment of a text. Nothing was written; the text says why.
+    case cannotApply(String)
+    /// A write that depends on what is there needs to know it. Read the key first, or let the last writer win.
+    case baseUnknown(key: String)
+
+    // MARK: The disk
+
+    /// Another client holds the directory. Stop it, or give this one a directory of its own.
+    case directoryInUse(path: String, holder: String)
+    /// The directory or the file may not be written. Give this user the right to write both. Nothing was stored.
+    case readOnly(path: String)
+    /// The disk or the quota is full. This change was not stored and not sent; all earlier ones are kept. Make room and try again.
+    case diskFull(path: String)
+    /// The file was made by a newer version. Update the program, or name another directory. The file was not touched.
+    case newerSchema(path: String, found: Int, supported: Int)
+    /// The file is damaged. It was moved aside to `quarantine` and may hold writes that were never sent; opening again starts from
+    /// nothing. Keep the file if those writes matter, then open the client again.
+    case corrupt(path: String, quarantine: String)
+    /// The disk failed in another way. The text says how; nothing was stored.
+    case storageFailed(path: String, String)
+
+    // MARK: The network
+
+    /// The server could not be reached, and nothing is cached that would do. Try again when ``SyncClient/status`` is live.
+    case unreachable(String)
+    /// What answered is no Freshet server of this protocol. Check the URL and what stands between.
+    case unexpectedAnswer(String)
+    /// All answers were older than what this device has already seen, as from a lagging copy of the server. Try again later.
+    case outdated
+    /// The server refused the token, a fresh one too. Log in again.
+    case unauthorized
+    /// The server refused the request and says why.
+    case refused(Problem)
+    /// The server rejected a write, which was rolled back. The problem says why and carries the record as it now is.
+    case rejected(Problem)
+    /// The token closure failed. The text is its error; requests are tried again with back-off.
+    case noToken(String)
+}
+
+extension ClientError: CustomStringConvertible {
+    /// The whole sentence, with what to do.
+    public var description: String {
+        switch self {
+        case .invalidConfiguration(let text): "invalid configuration: \(text)"
+        case .invalidName(let text): text
+        case .notEncodable(let text): "the value cannot be encoded, so nothing was written: \(text)"
+        case .notDecodable(let key, let text):
+            "the value of \(key) is not of the type asked for (\(text)): read it as raw bytes, or open the collection with its type"
+        case .stopped: "the client is not running: call start() and wait for it"
+        case .cleared: "the client was cleared meanwhile: nothing of before is kept, begin anew"
+        case .cannotApply(let text): "nothing was written: \(text)"
+        case .baseUnknown(let key):
+            "\(key) was never read here, so it cannot be told whether it has changed: read it first, or let the last writer win"
+        case .directoryInUse(let path, let holder):
+            "\(path) is in use by \(holder): stop that client, or give this one a directory of its own"
+        case .readOnly(let path): "\(path) may not be written: give this user the right to write the file and its directory"
+        case .diskFull(let path):
+            "no room for \(path): this change was neither stored nor sent, all earlier ones are kept; make room and try again"
+        case .newerSchema(let path, let found, let supported):
+            "\(path) has schema \(found), this version knows up to \(supported): update the program, or name another directory"
+        case .corrupt(let path, let quarantine):
+            """
+            \(path) is damaged and was moved to \(quarantine); writes that were not yet sent may still be in it: keep it if they \
+            matter, then open the client again, which starts from nothing
+            """
+        case .storageFailed(let path, let text): "\(path): \(text)"
+        case .unreachable(let text): "the server cannot be reached: \(text)"
+        case .unexpectedAnswer(let text): "what answered is not a Freshet server: \(text); check the URL and what stands between"
+        case .outdated: "all answers were older than what this device has already seen: try again later"
+        case .unauthorized: "the server refused the token, a fresh one too: log in again"
+        case .refused(let problem): "the server refused the request: \(problem)"
+        case .rejected(let problem): "the server rejected the write, which was rolled back: \(problem)"
+        case .noToken(let text): "the token closure failed: \(text)"
+        }
+    }
+}

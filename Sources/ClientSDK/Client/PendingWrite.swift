@@ -1,0 +1,48 @@
+public import FreshetWire
+
+/// The receipt of a write that is stored on this device and on its way to the server.
+///
+/// ```swift
+/// let write = try await notes.set(note, for: "7")     // shown and durable from here on, restarts included
+/// switch try await write.verdict() {
+/// case .confirmed(let revision): print("the server has it at", revision as Any)
+/// case .rejected(let problem): print("rolled back:", problem)
+/// }
+/// ```
+public struct PendingWrite: Sendable {
+    /// What became of a write.
+    public enum Verdict: Hashable, Sendable {
+        /// It took effect. No revision: it removed what was not there, or was decided so long ago that the server forgot the details.
+        case confirmed(Revision?)
+        /// It did not and never will; the value shown is the confirmed one again.
+        case rejected(Problem)
+    }
+
+    /// The device's own number of the write: 1, 2, 3 …, for logs and lists.
+    public let number: Int64
+    /// What was written.
+    public let key: RecordKey
+    let promise: VerdictPromise
+
+    init(receipt: Receipt, key: RecordKey, promise: VerdictPromise) {
+        number = receipt.number
+        self.key = key
+        self.promise = promise
+    }
+
+    /// Waits for the server's verdict. May be called any number of times, from any task.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled, which leaves the write alone; ``ClientError/cleared`` or
+    ///   ``ClientError/stopped`` when the client goes first (a stopped client sends the write when it is opened again).
+    public func verdict() async throws -> Verdict { try await promise.value() }
+
+    /// Waits until the server has the write.
+    /// - Throws: ``ClientError/rejected(_:)``, and what ``verdict()`` throws.
+    @discardableResult
+    public func confirmed() async throws -> Revision? {
+        switch try await verdict() {
+        case .confirmed(let revision): return revision
+        case .rejected(let problem): throw ClientError.rejected(problem)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import FreshetWire
+
+/// A record as this client shows it at one moment: the confirmed value with this device's own pending writes over it.
+public struct Snapshot<Value: Sendable>: Sendable {
+    /// The record's id in its collection.
+    public var id: String
+    /// The value; `nil` where there is none, where nothing is known, or where it does not decode (see ``decodingError``).
+    public var value: Value?
+    /// The value's bytes; `nil` where there is no record or nothing is known.
+    public var content: Content?
+    /// The confirmed revision beneath; `nil` where none is known.
+    public var revision: Revision?
+    /// Whether a write of this device to it has no verdict yet.
+    public var isPending: Bool
+    /// What produced the value.
+    public var source: SnapshotSource
+    /// How far the confirmed value beneath can be relied on; `nil` where there is none.
+    public var freshness: SnapshotFreshness?
+    /// When the record was written, by the server's clock.
+    public var modified: Timestamp?
+    /// Why ``value`` is missing although there is a record.
+    public var decodingError: ClientError?
+
+    /// Whether there is a record, decodable or not.
+    public var exists: Bool { content != nil }
+    /// Whether anything is known: that there is a record, or that there is none.
+    public var isKnown: Bool { source != .unknown }
+    /// When the server last vouched for the confirmed value, by this device's wall clock; `nil` if never.
+    public var verified: Timestamp?
+}
+
+extension Snapshot: Equatable where Value: Equatable {}
+
+/// What produced a value.
+public enum SnapshotSource: String, Hashable, Sendable {
+    /// Nothing: it was never read, or was evicted. Read it to know.
+    case unknown
+    /// A change that the feed brought.
+    case feed
+    /// A read from the server.
+    case fetch
+    /// A write of this device: pending, or confirmed with a value that is known in full.
+    case ownWrite
+    /// The current record, as it came with a rejection.
+    case rejection
+}
+
+/// How far a value can be relied on.
+public enum SnapshotFreshness: Hashable, Sendable {
+    /// Followed live: the server's newest, but for the time that news takes.
+    case live
+    /// Right as of then, by this device's wall clock; it may have changed since.
+    case confirmed(at: Timestamp)
+    /// Kept over a reset of the feed and not confirmed since.
+    case unverified(since: Timestamp)
+}

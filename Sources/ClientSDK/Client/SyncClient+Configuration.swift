@@ -1,0 +1,80 @@
+public import Logging
+
+extension SyncClient {
+    /// Everything that a client can be told. Only ``url`` and ``namespace`` have no default.
+    ///
+    /// ```swift
+    /// var configuration = SyncClient.Configuration(url: "https://sync.example.org", namespace: "shop")
+    /// configuration.storage = .directory("/var/lib/shop/cache")
+    /// configuration.token = { _ in try await session.accessToken() }
+    /// configuration.following = .everything
+    /// ```
+    public struct Configuration: Sendable {
+        /// Where the client keeps entries, cursor and outbox.
+        public enum Storage: Hashable, Sendable {
+            /// In the file `freshet.sqlite` of this directory, which is made if need be; one client at a time.
+            case directory(String)
+            /// In memory alone: all is gone when the client stops, writes that were not sent too.
+            case memory
+        }
+
+        /// Which changes a client stores.
+        public enum Following: Hashable, Sendable {
+            /// All that match ``Configuration/collections`` and ``Configuration/prefix``: the cache is a copy that works offline.
+            case everything
+            /// Those of records that were read or written here; others are read when they are asked for.
+            case held
+        }
+
+        /// The server, such as `https://sync.example.org` or `http://127.0.0.1:8080`; a path before `/v1` may follow.
+        public var url: String
+        /// The namespace, `[a-z0-9][a-z0-9._-]{0,62}`.
+        public var namespace: String
+        /// Where entries, cursor and outbox are kept. Memory unless said otherwise.
+        public var storage: Storage = .memory
+        /// Gives the bearer token of each request, or `nil` for none; called once per request, from any thread.
+        ///
+        /// Its argument is true after the server refused the last token: then a fresh one is wanted. If it throws, the request
+        /// counts as not sent, and is tried again with back-off.
+        public var token: (@Sendable (_ needsFreshToken: Bool) async throws -> String?)?
+        /// Which changes are stored.
+        public var following: Following = .held
+        /// The collections whose changes are followed; empty means all.
+        public var collections: [String] = []
+        /// What the ids of followed records begin with; empty means any.
+        public var prefix = ""
+        /// The most bytes that the memory tier may hold, values and bookkeeping together. Pending and observed records come on top.
+        public var memoryLimit = 32 << 20
+        /// The most bytes that the file may have, or `nil`. When it is full, writes fail with ``ClientError/diskFull(path:)``.
+        public var fileLimit: Int?
+        /// How long the server may hold a request for changes: 1 to 60 whole seconds.
+        public var hold: Duration = .seconds(25)
+        /// How long after the hold an answer may take before the connection counts as dead.
+        public var grace: Duration = .seconds(10)
+        /// How long connecting may take, TLS included.
+        public var connectTimeout: Duration = .seconds(10)
+        /// How long a request may take that the server does not hold.
+        public var requestTimeout: Duration = .seconds(30)
+        /// The first back-off after a failure; each next one may be twice as long, with full jitter.
+        public var firstDelay: Duration = .milliseconds(250)
+        /// The longest back-off.
+        public var longestDelay: Duration = .seconds(30)
+        /// The most bytes of one answer.
+        public var responseLimit = 64 << 20
+        /// Uses HTTP/2 over TLS where the server offers it.
+        public var allowsHTTP2 = false
+        /// Names this device in the namespace, or `nil` for a random name that the directory keeps. `[A-Za-z0-9._-]{1,64}`.
+        /// Two devices must never have the same: each numbers its writes.
+        public var client: String?
+        /// Where lines about troubles and resets go.
+        public var logger: Logger
+
+        /// A configuration with the defaults.
+        public init(url: String, namespace: String, storage: Storage = .memory) {
+            self.url = url
+            self.namespace = namespace
+            self.storage = storage
+            logger = Logger(label: "freshet.client")
+        }
+    }
+}

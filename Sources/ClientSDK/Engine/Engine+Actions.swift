@@ -1,0 +1,160 @@
+internal import Dispatch
+internal import FreshetWire
+internal import Logging
+internal import SQLite
+
+extension Engine {
+    /// Does what the machine wants done. Whatever comes of it at once is handed back as the next event.
+    func carryOut(_ action: SyncAction) {
+        switch action {
+        case .send(let request): send(request)
+        case .cancel(let id): cancel(id)
+        case .commit(let transaction): commit(transaction)
+        case .publish(let publications): for publication in publications { publish(publication) }
+        case .answer(let token, let answer): self.answer(token, answer)
+        case .verdict(let receipt, let key, let verdict): decide(receipt, key, verdict)
+        case .status(let status): take(status)
+        case .schedule(let deadline): timer?.schedule(at: deadline)
+        case .merge(let request): merge(request)
+        case .loadHeld(let query): loadHeld(query)
+        case .log(let line): log(line)
+        }
+    }
+
+    // MARK: Disk
+
+    private func commit(_ transaction: DiskTransaction) {
+        guard let disk else { return }
+        do {
+            let skipped = try disk.apply(transaction)
+            submit(.committed(transaction.id, skipped: skipped))
+        } catch {
+            guard let failure = diskFailure(error) else { return }
+            submit(.commitFailed(transaction.id, failure))
+        }
+    }
+
+    private func loadHeld(_ query: HeldQuery) {
+        guard let disk else { return }
+        do {
+            submit(.heldKeys(query, try disk.heldKeys(query)))
+        } catch {
+            guard let failure = diskFailure(error) else { return }
+            submit(.heldKeysFailed(query, failure))
+        }
+    }
+
+    /// What a failure of the disk is to the machine; `nil` where it is the end of everything, which is then done.
+    private func diskFailure(_ error: any Error) -> DiskFailure? {
+        let failure = DiskTier.clientError(error, disk?.path)
+        settings.logger.error("\(failure)")
+        switch failure {
+        case .diskFull: return .full
+        case .corrupt:
+            giveUp(failure)
+            return nil
+        default: return .failed(failure.description)
+        }
+    }
+
+    // MARK: What is shown
+
+    private func publish(_ publication: Publication) {
+        switch publication {
+        case .view(let view, _):
+            observers.tell(memory.store(view))
+            if view.value == .unknown { refresh() }
+        case .confirmed(let news):
+            if let value = memory.confirm(news) { observers.tell(value) }
+        case .swept(let scope, let position):
+            memory.sweep(scope, before: position)
+            observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
+            refresh()
+        case .sweptUnverified(let pass):
+            memory.sweep(unverifiedBefore: pass)
+            observers.forget { ($0.entry?.pass ?? pass) < pass }
+            refresh()
+        case .cleared:
+            memory.removeAll()
+            observers.forgetAll()
+        }
+    }
+
+    private func take(_ status: SyncStatus) {
+        let wasLive = board.status.isLive
+        memory.setFreshness(FreshnessRule(status))
+        let path = settings.path
+        board.update { $0 = SyncClient.Status(status, path: path) }
+        if !wasLive, board.status.isLive { refresh() }
+    }
+
+    /// Fetches what observers look at and nobody knows, once the present event is done. Failures are tried again when the server is
+    /// reached again.
+    func refresh() {
+        let keys = observers.unknownKeys.filter { !refreshing.contains($0) }
+        guard !keys.isEmpty else { return }
+        refreshing.formUnion(keys)
+        let token = nextToken()
+        callers[token] = .refresh(keys)
+        submit(.fetch(FetchRequest(token: token, items: keys.map { FetchRequest.Item(key: $0) })))
+    }
+
+    // MARK: Those who wait
+
+    private func answer(_ token: Token, _ answer: Answer) {
+        guard let caller = callers.removeValue(forKey: token) else { return }
+        if case .refresh(let keys) = caller { refreshing.subtract(keys) }
+        switch (caller, answer) {
+        case (_, .failed(let failure)): caller.fail(ClientError(failure, key: caller.key, path: settings.path))
+        case (.write(let key, let continuation), .accepted(let receipt)):
+            let promise = VerdictPromise()
+            promises[receipt] = promise
+            continuation.resume(returning: PendingWrite(receipt: receipt, key: key, promise: promise))
+        case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views)
+        case (.clear(let continuation), .cleared): continuation.resume()
+        case (.refresh, _): break
+        default: caller.fail(ClientError.unexpectedAnswer("the sync machine gave an answer to another question, which is a mistake in it"))
+        }
+    }
+
+    private func decide(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
+        let promise = promises.removeValue(forKey: receipt)
+        switch verdict {
+        case .applied(let revision): promise?.resolve(.success(.confirmed(revision)))
+        case .rejected(let problem):
+            promise?.resolve(.success(.rejected(problem)))
+            rejections.tell(SyncClient.Rejection(number: receipt.number, key: key, problem: problem))
+        case .merged(let next): promises[next] = promise
+        case .cleared: promise?.resolve(.failure(.cleared))
+        }
+    }
+
+    // MARK: The user's closures, and the log
+
+    private func merge(_ request: MergeRequest) {
+        guard let closure = merges[request.name] else { return submit(.merged(request.receipt, .unavailable)) }
+        let logger = settings.logger
+        mergeQueue.async { @Sendable [weak self, executor, run] in
+            let resolution: Resolution
+            do {
+                resolution = try closure(request)
+            } catch {
+                logger.warning("the merge closure of \(request.key) threw, so the write counts as rejected: \(error)")
+                resolution = .takeTheirs
+            }
+            executor.queue.async { @Sendable [weak self] in
+                self?.assumeIsolated { engine in
+                    if engine.run == run { engine.submit(.merged(request.receipt, resolution)) }
+                }
+            }
+        }
+    }
+
+    private func log(_ line: LogLine) {
+        switch line.level {
+        case .info: settings.logger.info("\(line.text)")
+        case .warning: settings.logger.warning("\(line.text)")
+        case .error: settings.logger.error("\(line.text)")
+        }
+    }
+}

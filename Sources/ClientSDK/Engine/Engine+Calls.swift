@@ -1,0 +1,138 @@
+internal import Dispatch
+internal import FreshetWire
+
+extension Engine {
+    // MARK: Writing
+
+    /// Gives the receipt once the row is on disk; by then the value is shown.
+    func write(_ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy) async throws -> PendingWrite {
+        let base = try stored(key)
+        let token = nextToken()
+        return try await withCheckedThrowingContinuation { continuation in
+            callers[token] = .write(key, continuation)
+            submit(.set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: base)))
+        }
+    }
+
+    func clear() async throws {
+        _ = try running()
+        let token = nextToken()
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            callers[token] = .clear(continuation)
+            submit(.clear(newClient: EngineSettings.randomClient, token))
+        }
+    }
+
+    // MARK: Reading
+
+    /// What the disk knows of a key, with pending writes over it; taken into memory.
+    func load(_ key: RecordKey) throws -> CachedValue {
+        let disk = try running()
+        if let hit = memory.read(key) { return hit.value }
+        // Views of keys with pending writes are in memory for as long as those wait, so here none are left out.
+        return memory.store(try reading(disk) { try view(of: key, stored: $0.entry(key)) })
+    }
+
+    /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
+    func fetch(_ keys: [RecordKey]) async throws -> [CachedValue] {
+        let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
+        let token = nextToken()
+        let views = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[KeyView], any Error>) in
+                guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+                callers[token] = .views(keys, continuation)
+                submit(.fetch(FetchRequest(token: token, items: items)))
+            }
+        } onCancel: {
+            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }
+        }
+        return views.map { CachedValue($0) }
+    }
+
+    private func abandon(_ token: Token) {
+        guard let caller = callers.removeValue(forKey: token) else { return }
+        submit(.abandon(token))
+        caller.fail(CancellationError())
+    }
+
+    /// The ids of the collection's records as they are shown, by their bytes.
+    func ids(in collection: String) throws -> [String] {
+        let disk = try running()
+        var ids = Set(try reading(disk) { try $0.ids(in: collection) })
+        for key in machine?.overlaidKeys ?? [] where key.collection == collection {
+            if case .content? = memory.read(key)?.value.view.value { ids.insert(key.id) } else { ids.remove(key.id) }
+        }
+        return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The keys of these that neither memory nor disk knows.
+    func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { try load($0).view.value == .unknown } }
+
+    func explain(_ key: RecordKey) throws -> (value: CachedValue, notes: [StoryNote]) {
+        (try load(key), machine?.story(of: key) ?? [])
+    }
+
+    // MARK: Observing
+
+    /// The present value and each later one; ends with the client. One who is slow gets the latest only.
+    func observe(_ key: RecordKey, fetches: Bool) throws -> AsyncStream<CachedValue> {
+        let first = try load(key)
+        let (stream, continuation) = AsyncStream.makeStream(of: CachedValue.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = KeyObserver(first, fetches: fetches, continuation)
+        let id = observers.add(observer)
+        memory.retain(key)
+        continuation.onTermination = { [observers, memory] _ in
+            observers.remove(id, of: key)
+            memory.release(key)
+        }
+        if first.view.value == .unknown { refresh() }
+        return stream
+    }
+
+    /// The collection's members, and a stream that speaks when they have changed.
+    func observe(collection: String, fetches: Bool) throws -> (CollectionObserver, AsyncStream<Void>) {
+        let disk = try running()
+        var members: [CachedValue] = []
+        for entry in try reading(disk, { try $0.entries(in: collection) }) {
+            // What memory has, decoded perhaps, is the same or pending.
+            let value = memory.peek(entry.key) ?? CachedValue(KeyView(entry.key, entry))
+            if value.view.isShown { members.append(value) }
+        }
+        for key in machine?.overlaidKeys ?? [] where key.collection == collection {
+            if let value = memory.peek(key), value.view.isShown { members.append(value) }
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = CollectionObserver(collection, members, fetches: fetches, continuation)
+        let id = observers.add(observer)
+        continuation.onTermination = { [observers] _ in observers.remove(id, of: collection) }
+        return (observer, stream)
+    }
+
+    // MARK: Disk
+
+    private func stored(_ key: RecordKey) throws -> Entry? { try reading(try running()) { try $0.entry(key) } }
+
+    /// Reads from the disk; a failure is the caller's, damage the end.
+    private func reading<Value>(_ disk: DiskTier, _ body: (DiskTier) throws -> Value) throws -> Value {
+        do {
+            return try body(disk)
+        } catch {
+            let failure = DiskTier.clientError(error, disk.path)
+            guard case .corrupt = failure else { throw failure }
+            giveUp(failure)
+            throw self.failure ?? failure
+        }
+    }
+
+    private func view(of key: RecordKey, stored: Entry?) -> KeyView { machine?.view(of: key, stored: stored) ?? KeyView(key, stored) }
+}
+
+extension KeyView {
+    /// Whether a list of the collection shows it: a record, or a removal that is pending.
+    var isShown: Bool {
+        switch value {
+        case .content: true
+        case .absent, .unknown: isPending
+        }
+    }
+}

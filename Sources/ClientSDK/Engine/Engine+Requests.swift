@@ -1,0 +1,89 @@
+internal import Dispatch
+internal import FreshetWire
+internal import HTTPTypes
+
+extension Engine {
+    func send(_ request: RequestDescription) {
+        requests[request.id] = .some(nil)
+        guard let token = settings.token else { return transmit(request, token: nil) }
+        // The user's closure may take its time, and any thread: it is asked outside of the queue.
+        Task.detached { [weak self, run] in
+            do {
+                let text = try await token(request.needsFreshToken)
+                await self?.transmit(request, token: text, of: run)
+            } catch {
+                await self?.receive(.failure(.unreachable(ClientError.noToken("\(error)").description)), for: request.id, of: run)
+            }
+        }
+    }
+
+    func cancel(_ id: RequestID) {
+        guard let number = requests.removeValue(forKey: id) else { return }
+        if let number { transport?.cancel(number) }
+    }
+
+    private func transmit(_ request: RequestDescription, token: String?, of run: Int) {
+        guard run == self.run else { return }
+        transmit(request, token: token)
+    }
+
+    private func transmit(_ request: RequestDescription, token: String?) {
+        // Cancelled while its token was asked for?
+        guard let transport, requests[request.id] != nil else { return }
+        if let token, !Self.isToken(token) {
+            let text = ClientError.noToken("it gave a text that cannot stand in a field: visible ASCII only").description
+            return receive(.failure(.unreachable(text)), for: request.id, of: run)
+        }
+        requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, executor, run] outcome in
+            executor.queue.async { @Sendable [weak self] in
+                self?.assumeIsolated { $0.receive(ReplyDecoder.decode(outcome, for: request.kind), for: request.id, of: run) }
+            }
+        }
+    }
+
+    private func receive(_ reply: Reply, for id: RequestID, of run: Int) {
+        guard run == self.run, requests.removeValue(forKey: id) != nil else { return }
+        submit(.replied(id, reply))
+    }
+
+    /// Visible ASCII, so that nothing in it ends the field.
+    private static func isToken(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    // MARK: Requests of the user's own, past the machine
+
+    /// Sends a request under the server's address and gives the reply, whatever its status. A refused token is asked for afresh, once.
+    nonisolated func exchange(_ method: HTTPRequest.Method, _ path: String, json: [UInt8]) async throws -> HTTPReply {
+        let reply = try await exchangeOnce(method, path, json, needsFreshToken: false)
+        guard reply.status == 401, settings.token != nil else { return reply }
+        return try await exchangeOnce(method, path, json, needsFreshToken: true)
+    }
+
+    private nonisolated func exchangeOnce(
+        _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8], needsFreshToken: Bool
+    ) async throws -> HTTPReply {
+        var text: String?
+        if let token = settings.token {
+            do {
+                text = try await token(needsFreshToken)
+            } catch {
+                throw ClientError.noToken("\(error)")
+            }
+        }
+        guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
+        let request = settings.requests.request(method, path, text, settings.requestTimeout, json: json)
+        return try await exchange(request)
+    }
+
+    private func exchange(_ request: HTTPRequestDescription) async throws -> HTTPReply {
+        _ = try running()
+        guard let transport else { throw ClientError.stopped }
+        let outcome: Result<HTTPReply, TransportError> = await withCheckedContinuation { continuation in
+            transport.send(request) { continuation.resume(returning: $0) }
+        }
+        switch outcome {
+        case .success(let reply): return reply
+        case .failure(.aborted): throw ClientError.stopped
+        case .failure(let error): throw ClientError.unreachable(error.description)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import DequeModule
+internal import Dispatch
+internal import FreshetWire
+internal import Logging
+
+/// The edge around ``SyncMachine``: owns the machine, the disk and the timer, feeds events in and carries actions out.
+///
+/// An actor on a serial queue of its own. What it shares with readers, the memory tier, the observers and the status, has locks of its
+/// own, so that a synchronous read never waits for the queue.
+actor Engine {
+    nonisolated let executor = QueueExecutor(label: "freshet.engine")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    nonisolated let settings: EngineSettings
+    nonisolated let memory: MemoryTier
+    nonisolated let observers = ObserverRegistry()
+    nonisolated let board = StatusBoard()
+    nonisolated let merges = MergeRegistry()
+    nonisolated let rejections = RejectionBoard()
+    /// Where the user's merge closures run, so that a slow one holds up nothing but its own write.
+    nonisolated let mergeQueue = DispatchQueue(label: "freshet.merge")
+
+    var machine: SyncMachine?
+    var disk: DiskTier?
+    var transport: CurlTransport?
+    var timer: EngineTimer?
+    /// Why there is no machine although nobody called ``stop()``: the disk failed for good.
+    var failure: ClientError?
+
+    /// Counts the starts, so that what belongs to an earlier life is known when it comes late.
+    var run = 0
+    private var inbox: Deque<SyncEvent> = []
+    private var isHandling = false
+    private var lastToken: Int64 = 0
+    var callers: [Token: Caller] = [:]
+    var promises: [Receipt: VerdictPromise] = [:]
+    /// The transport's number of each request; `nil` while its token is being asked for.
+    var requests: [RequestID: UInt64?] = [:]
+    /// What was fetched for observers and has not come yet, so that it is not asked for twice.
+    var refreshing: Set<RecordKey> = []
+
+    init(_ settings: EngineSettings) {
+        self.settings = settings
+        memory = MemoryTier(costLimit: settings.memoryLimit)
+    }
+
+    // MARK: Life
+
+    func start() throws(ClientError) {
+        guard machine == nil else { return }
+        failure = nil
+        let client = settings.client ?? EngineSettings.randomClient
+        let disk = try DiskTier(directory: settings.directory, namespace: settings.namespace, client: client, fileLimit: settings.fileLimit)
+        let persisted = try loaded(disk)
+        do {
+            transport = try CurlTransport(settings.transport)
+        } catch {
+            throw .storageFailed(path: settings.path, "\(error)")
+        }
+        self.disk = disk
+        machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
+        timer = EngineTimer(executor.queue) { [weak self] in self?.assumeIsolated { $0.tick() } }
+        run += 1
+        submit(.started(persisted))
+    }
+
+    private func loaded(_ disk: DiskTier) throws(ClientError) -> PersistedState {
+        do {
+            return try disk.load()
+        } catch {
+            throw DiskTier.clientError(error, disk.path)
+        }
+    }
+
+    /// Ends all activity; what is on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.
+    func stop() { shutDown(.stopped) }
+
+    func shutDown(_ reason: ClientError) {
+        guard machine != nil else { return }
+        // What the machine would say to a last event, cancel all and answer everyone, is done here for all reasons alike.
+        machine = nil
+        inbox = []
+        timer = nil
+        transport?.shutdown()
+        transport = nil
+        disk = nil
+        requests = [:]
+        refreshing = []
+        for caller in callers.values { caller.fail(reason) }
+        callers = [:]
+        for promise in promises.values { promise.resolve(.failure(reason)) }
+        promises = [:]
+        memory.removeAll()
+        observers.finish()
+        board.update { $0.connection = .stopped }
+    }
+
+    /// The disk is damaged: goes on with nothing, moves the file aside and says so, loudly.
+    func giveUp(_ error: ClientError) {
+        let path = disk?.path
+        shutDown(error)
+        guard case .corrupt = error, let path else { return failure = error }
+        // The connection is closed by now: shutDown let go of the disk.
+        let failure = ClientError.corrupt(path: path, quarantine: DiskTier.quarantine(path))
+        settings.logger.critical("\(failure)")
+        self.failure = failure
+        board.update { $0.feedError = failure }
+    }
+
+    // MARK: Events
+
+    /// Hands the machine an event and carries out what it wants, until nothing is left to do.
+    func submit(_ event: SyncEvent) {
+        inbox.append(event)
+        guard !isHandling else { return }
+        isHandling = true
+        defer { isHandling = false }
+        while let event = inbox.popFirst() {
+            let actions = machine?.handle(event, at: DeviceClock.moment) ?? []
+            for action in actions { carryOut(action) }
+        }
+    }
+
+    private func tick() {
+        guard let (gap, due) = timer?.look() else { return }
+        if gap { submit(.wake) }
+        if due { submit(.timer) }
+    }
+
+    func nextToken() -> Token {
+        lastToken += 1
+        return Token(lastToken)
+    }
+
+    /// What a call needs, or why there is none.
+    func running() throws(ClientError) -> DiskTier {
+        guard machine != nil, let disk else { throw failure ?? .stopped }
+        return disk
+    }
+}

@@ -1,0 +1,107 @@
+internal import FreshetWire
+internal import Logging
+
+/// A checked ``SyncClient/Configuration``.
+struct EngineSettings: Sendable {
+    let requests: RequestEncoder
+    let namespace: Namespace
+    let directory: String?
+    let fileLimit: Int?
+    let memoryLimit: Int
+    let client: ClientIdentifier?
+    let token: (@Sendable (Bool) async throws -> String?)?
+    let sync: SyncSettings
+    let transport: CurlTransport.Configuration
+    let requestTimeout: Duration
+    let logger: Logger
+
+    /// Where things are kept, for error texts.
+    var path: String { directory ?? "memory" }
+
+    init(_ configuration: SyncClient.Configuration) throws(ClientError) {
+        namespace = try Self.name { () throws(WireError) in try Namespace(configuration.namespace) }
+        requests = RequestEncoder(
+            base: try Self.address(configuration.url), namespace: namespace,
+            responseLimit: try Self.check(configuration.responseLimit, in: 1_024...Int.max, "responseLimit", "bytes"))
+        directory =
+            switch configuration.storage {
+            case .memory: nil
+            case .directory(let path) where path.isEmpty: throw .invalidConfiguration("the directory's name is empty; use .memory for none")
+            case .directory(let path): path
+            }
+        fileLimit = try configuration.fileLimit.map { limit throws(ClientError) in
+            try Self.check(limit, in: 65_536...Int.max, "fileLimit", "bytes")
+        }
+        memoryLimit = try Self.check(configuration.memoryLimit, in: 0...Int.max, "memoryLimit", "bytes")
+        client = try configuration.client.map { text throws(ClientError) in
+            try Self.name { () throws(WireError) in try ClientIdentifier(text) }
+        }
+        token = configuration.token
+        requestTimeout = configuration.requestTimeout
+        logger = configuration.logger
+        sync = try Self.sync(configuration)
+        var transport = CurlTransport.Configuration()
+        transport.connectTimeout = try Self.check(configuration.connectTimeout, atLeast: .milliseconds(1), "connectTimeout")
+        transport.allowsHTTP2 = configuration.allowsHTTP2
+        self.transport = transport
+    }
+
+    /// A name that no other device will ever have.
+    static var randomClient: ClientIdentifier {
+        let bits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+        // Letters and digits, at most 26 of them, so always valid.
+        guard let client = try? ClientIdentifier("d-\(bits)") else { preconditionFailure("letters and digits are a valid name") }
+        return client
+    }
+
+    private static func sync(_ configuration: SyncClient.Configuration) throws(ClientError) -> SyncSettings {
+        var sync = SyncSettings()
+        sync.following = configuration.following == .everything ? .everything : .held
+        sync.filter = try name { () throws(WireError) in
+            try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
+        }
+        let hold = configuration.hold.components
+        guard hold.attoseconds == 0, (1...60).contains(hold.seconds) else {
+            throw .invalidConfiguration("hold is \(configuration.hold): it takes 1 to 60 whole seconds")
+        }
+        sync.hold = Int(hold.seconds)
+        sync.grace = Int64(try check(configuration.grace, atLeast: .milliseconds(1), "grace").wholeMilliseconds)
+        sync.requestTimeout = Int64(try check(configuration.requestTimeout, atLeast: .milliseconds(1), "requestTimeout").wholeMilliseconds)
+        sync.firstDelay = Int64(try check(configuration.firstDelay, atLeast: .milliseconds(1), "firstDelay").wholeMilliseconds)
+        sync.longestDelay = Int64(
+            try check(configuration.longestDelay, atLeast: configuration.firstDelay, "longestDelay").wholeMilliseconds)
+        return sync
+    }
+
+    private static func address(_ url: String) throws(ClientError) -> String {
+        var base = url[...]
+        while base.last == "/" { base.removeLast() }
+        let scheme = ["http://", "https://"].first { base.lowercased().hasPrefix($0) }
+        guard let scheme, base.utf8.count > scheme.utf8.count, !base.contains(where: { $0 == "?" || $0 == "#" }),
+            base.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw .invalidConfiguration("'\(url)' is no server's address: it takes http:// or https://, a host, perhaps a port and a path")
+        }
+        return String(base)
+    }
+
+    private static func name<Value>(_ body: () throws(WireError) -> Value) throws(ClientError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw .invalidName(error.description)
+        }
+    }
+
+    private static func check(_ value: Int, in range: ClosedRange<Int>, _ name: String, _ unit: String) throws(ClientError) -> Int {
+        guard range.contains(value) else {
+            throw .invalidConfiguration("\(name) is \(value): it takes at least \(range.lowerBound) \(unit)")
+        }
+        return value
+    }
+
+    private static func check(_ value: Duration, atLeast least: Duration, _ name: String) throws(ClientError) -> Duration {
+        guard value >= least else { throw .invalidConfiguration("\(name) is \(value): it takes at least \(least)") }
+        return value
+    }
+}

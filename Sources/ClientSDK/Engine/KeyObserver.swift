@@ -1,0 +1,33 @@
+internal import FreshetWire
+internal import Synchronization
+
+/// One who looks at a key: gets the latest value, and skips those that came while it was busy.
+final class KeyObserver: Sendable {
+    let key: RecordKey
+    /// Whether what is not known is to be fetched.
+    private let fetches: Bool
+    private let continuation: AsyncStream<CachedValue>.Continuation
+    private let latest: Mutex<CachedValue>
+
+    init(_ first: CachedValue, fetches: Bool, _ continuation: AsyncStream<CachedValue>.Continuation) {
+        key = first.view.key
+        self.fetches = fetches
+        self.continuation = continuation
+        latest = Mutex(first)
+        continuation.yield(first)
+    }
+
+    func tell(_ value: CachedValue) {
+        latest.withLock { $0 = value }
+        continuation.yield(value)
+    }
+
+    func forget(_ condition: (KeyView) -> Bool) {
+        let view = latest.withLock { $0.view }
+        if view.value != .unknown, !view.isPending, condition(view) { tell(CachedValue(KeyView(key, nil))) }
+    }
+
+    func finish() { continuation.finish() }
+
+    var unknownKey: RecordKey? { fetches && latest.withLock { $0.view.value } == .unknown ? key : nil }
+}

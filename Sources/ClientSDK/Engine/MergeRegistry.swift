@@ -1,0 +1,25 @@
+internal import FreshetWire
+internal import Synchronization
+
+/// The merge closures by the name of their collection: being found by name, they also serve writes of before a restart.
+final class MergeRegistry: Sendable {
+    typealias Closure = @Sendable (MergeRequest) throws -> Resolution
+
+    private let closures = Mutex<[MergeName: Closure]>([:])
+
+    subscript(name: MergeName) -> Closure? { closures.withLock { $0[name] } }
+
+    func set<Value>(_ closure: @escaping MergeClosure<Value>, for collection: String, _ codec: ValueCodec<Value>) {
+        let wrapped: Closure = { request in
+            let conflict = MergeConflict(
+                id: request.key.id, base: try request.base.map(codec.decode), mine: try request.mine.map(codec.decode),
+                theirs: try request.theirs.map(codec.decode))
+            return switch try closure(conflict) {
+            case .value(let value): .put(try codec.encode(value))
+            case .remove: .delete
+            case .takeTheirs: .takeTheirs
+            }
+        }
+        closures.withLock { $0[MergeName(collection)] = wrapped }
+    }
+}

@@ -1,0 +1,37 @@
+internal import FreshetWire
+internal import HTTPTypes
+
+/// Makes HTTP of the machine's requests, and the machine's replies of HTTP. Pure.
+struct RequestEncoder: Sendable {
+    /// The server's address without a slash at the end.
+    let base: String
+    let namespace: Namespace
+    let responseLimit: Int
+
+    func encode(_ request: RequestDescription, token: String?) -> HTTPRequestDescription {
+        let timeout = Duration.milliseconds(request.timeout)
+        switch request.kind {
+        case .changes(let since, let filter, let wait, let limit):
+            return self.request(
+                .get, namespace.changesPath(since: since, filter: filter, wait: wait, limit: limit, values: true), token, timeout)
+        case .writes(let batch): return self.request(.post, namespace.writesPath, token, timeout, json: batch.json)
+        case .reads(let reads): return self.request(.post, namespace.readsPath, token, timeout, json: reads.json)
+        case .record(let key, let known):
+            var result = self.request(.get, namespace.path(of: key), token, timeout)
+            result.fields[.ifNoneMatch] = known?.entityTag
+            return result
+        case .clientStatus(let client): return self.request(.get, namespace.path(of: client), token, timeout)
+        }
+    }
+
+    /// A request to a path under the server's address.
+    func request(
+        _ method: HTTPRequest.Method, _ path: String, _ token: String?, _ timeout: Duration, json: [UInt8]? = nil
+    ) -> HTTPRequestDescription {
+        var fields: HTTPFields = [.accept: "application/json, application/problem+json"]
+        if let token { fields[.authorization] = "Bearer \(token)" }
+        if json != nil { fields[.contentType] = Content.json }
+        return HTTPRequestDescription(
+            method: method, url: base + path, fields: fields, body: json, timeout: timeout, maximumResponseSize: responseLimit)
+    }
+}

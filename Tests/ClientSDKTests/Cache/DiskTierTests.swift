@@ -1,0 +1,265 @@
+import Glibc
+import SQLite
+import Testing
+
+@testable import FreshetClient
+
+@Suite struct DiskTierTests {
+    private let directory = TemporaryDirectory()
+
+    private func open(fileLimit: Int? = nil) throws -> DiskTier {
+        try DiskTier(directory: directory.path, namespace: Sample.namespace, client: Sample.client, fileLimit: fileLimit)
+    }
+
+    private func transaction(
+        entries: [EntryOperation] = [], outbox: [OutboxOperation] = [], state: [StateChange] = [], clear: ClientIdentifier? = nil
+    ) -> DiskTransaction {
+        DiskTransaction(id: TransactionID(1), clear: clear, entries: entries, outbox: outbox, state: state)
+    }
+
+    private func error(_ body: () throws -> Void) -> ClientError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? ClientError ?? DiskTier.clientError(error, directory.file("freshet.sqlite"))
+        }
+    }
+
+    // MARK: What is stored
+
+    @Test func aTransactionIsThereAfterTheFileIsOpenedAgain() throws {
+        // Given a tier with an entry, a known absence, a write, a frozen entry, and a state
+        let row = Sample.row(1, "notes/1", .put(Sample.json("{\"a\":1}")))
+        let frozen = Sample.entry("notes/1", 2)
+        do {
+            let tier = try open()
+            _ = try tier.apply(
+                transaction(
+                    entries: [
+                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false),
+                        .put(Sample.entry("notes/ü~1", 5, nil), onlyIfHeld: false),
+                        .put(Sample.entry("blobs/x", 6, Content(bytes: [0, 255, 0], type: "image/png")), onlyIfHeld: false),
+                        .put(Sample.entry("blobs/empty", 7, Content(bytes: [], type: "text/plain")), onlyIfHeld: false),
+                    ],
+                    outbox: [.put(row), .freeze(frozen)],
+                    state: [.nextNumber(2), .nextReceipt(2), .cursor(Sample.cursor(7)), .epoch(Sample.epoch), .pass(3)]))
+        }
+        // When it is opened again
+        let tier = try open()
+        let persisted = try tier.load()
+        // Then all is there
+        #expect(persisted.state.client == Sample.client)
+        #expect(persisted.state.nextNumber == 2 && persisted.state.cursor == Sample.cursor(7) && persisted.state.pass == 3)
+        #expect(persisted.outbox == [row])
+        #expect(persisted.bases == [Sample.entry("notes/1", 4, Sample.json("{}"))])
+        #expect(persisted.frozen == [frozen])
+        #expect(try tier.entry(Sample.key("notes/ü~1")) == Sample.entry("notes/ü~1", 5, nil))
+        #expect(try tier.entry(Sample.key("blobs/x"))?.content == Content(bytes: [0, 255, 0], type: "image/png"))
+        #expect(try tier.entry(Sample.key("blobs/empty"))?.content == Content(bytes: [], type: "text/plain"))
+        #expect(try tier.entry(Sample.key("notes/none")) == nil)
+        #expect(try tier.ids(in: "notes") == ["1"])
+        #expect(try tier.entries(in: "blobs").map(\.key.id) == ["empty", "x"])
+    }
+
+    @Test func theDeviceKeepsItsName() throws {
+        _ = try open()
+        let other = try DiskTier(directory: directory.path, namespace: Sample.namespace, client: ClientIdentifier("another"))
+        #expect(other.state.client == Sample.client)
+    }
+
+    @Test func clearLeavesNothingOfBefore() throws {
+        let tier = try open()
+        _ = try tier.apply(
+            transaction(
+                entries: [.put(Sample.entry("notes/1", 4, Sample.json("\"a-secret-text\"")), onlyIfHeld: false)],
+                outbox: [.put(Sample.row(1, "notes/1", .delete)), .freeze(Sample.entry("notes/2", 1))], state: [.nextNumber(2)]))
+        let next = try ClientIdentifier("device-2")
+        _ = try tier.apply(transaction(clear: next))
+        let persisted = try tier.load()
+        #expect(persisted == PersistedState(state: SyncState(client: next)))
+        #expect(try tier.entry(Sample.key("notes/1")) == nil)
+        // Not even in pages that are free
+        try tier.connection.checkpoint(truncating: true)
+        let descriptor = Glibc.open(directory.file("freshet.sqlite"), O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = read(descriptor, &bytes, bytes.count)
+        close(descriptor)
+        #expect(!String(decoding: bytes[..<count], as: UTF8.self).contains("a-secret-text"))
+    }
+
+    @Test(arguments: 0..<20) func itDoesWhatTheRulesSay(_ seed: Int) throws {
+        // Given random transactions over few keys, epochs and passes
+        var random = SplitMix(UInt64(seed))
+        func pick<Element>(_ elements: [Element]) -> Element { elements[Int(random.next() % UInt64(elements.count))] }
+        let keys = ["a/1", "a/12", "a/2", "a/é", "a/e\u{301}", "b/1", "b/\u{10FFFF}x"]
+        let epochs = [Epoch("e1")!, Epoch("e2")!]
+        func entry() -> Entry {
+            let revision = Int64(random.next() % 6)
+            return Sample.entry(
+                pick(keys), revision, asOf: revision + Int64(random.next() % 3), pass: Int64(1 + random.next() % 3), epoch: pick(epochs),
+                random.next() % 3 == 0 ? nil : Sample.json("\(random.next() % 100)"), origin: pick([.feed, .fetch, .ownWrite, .rejection]))
+        }
+        func operation() -> EntryOperation {
+            switch random.next() % 8 {
+            case 0...4: return .put(entry(), onlyIfHeld: random.next() % 3 == 0)
+            case 5:
+                let news = entry()
+                return .confirm(
+                    Confirmation(
+                        key: news.key, epoch: news.epoch, revision: news.revision, asOf: news.asOf, pass: news.pass,
+                        verifiedAt: Timestamp(milliseconds: Int64(random.next() % 5_000))))
+            case 6:
+                let scope = pick([
+                    InvalidationScope.everything, .key(Sample.key(pick(keys))), .collection("a", prefix: ""), .collection("a", prefix: "1"),
+                    .collection("a", prefix: "e"), .collection("b", prefix: "\u{10FFFF}"),
+                ])
+                return .evict(scope, before: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
+            default: return .evictUnverified(pass: Int64(1 + random.next() % 3))
+            }
+        }
+        let tier = try open()
+        var model = VolatileStore(client: Sample.client)
+        for turn in 0..<300 {
+            // When both carry them out
+            let transaction = transaction(entries: (0..<(1 + random.next() % 4)).map { _ in operation() })
+            let skipped = try tier.apply(transaction)
+            // Then both hold the same, and what it skipped had no effect in the model (which also counts what changes a row into itself)
+            let expected = model.commit(transaction)
+            #expect(Set(skipped).isSubset(of: expected), "turn \(turn): \(transaction.entries)")
+            for key in keys.map(Sample.key) { #expect(try tier.entry(key) == model.entries[key], "turn \(turn): \(transaction.entries)") }
+            let query = HeldQuery(pass: 3, after: random.next() % 2 == 0 ? nil : Sample.key("a/12"), limit: 3)
+            #expect(try tier.heldKeys(query) == model.heldKeys(query))
+        }
+    }
+
+    @Test func whatComesAfterAPrefix() {
+        #expect("a".nextAfterAllWithPrefix == "b")
+        #expect("a\u{10FFFF}".nextAfterAllWithPrefix == "b")
+        #expect("\u{10FFFF}".nextAfterAllWithPrefix == nil)
+        #expect("\u{D7FF}".nextAfterAllWithPrefix == "\u{E000}")
+    }
+
+    // MARK: What goes wrong
+
+    @Test func aFullDiskIsAnErrorAndNothingIsLost() throws {
+        // Given a file that may not grow beyond 16 pages, with a write in it
+        let tier = try open(fileLimit: 65_536)
+        let first = Sample.row(1, "notes/1", .put(Sample.json("1")))
+        _ = try tier.apply(transaction(outbox: [.put(first)], state: [.nextNumber(2)]))
+        // When a change comes that is larger than what is left
+        let large = Sample.entry("notes/2", 5, Content(bytes: [UInt8](repeating: 7, count: 200_000), type: "image/png"))
+        let failure = error {
+            _ = try tier.apply(transaction(entries: [.put(large, onlyIfHeld: false)], state: [.cursor(Sample.cursor(5))]))
+        }
+        // Then it is refused whole, in memory too, and what was there is still there
+        #expect(failure == .diskFull(path: directory.file("freshet.sqlite")))
+        #expect(tier.state.cursor == nil && tier.state.nextNumber == 2)
+        #expect(try tier.entry(large.key) == nil)
+        #expect(try tier.load().outbox == [first])
+        // And smaller things still go in
+        _ = try tier.apply(transaction(entries: [.put(Sample.entry("notes/3", 6), onlyIfHeld: false)]))
+        #expect(try tier.entry(Sample.key("notes/3")) != nil)
+    }
+
+    @Test func aSecondOpenerIsToldWhoHasIt() throws {
+        let first = try open()
+        let failure = error { _ = try open() }
+        #expect(failure == .directoryInUse(path: directory.path, holder: "another client of this process \(getpid())"))
+        // And the first one goes on
+        _ = try first.apply(transaction(state: [.nextNumber(9)]))
+        #expect(first.state.nextNumber == 9)
+    }
+
+    @Test func aNewerSchemaIsLeftAlone() throws {
+        _ = try open()
+        let connection = try Connection(path: directory.file("freshet.sqlite"))
+        try connection.setUserVersion(99)
+        try connection.checkpoint(truncating: true)
+        let failure = error { _ = try open() }
+        #expect(failure == .newerSchema(path: directory.file("freshet.sqlite"), found: 99, supported: Int(DiskTier.schemaVersion)))
+        #expect(try connection.userVersion == 99)
+        #expect(!directory.files.contains { $0.contains("corrupt") })
+    }
+
+    @Test func anotherNamespaceIsRefused() throws {
+        _ = try open()
+        let failure = error { _ = try DiskTier(directory: directory.path, namespace: Namespace("other"), client: Sample.client) }
+        guard case .invalidConfiguration(let text)? = failure else {
+            Issue.record("got \(String(describing: failure))")
+            return
+        }
+        #expect(text.contains("'test'") && text.contains("'other'"))
+    }
+
+    @Test func aFileThatIsNoDatabaseIsMovedAsideAndTheNextOpeningBeginsAnew() throws {
+        // Given a file of something else
+        directory.write([UInt8](repeating: 0x41, count: 8_192), to: "freshet.sqlite")
+        // When it is opened
+        let failure = error { _ = try open() }
+        // Then it was moved aside, the error says where, and its bytes are kept
+        guard case .corrupt(directory.file("freshet.sqlite"), let quarantine)? = failure else {
+            Issue.record("got \(String(describing: failure))")
+            return
+        }
+        #expect(quarantine.hasPrefix(directory.file("freshet.sqlite.corrupt-")))
+        #expect(access(quarantine, F_OK) == 0)
+        #expect(failure?.description.contains(quarantine) == true)
+        // And the next opening begins anew
+        #expect(try open().load().outbox.isEmpty)
+    }
+
+    @Test func damageWithinTheFileIsFoundWhenItIsMet() throws {
+        // Given a file with many entries, damaged in its middle
+        do {
+            let tier = try open()
+            let entries = (0..<500).map {
+                EntryOperation.put(
+                    Sample.entry("notes/\($0)", 5, Sample.json("\"\(String(repeating: "x", count: 200))\"")), onlyIfHeld: false)
+            }
+            _ = try tier.apply(transaction(entries: entries))
+            try tier.connection.checkpoint(truncating: true)
+        }
+        directory.write([UInt8](repeating: 0xFF, count: 60_000), to: "freshet.sqlite", at: 40_960)
+        // When everything is read
+        let failure = error { _ = try open().entries(in: "notes") }
+        // Then the damage is called by its name
+        guard case .corrupt? = failure else {
+            Issue.record("got \(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test func aDirectoryThatCannotBeMadeSaysSo() {
+        directory.write([1], to: "file")
+        let failure = error {
+            _ = try DiskTier(directory: directory.file("file/below"), namespace: Sample.namespace, client: Sample.client)
+        }
+        guard case .storageFailed(_, let text)? = failure else {
+            Issue.record("got \(String(describing: failure))")
+            return
+        }
+        #expect(text.contains("name a directory"))
+    }
+
+    /// Root may write anywhere, so for root the kernel is asked to make the directory immutable instead; where it cannot, nothing is tested.
+    @Test(.enabled(if: getuid() != 0, "root may write to read-only directories")) func aReadOnlyDirectorySaysSo() {
+        chmod(directory.path, 0o500)
+        #expect(error { _ = try open() } == .readOnly(path: directory.path))
+    }
+
+    @Test func aReadOnlyFileSystemSaysSo() {
+        // /proc takes no files, whoever asks.
+        let failure = error { _ = try DiskTier(directory: "/proc/freshet", namespace: Sample.namespace, client: Sample.client) }
+        #expect(failure != nil)
+    }
+
+    @Test func directoriesAreMadeOnTheWay() throws {
+        let path = directory.path + "/a/b"
+        _ = try DiskTier(directory: path, namespace: Sample.namespace, client: Sample.client)
+        #expect(access(path + "/freshet.sqlite", F_OK) == 0)
+        for name in ["freshet.sqlite", "freshet.sqlite-wal", "freshet.sqlite-shm", "freshet.lock"] { unlink(path + "/" + name) }
+        rmdir(path)
+        rmdir(directory.path + "/a")
+    }
+}

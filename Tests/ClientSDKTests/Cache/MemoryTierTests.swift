@@ -1,0 +1,97 @@
+import Synchronization
+import Testing
+
+@testable import FreshetClient
+
+@Suite struct MemoryTierTests {
+    private let tier = MemoryTier(costLimit: 100_000)
+
+    private func view(_ key: String, _ revision: Int64 = 1, pending: Bool = false, _ content: Content? = Sample.json("1")) -> KeyView {
+        let entry = Sample.entry(key, revision, content)
+        return KeyView(key: entry.key, value: content.map(KeyView.Value.content) ?? .absent, isPending: pending, entry: entry)
+    }
+
+    private func fill(_ count: Int) {
+        for number in 0..<count { tier.store(view("filler/\(number)", Sample.json("\"\(String(repeating: "x", count: 500))\""))) }
+    }
+
+    private func view(_ key: String, _ content: Content) -> KeyView { view(key, 1, pending: false, content) }
+
+    @Test func whatIsStoredIsReadAndWhatIsUnknownIsGone() {
+        tier.store(view("a/1"))
+        #expect(tier.read(Sample.key("a/1"))?.value.view == view("a/1"))
+        tier.store(view("a/2", 1, pending: false, nil))
+        #expect(tier.read(Sample.key("a/2"))?.value.view.value == .absent)
+        tier.store(KeyView(Sample.key("a/1"), nil))
+        #expect(tier.read(Sample.key("a/1")) == nil)
+    }
+
+    @Test func itStaysWithinItsBytes() {
+        fill(1_000)
+        #expect(tier.size.cost <= 100_000 && tier.size.count > 50)
+    }
+
+    @Test func pendingAndObservedKeysStayUntilTheyAreNeither() {
+        tier.store(view("a/pending", pending: true))
+        tier.store(view("a/observed"))
+        tier.retain(Sample.key("a/observed"))
+        fill(1_000)
+        #expect(tier.read(Sample.key("a/pending")) != nil && tier.read(Sample.key("a/observed")) != nil)
+        tier.store(view("a/pending"))
+        tier.release(Sample.key("a/observed"))
+        fill(1_000)
+        #expect(tier.read(Sample.key("a/pending")) == nil && tier.read(Sample.key("a/observed")) == nil)
+    }
+
+    @Test func sweepsTakeWhatTheyReachButNothingPending() {
+        for key in ["a/1", "a/12", "a/2", "b/1"] { tier.store(view(key, 5)) }
+        tier.store(view("a/13", 5, pending: true))
+        tier.sweep(.collection("a", prefix: "1"), before: Sample.cursor(5))
+        #expect(tier.read(Sample.key("a/1")) != nil)
+        tier.sweep(.collection("a", prefix: "1"), before: Sample.cursor(6))
+        #expect(tier.read(Sample.key("a/1")) == nil && tier.read(Sample.key("a/12")) == nil)
+        #expect(tier.read(Sample.key("a/13")) != nil && tier.read(Sample.key("a/2")) != nil && tier.read(Sample.key("b/1")) != nil)
+        tier.sweep(unverifiedBefore: 2)
+        #expect(tier.read(Sample.key("b/1")) == nil && tier.read(Sample.key("a/13")) != nil)
+        tier.removeAll()
+        #expect(tier.read(Sample.key("a/13")) == nil && tier.size.cost == 0)
+    }
+
+    @Test func aValueIsDecodedOnce() throws {
+        // Given a codec that counts
+        let count = Mutex(0)
+        let codec = ValueCodec<Int>(
+            encode: { Sample.json("\($0)") },
+            decode: { content in
+                count.withLock { $0 += 1 }
+                return Int(String(decoding: content.bytes, as: UTF8.self)) ?? 0
+            })
+        let value = tier.store(view("a/1", Sample.json("42")))
+        // When it is read many times, and confirmed in between
+        for _ in 0..<10 { #expect(try value.value(codec) == 42) }
+        let entry = Sample.entry("a/1", 1)
+        let confirmed = tier.confirm(
+            Confirmation(
+                key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: Sample.revision(9), pass: 1,
+                verifiedAt: Timestamp(milliseconds: 9_000)))
+        #expect(try confirmed?.value(codec) == 42)
+        #expect(confirmed?.view.entry?.asOf == Sample.revision(9))
+        // Then it was decoded once; another type is decoded for itself
+        #expect(count.withLock { $0 } == 1)
+        #expect(try value.value(ValueCodec<Double>.json()) == 42)
+        #expect(throws: ClientError.self) { try value.value(ValueCodec<[String]>.json()) }
+    }
+
+    @Test func freshnessFollowsTheStatus() {
+        tier.store(view("a/1"))
+        let time = Timestamp(milliseconds: 2_000)
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: time))
+        var rule = FreshnessRule()
+        rule.isLive = true
+        tier.setFreshness(rule)
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .live)
+        rule.pass = 2
+        tier.setFreshness(rule)
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .unverified(since: time))
+    }
+}
