@@ -12,7 +12,7 @@ struct RequestParserTests {
         var isFresh = true
     }
 
-    private static let limits = Limits(headerBytes: 256, targetBytes: 64, bodyBytes: 64)
+    private static let limits = ParserLimits(headerBytes: 256, targetBytes: 64, bodyBytes: 64)
 
     private static func parse(_ pieces: [ArraySlice<UInt8>]) -> Result {
         var parser = RequestParser(limits: limits)
@@ -27,7 +27,7 @@ struct RequestParserTests {
                 case .request(let request):
                     let target = request.head.bytes.span.text(request.head.line.target)
                     let body = String(decoding: request.body, as: UTF8.self)
-                    result.requests.append("\(request.head.line.method) \(target) \(body)")
+                    result.requests.append("\(request.head.methodName) \(target) \(body)")
                 case .failure(let failure): result.failure = failure.kind
                 }
             }
@@ -82,7 +82,7 @@ struct RequestParserTests {
     @Test("The parser tells where it stands")
     func progress() {
         // Given a parser
-        var parser = RequestParser(limits: Limits())
+        var parser = RequestParser(limits: ParserLimits(Limits()))
         func feed(_ text: String) {
             let bytes = Array(text.utf8)
             var position = 0
@@ -105,7 +105,7 @@ struct RequestParserTests {
     @Test("A refused message stays refused")
     func failed() {
         // Given a parser that has refused
-        var parser = RequestParser(limits: Limits())
+        var parser = RequestParser(limits: ParserLimits(Limits()))
         let bytes = Array("BAD\r\n".utf8)
         var position = 0
         _ = parser.consume(bytes.span, from: &position)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Request")
 struct RequestTests {
     private static func request(_ target: String, _ lines: String = "") throws -> Request {
-        var parser = RequestParser(limits: Limits())
+        var parser = RequestParser(limits: ParserLimits(Limits()))
         let bytes = Array("GET \(target) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n".utf8)
         var position = 0
         guard case .request(let parsed) = parser.consume(bytes.span, from: &position) else {

@@ -15,7 +15,7 @@ struct RouterTests {
     }()
 
     private static func match(_ method: String, _ target: String) throws -> String {
-        var parser = RequestParser(limits: Limits())
+        var parser = RequestParser(limits: ParserLimits(Limits()))
         let bytes = Array("\(method) \(target) HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         var position = 0
         guard case .request(let request) = parser.consume(bytes.span, from: &position) else { return "refused" }
@@ -67,7 +67,7 @@ struct RouterTests {
         var router = Router()
         router.on(.get, "/a/{first}") { _, _ in }
         router.on(.get, "/a/{second}") { _, _ in }
-        var parser = RequestParser(limits: Limits())
+        var parser = RequestParser(limits: ParserLimits(Limits()))
         let bytes = Array("GET /a/b HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         var position = 0
         guard case .request(let request) = parser.consume(bytes.span, from: &position),

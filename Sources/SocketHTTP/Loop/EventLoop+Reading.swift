@@ -51,7 +51,7 @@ extension EventLoop {
     /// Parses `input` and handles each request in it, as far as the connection's state lets it.
     private func parse(_ input: UnsafeRawBufferPointer, of connection: Connection) {
         let bytes = Span<UInt8>(_unsafeBytes: input)
-        var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.limits)
+        var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
         // Kept in one place only, or its buffers would be copied at each change.
         connection.backlog?.parser = nil
         var position = 0
@@ -81,7 +81,7 @@ extension EventLoop {
     }
 
     func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
-        connection.state.mayAdmit(isSafe: request.head.line.isSafe, limit: connection.context.limits.pipelinedRequests)
+        connection.state.mayAdmit(isSafe: request.head.line.method.isSafe, limit: connection.context.limits.pipelinedRequests)
     }
 
     /// RFC 9110 §10.1.1. It must not overtake answers that are due.
@@ -102,7 +102,7 @@ extension EventLoop {
         if head.line.method == .head { traits.insert(.headOnly) }
         if head.line.isHTTP10 { traits.insert(.isHTTP10) }
         if !head.keepsAlive { traits.insert(.closes) }
-        let number = connection.state.admit(isSafe: head.line.isSafe, isFinal: !head.keepsAlive)
+        let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
         let ticket = Ticket(number: number, traits: traits)
         let context = connection.context
         counters.requests.add(1)
@@ -139,12 +139,5 @@ extension EventLoop {
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)
-    }
-}
-
-extension RequestLine {
-    /// RFC 9110 §9.2.1.
-    fileprivate var isSafe: Bool {
-        method == .get || method == .head || method == .options
     }
 }

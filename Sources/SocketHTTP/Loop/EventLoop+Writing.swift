@@ -9,12 +9,19 @@ extension EventLoop {
         guard ticket.number == connection.state.turn else {
             return connection.backlogForKeeping().held.append(.init(ticket: ticket, answer: answer))
         }
-        if write(answer, to: connection, ticket) { deliverHeld(connection) }
+        if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
     }
 
     /// The same for bytes that many share: the way of a fan-out, kept short.
     func deliver(_ encoded: EncodedResponse, to connection: Connection, _ ticket: Ticket) {
-        deliver(.encoded(encoded), to: connection, ticket)
+        let isPlain = ticket.traits.isEmpty && ticket.number == connection.state.turn
+        guard isPlain, connection.isOpen, !connection.state.closes(after: ticket, isDraining: isDraining) else {
+            return deliver(.encoded(encoded), to: connection, ticket)
+        }
+        counters.responses.add(1)
+        transmit(encoded.bytes, to: connection)
+        finishTurn(connection, closes: false)
+        if connection.backlog != nil { deliverHeld(connection) }
     }
 
     /// A piece of a stream.

@@ -152,6 +152,8 @@ final class EventLoop: @unchecked Sendable {
 
     private func handle(_ message: LoopMessage) {
         switch message {
+        case .answer(let connection, let ticket, .encoded(let encoded)):
+            deliver(encoded, to: connection, ticket)
         case .answer(let connection, let ticket, let answer):
             deliver(answer, to: connection, ticket)
         case .fanOut(let recipients, let encoded):

@@ -10,7 +10,7 @@ public struct Query: Sendable {
     public subscript(name: String) -> String? {
         var result: String?
         forEachPair { bytes, key, value in
-            guard PercentEncoding.text(bytes, key) == name else { return true }
+            guard PercentEncoding.matches(bytes, key, name) else { return true }
             result = PercentEncoding.text(bytes, value)
             return false
         }
@@ -21,7 +21,7 @@ public struct Query: Sendable {
     public func values(of name: String) -> [String] {
         var result: [String] = []
         forEachPair { bytes, key, value in
-            if PercentEncoding.text(bytes, key) == name { result.append(PercentEncoding.text(bytes, value)) }
+            if PercentEncoding.matches(bytes, key, name) { result.append(PercentEncoding.text(bytes, value)) }
             return true
         }
         return result

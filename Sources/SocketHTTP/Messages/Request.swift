@@ -25,7 +25,7 @@ public struct Request: Sendable {
     }
 
     /// The method. A `GET` route is given `HEAD` requests too; their body is left out as the answer is sent.
-    public var method: HTTPRequest.Method { head.line.method }
+    public var method: HTTPRequest.Method { head.methodName }
 
     /// The target as it was sent: usually path and query, still percent-encoded.
     public var rawTarget: String { head.bytes.span.text(head.line.target) }

@@ -2,20 +2,8 @@ import Glibc
 
 /// A set of ASCII bytes in two words: a test is a shift and a mask, with no table in memory.
 struct ByteSet: Sendable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
-
-    init(_ bytes: StaticString) {
-        bytes.withUTF8Buffer { for byte in $0 { insert(byte) } }
-    }
-
-    init(_ range: ClosedRange<UInt8>) {
-        for byte in range { insert(byte) }
-    }
-
-    private mutating func insert(_ byte: UInt8) {
-        if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
-    }
+    private let low: UInt64
+    private let high: UInt64
 
     @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
@@ -23,12 +11,15 @@ struct ByteSet: Sendable {
         return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 != 0
     }
 
+    // The words are written out so that the compiler lays the sets down as constants; made at run time, each use would first
+    // ask whether they are made. `ByteSetTests` spells out their members.
+
     /// `tchar`, RFC 9110 §5.6.2.
-    static let token = ByteSet("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+    static let token = ByteSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
     /// What a request target may hold: RFC 3986's characters, and those that browsers leave bare in a query (WHATWG URL).
-    static let target = ByteSet("!$%&'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~")
+    static let target = ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF)
     /// `uri-host [ ":" port ]`, RFC 3986 §3.2.2: the characters, not their order.
-    static let host = ByteSet("!$%&'()*+,-.0123456789:;=ABCDEFGHIJKLMNOPQRSTUVWXYZ[]_abcdefghijklmnopqrstuvwxyz~")
+    static let host = ByteSet(low: 0x2FFF_7FF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE)
 }
 
 extension UInt8 {

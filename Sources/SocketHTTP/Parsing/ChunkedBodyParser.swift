@@ -18,7 +18,7 @@ struct ChunkedBodyParser: Sendable {
 
     /// Consumes what it can of `input` from `position` on and appends data to `body`; returns true at the body's end.
     mutating func advance(
-        _ input: Span<UInt8>, _ position: inout Int, into body: inout [UInt8], _ limits: Limits
+        _ input: Span<UInt8>, _ position: inout Int, into body: inout [UInt8], _ limits: ParserLimits
     ) throws(RequestFailure) -> Bool {
         while position < input.count {
             if case .data = stage {
@@ -50,7 +50,7 @@ struct ChunkedBodyParser: Sendable {
         return false
     }
 
-    private mutating func takeSize(_ byte: UInt8, _ digits: Int, bodyCount: Int, _ limits: Limits) throws(RequestFailure) {
+    private mutating func takeSize(_ byte: UInt8, _ digits: Int, bodyCount: Int, _ limits: ParserLimits) throws(RequestFailure) {
         if let value = byte.hexadecimalValue {
             // Leading zeros are digits too: sixteen of them are enough for any size.
             guard digits < 16, remaining <= Int.max >> 4 else { throw RequestFailure(.malformed, "A chunk size is beyond any number") }
@@ -69,7 +69,7 @@ struct ChunkedBodyParser: Sendable {
         }
     }
 
-    private mutating func takeExtension(_ byte: UInt8, _ limits: Limits) throws(RequestFailure) {
+    private mutating func takeExtension(_ byte: UInt8, _ limits: ParserLimits) throws(RequestFailure) {
         try spend(1, limits)
         if byte == .carriageReturn {
             stage = .sizeFeed
@@ -87,7 +87,7 @@ struct ChunkedBodyParser: Sendable {
     }
 
     /// Returns true at the blank line that ends the trailers.
-    private mutating func takeTrailer(_ byte: UInt8, _ limits: Limits) throws(RequestFailure) -> Bool {
+    private mutating func takeTrailer(_ byte: UInt8, _ limits: ParserLimits) throws(RequestFailure) -> Bool {
         try spend(1, limits)
         guard byte == .lineFeed else {
             trailerLine.append(byte)
@@ -102,7 +102,7 @@ struct ChunkedBodyParser: Sendable {
         return false
     }
 
-    private mutating func spend(_ count: Int, _ limits: Limits) throws(RequestFailure) {
+    private mutating func spend(_ count: Int, _ limits: ParserLimits) throws(RequestFailure) {
         overhead += count
         guard overhead <= limits.headerBytes else {
             throw RequestFailure(.headersTooLarge, "Chunk extensions and trailers are larger than \(limits.headerBytes) bytes")

@@ -15,7 +15,7 @@ struct HeadParser: Sendable {
     /// Parses `bytes`, which begin with what earlier calls were given.
     ///
     /// Returns the end of the head, just after its blank line, or nil where more is needed.
-    mutating func advance(_ bytes: Span<UInt8>, _ limits: Limits) throws(RequestFailure) -> Int? {
+    mutating func advance(_ bytes: Span<UInt8>, _ limits: ParserLimits) throws(RequestFailure) -> Int? {
         while let feed = bytes.firstIndex(of: .lineFeed, in: searched..<bytes.count) {
             guard feed > lineStart, bytes[feed - 1] == .carriageReturn else {
                 throw RequestFailure(.malformed, "A line ends with a bare line feed")
@@ -38,7 +38,7 @@ struct HeadParser: Sendable {
     }
 
     /// The head that ends at `end`; `bytes` are those that `advance` was given.
-    func head(_ bytes: Span<UInt8>, upTo end: Int, _ limits: Limits) throws(RequestFailure) -> RequestHead {
+    func head(_ bytes: Span<UInt8>, upTo end: Int, _ limits: ParserLimits) throws(RequestFailure) -> RequestHead {
         guard var line else { throw RequestFailure(.malformed, "The request has no request line") }
         let body = try framing.body(isHTTP10: line.isHTTP10, limit: limits.bodyBytes)
         line.shift(by: start)
@@ -53,7 +53,7 @@ struct HeadParser: Sendable {
         )
     }
 
-    private mutating func takeFirstLine(_ bytes: Span<UInt8>, _ range: Range<Int>, _ limits: Limits) throws(RequestFailure) {
+    private mutating func takeFirstLine(_ bytes: Span<UInt8>, _ range: Range<Int>, _ limits: ParserLimits) throws(RequestFailure) {
         guard !range.isEmpty else {
             // RFC 9112 §2.2: an empty line before the request line is ignored.
             start = lineStart
@@ -63,19 +63,19 @@ struct HeadParser: Sendable {
         fieldsStart = lineStart
     }
 
-    private mutating func takeFieldLine(_ bytes: Span<UInt8>, _ range: Range<Int>, _ limits: Limits) throws(RequestFailure) {
+    private mutating func takeFieldLine(_ bytes: Span<UInt8>, _ range: Range<Int>, _ limits: ParserLimits) throws(RequestFailure) {
         try checkSize(upTo: lineStart, limits)
         try framing.note(FieldLine(bytes, range), bytes)
     }
 
-    private func checkSize(upTo end: Int, _ limits: Limits) throws(RequestFailure) {
+    private func checkSize(upTo end: Int, _ limits: ParserLimits) throws(RequestFailure) {
         guard end - fieldsStart <= limits.headerBytes else {
             throw RequestFailure(.headersTooLarge, "The field lines are larger than \(limits.headerBytes) bytes")
         }
     }
 
     /// Refuses a line before its end where no end could save it.
-    private func checkUnfinishedLine(_ bytes: Span<UInt8>, _ limits: Limits) throws(RequestFailure) {
+    private func checkUnfinishedLine(_ bytes: Span<UInt8>, _ limits: ParserLimits) throws(RequestFailure) {
         guard line == nil else { return try checkSize(upTo: bytes.count, limits) }
         guard lineStart < bytes.count, bytes[lineStart] != .carriageReturn else { return }
         guard ByteSet.token.contains(bytes[lineStart]) else {
@@ -92,6 +92,7 @@ extension RequestLine {
     /// Moves all ranges back by `distance`.
     fileprivate mutating func shift(by distance: Int) {
         guard distance > 0 else { return }
+        methodRange = methodRange.lowerBound - distance..<methodRange.upperBound - distance
         target = target.lowerBound - distance..<target.upperBound - distance
         path = path.lowerBound - distance..<path.upperBound - distance
         query = query.map { $0.lowerBound - distance..<$0.upperBound - distance }

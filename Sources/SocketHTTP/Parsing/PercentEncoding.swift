@@ -39,6 +39,13 @@ enum PercentEncoding {
         return String(decoding: decode(bytes, range) ?? [], as: UTF8.self)
     }
 
+    /// Whether a range that `check` has passed means `text`; decodes only what is encoded.
+    static func matches(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: String) -> Bool {
+        guard bytes.firstIndex(of: percent, in: range) == nil else { return PercentEncoding.text(bytes, range) == text }
+        let expected = text.utf8
+        return expected.count == range.count && zip(range, expected).allSatisfy { bytes[$0] == $1 }
+    }
+
     static let percent = UInt8(ascii: "%")
 }
 

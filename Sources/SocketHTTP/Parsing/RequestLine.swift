@@ -1,8 +1,7 @@
-import HTTPTypes
-
 /// A request line, RFC 9112 §3, as ranges of the head's bytes.
 struct RequestLine: Sendable {
-    var method: HTTPRequest.Method
+    let method: RequestMethod
+    var methodRange: Range<Int>
     var target: Range<Int>
     /// Empty for the asterisk form.
     var path: Range<Int>
@@ -21,7 +20,8 @@ struct RequestLine: Sendable {
         for index in methodRange where !ByteSet.token.contains(bytes[index]) {
             throw RequestFailure(.malformed, "The method is not a token")
         }
-        method = RequestLine.method(bytes, methodRange)
+        method = RequestMethod(bytes, methodRange)
+        self.methodRange = methodRange
 
         let targetEnd = bytes.firstIndex(of: .space, in: methodEnd + 1..<range.upperBound) ?? range.upperBound
         guard targetEnd - methodEnd - 1 <= targetLimit else {
@@ -35,19 +35,6 @@ struct RequestLine: Sendable {
         (path, query) = try RequestLine.split(bytes, target, method)
         try PercentEncoding.check(bytes, path)
         if let query { try PercentEncoding.check(bytes, query) }
-    }
-
-    private static func method(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HTTPRequest.Method {
-        switch range.count {
-        case 3 where bytes.equals(range, "GET"): .get
-        case 3 where bytes.equals(range, "PUT"): .put
-        case 4 where bytes.equals(range, "POST"): .post
-        case 4 where bytes.equals(range, "HEAD"): .head
-        case 5 where bytes.equals(range, "PATCH"): .patch
-        case 6 where bytes.equals(range, "DELETE"): .delete
-        case 7 where bytes.equals(range, "OPTIONS"): .options
-        default: HTTPRequest.Method(String(decoding: bytes.copy(range), as: UTF8.self)) ?? .trace
-        }
     }
 
     /// Any minor version of HTTP/1 above 0 is served as 1.1 (RFC 9110 §2.5).
@@ -64,7 +51,7 @@ struct RequestLine: Sendable {
 
     /// Finds path and query in a target of the origin, absolute or asterisk form (RFC 9112 §3.2).
     private static func split(
-        _ bytes: Span<UInt8>, _ target: Range<Int>, _ method: HTTPRequest.Method
+        _ bytes: Span<UInt8>, _ target: Range<Int>, _ method: RequestMethod
     ) throws(RequestFailure) -> (path: Range<Int>, query: Range<Int>?) {
         guard !target.isEmpty else { throw RequestFailure(.malformed, "The request target is empty") }
         for index in target where !ByteSet.target.contains(bytes[index]) {

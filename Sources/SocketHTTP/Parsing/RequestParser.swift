@@ -28,14 +28,14 @@ struct RequestParser: Sendable {
         case failed(RequestFailure)
     }
 
-    private let limits: Limits
+    private let limits: ParserLimits
     private var stage = Stage.head
     private var headParser = HeadParser()
     /// The part of a head that arrived in earlier pieces; empty while heads arrive whole.
     private var pending: [UInt8] = []
     private var body: [UInt8] = []
 
-    init(limits: Limits) {
+    init(limits: ParserLimits) {
         self.limits = limits
     }
 
@@ -144,4 +144,17 @@ struct RequestParser: Sendable {
 struct ParsedRequest: Sendable {
     let head: RequestHead
     let body: [UInt8]
+}
+
+/// What the parser needs to know of `Limits`.
+struct ParserLimits: Sendable {
+    let headerBytes: Int
+    let targetBytes: Int
+    let bodyBytes: Int
+}
+
+extension ParserLimits {
+    init(_ limits: Limits) {
+        self.init(headerBytes: limits.headerBytes, targetBytes: limits.targetBytes, bodyBytes: limits.bodyBytes)
+    }
 }

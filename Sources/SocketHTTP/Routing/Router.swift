@@ -13,7 +13,7 @@ public struct Router: Sendable {
     /// Makes the response for whatever no handler answers, malformed requests included. It must not block.
     public var failure: @Sendable (RequestFailure) -> Response
 
-    private var root = RouteNode()
+    private var tree = RouteTree()
     private var methods: Set<HTTPRequest.Method> = Router.standardMethods
 
     /// A router without routes, which answers `404` to everything.
@@ -25,9 +25,8 @@ public struct Router: Sendable {
     ///
     /// A second route of the same method and pattern replaces the first.
     public mutating func on(_ method: HTTPRequest.Method, _ pattern: String, _ handler: @escaping Handler) {
-        let segments = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         methods.insert(method)
-        root.insert(segments, Route(method: method, parameterNames: segments.compactMap(RouteNode.parameterName), handler: handler))
+        tree.insert(method, pattern, handler)
     }
 
     /// Methods that are known whether or not a route uses them: with others they would be answered `501`.
@@ -44,42 +43,36 @@ extension Router {
     }
 
     func match(_ head: RequestHead) -> Match {
-        let method = head.line.method
+        var values: [Range<Int>] = []
+        let place = tree.find(head.bytes.span, head.line.path, &values)
+        if let place, let route = tree.route(head, at: place) {
+            let bytes = head.bytes.span
+            var texts: [String] = []
+            if !values.isEmpty {
+                texts.reserveCapacity(values.count)
+                for value in values { texts.append(PercentEncoding.text(bytes, value)) }
+            }
+            return .handler(route.handler, RouteParameters(names: route.parameterNames, values: texts))
+        }
+        return mismatch(head, allow: place.map(tree.allow))
+    }
+
+    /// - Parameter allow: the methods of the path, or nil where there is no such path.
+    private func mismatch(_ head: RequestHead, allow: String?) -> Match {
+        let method = head.methodName
         guard methods.contains(method) else {
             return .failure(RequestFailure(.methodNotImplemented, "No resource here has the method \(method.rawValue)"), allow: nil)
         }
-        if method == .options, head.isAboutTheServer {
-            return .options(allow: methods.map(\.rawValue).sorted().joined(separator: ", "))
-        }
-        var values: [String] = []
-        let segments = head.pathSegments()
-        guard let node = root.find(segments[...], &values) else {
-            return .failure(RequestFailure(.notFound, "Nothing is at this path"), allow: nil)
-        }
-        if let route = node.route(method) ?? (method == .head ? node.route(.get) : nil) {
-            return .handler(route.handler, RouteParameters(names: route.parameterNames, values: values))
-        }
-        if method == .options { return .options(allow: node.allow) }
-        return .failure(RequestFailure(.methodNotAllowed, "This path has \(node.allow)"), allow: node.allow)
+        if head.isAboutTheServer { return .options(allow: methods.map(\.rawValue).sorted().joined(separator: ", ")) }
+        guard let allow else { return .failure(RequestFailure(.notFound, "Nothing is at this path"), allow: nil) }
+        if method == .options { return .options(allow: allow) }
+        return .failure(RequestFailure(.methodNotAllowed, "This path has \(allow)"), allow: allow)
     }
 }
 
 extension RequestHead {
     /// `OPTIONS *`, RFC 9110 §9.3.7.
     fileprivate var isAboutTheServer: Bool {
-        line.path.isEmpty && line.target.count == 1
-    }
-
-    /// The path's segments, decoded. An absolute target without a path means `/`.
-    fileprivate func pathSegments() -> [String] {
-        let bytes = bytes.span
-        var segments: [String] = []
-        var start = min(line.path.lowerBound + 1, line.path.upperBound)
-        while true {
-            let end = bytes.firstIndex(of: UInt8(ascii: "/"), in: start..<line.path.upperBound) ?? line.path.upperBound
-            segments.append(PercentEncoding.text(bytes, start..<end))
-            guard end < line.path.upperBound else { return segments }
-            start = end + 1
-        }
+        line.method == .options && line.path.isEmpty && line.target.count == 1
     }
 }

@@ -14,6 +14,7 @@ final class ServerContext: Sendable {
 
     let router: Router
     let limits: Limits
+    let parserLimits: ParserLimits
     let ticks: TickLimits
     let logger: Logger
     let loops: [EventLoop]
@@ -26,6 +27,7 @@ final class ServerContext: Sendable {
     init(_ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], onDrained: @escaping @Sendable () -> Void) {
         self.router = router
         self.limits = limits
+        parserLimits = ParserLimits(limits)
         self.logger = logger
         self.loops = loops
         self.onDrained = onDrained
