@@ -25,7 +25,7 @@ struct RequestParserTests {
                 case .incomplete: break
                 case .expectsContinue: result.continues += 1
                 case .request(let request):
-                    let target = request.head.bytes.span.text(request.head.line.target)
+                    let target = request.head.text(request.head.line.target)
                     let body = String(decoding: request.body, as: UTF8.self)
                     result.requests.append("\(request.head.methodName) \(target) \(body)")
                 case .failure(let failure): result.failure = failure.kind

@@ -12,7 +12,8 @@ struct RequestTests {
         guard case .request(let parsed) = parser.consume(bytes.span, from: &position) else {
             throw RequestFailure(.malformed, target)
         }
-        return Request(parsed, peer: PeerAddress())
+        let route = Route(.get, parameterNames: []) { _, _ in }
+        return Request(parsed, RouteParameters(route: route, values: []), peer: PeerAddress())
     }
 
     @Test("Query values are decoded, and found by their decoded names")

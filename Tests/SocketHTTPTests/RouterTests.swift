@@ -20,8 +20,8 @@ struct RouterTests {
         var position = 0
         guard case .request(let request) = parser.consume(bytes.span, from: &position) else { return "refused" }
         switch router.match(request.head) {
-        case .handler(_, let parameters):
-            return zip(parameters.names, parameters.values).map { "\($0)=\($1)" }.joined(separator: " ")
+        case .route(let parameters):
+            return zip(parameters.route.parameterNames, parameters.values).map { "\($0)=\($1)" }.joined(separator: " ")
         case .options(let allow): return "options \(allow)"
         case .failure(let failure, let allow): return "\(failure.status.code) \(allow ?? "")"
         }
@@ -71,7 +71,7 @@ struct RouterTests {
         let bytes = Array("GET /a/b HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         var position = 0
         guard case .request(let request) = parser.consume(bytes.span, from: &position),
-            case .handler(_, let parameters) = router.match(request.head)
+            case .route(let parameters) = router.match(request.head)
         else {
             Issue.record("no route")
             return

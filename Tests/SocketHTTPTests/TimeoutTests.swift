@@ -49,6 +49,30 @@ struct TimeoutTests {
         #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\nGET") == [200, 408])
     }
 
+    @Test("A connection in use is not idle, and each head has a time of its own")
+    func active() async throws {
+        // Given short time-outs
+        let limits = Limits(headerTimeout: .milliseconds(100), idleTimeout: .milliseconds(100))
+        let server = try TestServer(limits: limits)
+
+        // When requests go on for longer than those, the end of each sent with the beginning of the next, Then all are answered
+        let isServed = try await blocking { [port = server.port] in
+            let clock = ContinuousClock()
+            let whole = try RawClient(port: port)
+            let cut = try RawClient(port: port)
+            let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
+            cut.send("GE")
+            let end = clock.now + .milliseconds(500)
+            while clock.now < end {
+                whole.send(request)
+                cut.send(String(request.dropFirst(2)) + "GE")
+                guard try whole.reply().status == 200, try cut.reply().status == 200 else { return false }
+            }
+            return true
+        }
+        #expect(isServed)
+    }
+
     @Test("A request that waits has all the time it needs")
     func parked() async throws {
         // Given time-outs that are all short, and a request that waits

@@ -35,6 +35,8 @@ final class Connection: @unchecked Sendable {
     var interest = Epoll.Interest.reading
     var isOpen = true
     var phase = Phase.opening
+    /// The number of the request that the phase belongs to: the same phase of the next request is a new one.
+    var phaseNumber: UInt32 = 0
     /// Whether the loop's wheel holds an entry for it that still means something.
     var hasTimerEntry = false
     /// Whether it is in the loop's list of those to go on with.

@@ -27,7 +27,8 @@ struct ConnectionState: Sendable {
         case linger
     }
 
-    private var next: UInt32 = 0
+    /// The number that the next request gets.
+    private(set) var next: UInt32 = 0
     private var flags: Flags = []
     /// The number of the request whose answer goes out next.
     private(set) var turn: UInt32 = 0

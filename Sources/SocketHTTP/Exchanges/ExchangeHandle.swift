@@ -14,8 +14,8 @@ final class ExchangeHandle: Sendable {
     deinit {
         guard !isAnswered.load(ordering: .relaxed) else { return }
         guard !connection.cancellations.withLock({ $0.isPeerGone }) else { return }
-        let failure = RequestFailure(.unanswered, "The handler let the request go without an answer")
-        connection.loop.submit(.answer(connection, ticket, .response(connection.context.router.failure(failure))))
+        // Whoever lets go may hold a lock, and the failure's wording is the application's code: not within this call.
+        connection.loop.post(.unanswered(connection, ticket))
     }
 
     /// Takes the right to answer; false where it is taken or the peer is gone.

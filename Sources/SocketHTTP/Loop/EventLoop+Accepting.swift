@@ -81,7 +81,7 @@ extension EventLoop {
         }
     }
 
-    /// Leaves connections to the kernel's backlog until one closes or a moment has passed.
+    /// Leaves connections to the kernel's backlog for a moment.
     private func pauseAccepting() {
         guard let descriptor = acceptor?.descriptor else { return }
         acceptor?.isPaused = true

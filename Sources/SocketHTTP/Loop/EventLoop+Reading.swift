@@ -95,6 +95,13 @@ extension EventLoop {
 
     private static let continueResponse: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
+    /// The handler let go of its exchange.
+    func answerUnanswered(_ connection: Connection, _ ticket: Ticket) {
+        guard connection.isOpen else { return }
+        let failure = RequestFailure(.unanswered, "The handler let the request go without an answer")
+        deliver(.response(connection.context.router.failure(failure)), to: connection, ticket)
+    }
+
     /// Gives a request its number and its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
@@ -107,9 +114,9 @@ extension EventLoop {
         let context = connection.context
         counters.requests.add(1)
         switch context.router.match(head) {
-        case .handler(let handler, let parameters):
-            let request = Request(parsed, peer: connection.peer).with(parameters)
-            handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
+        case .route(let parameters):
+            let request = Request(parsed, parameters, peer: connection.peer)
+            parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
         case .options(let allow):
             deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
         case .failure(let failure, let allow):

@@ -21,8 +21,11 @@ extension EventLoop {
     func updateDeadline(_ connection: Connection, hasProgressed: Bool = false) {
         guard connection.isOpen else { return }
         let phase = phase(of: connection)
-        guard phase != connection.phase || hasProgressed && phase == .writing else { return }
+        let number = connection.state.next
+        let isNew = phase != connection.phase || number != connection.phaseNumber
+        guard isNew || hasProgressed && phase == .writing else { return }
         connection.phase = phase
+        connection.phaseNumber = number
         setDeadline(connection)
     }
 

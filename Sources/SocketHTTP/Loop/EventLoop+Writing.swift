@@ -31,7 +31,7 @@ extension EventLoop {
         let limit = connection.context.limits.queuedBytes
         if number == connection.state.turn {
             transmit(piece, to: connection)
-            if let output = connection.backlog?.output, output.count > limit { dropSlowReader(connection) }
+            if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
         } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.ticket.number == number }) {
             backlog.held[index].written.append(piece)
             if backlog.held[index].written.reduce(0, { $0 + $1.count }) > limit { dropSlowReader(connection) }
@@ -65,7 +65,10 @@ extension EventLoop {
     }
 
     private func finishStream(_ connection: Connection, _ ticket: Ticket, _ ending: StreamEnding) {
-        if case .abandoned = ending { return close(connection) }
+        if case .abandoned = ending {
+            flushCork()
+            return close(connection)
+        }
         let closes = connection.state.closes(after: ticket, isDraining: isDraining)
         // Without chunks only the connection's end tells the body's.
         let isDelimitedByEnd = ticket.traits.contains(.isHTTP10)

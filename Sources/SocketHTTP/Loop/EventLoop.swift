@@ -20,13 +20,14 @@ final class EventLoop: @unchecked Sendable {
     private let thread = Atomic<UInt>(0)
     let epoll: Epoll
 
-    private var events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 512)
-    private var batch: [LoopMessage] = []
+    private let events: UnsafeMutableBufferPointer<epoll_event>
+    /// Memory for the next batch of messages.
+    private var spareBatch: [LoopMessage] = []
     private var resumable: [Connection] = []
     private var deferred: [Cancellations.Action] = []
 
     /// Where input is read to; what is not used at once is copied out.
-    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    let readBuffer: UnsafeMutableRawBufferPointer
     /// Where heads are formatted.
     var scratch: [UInt8] = []
     /// The connection whose requests are being handled, and its answers so far: they go out in one call.
@@ -54,6 +55,8 @@ final class EventLoop: @unchecked Sendable {
 
     init(label: String) throws(SocketHTTPError) {
         epoll = try Epoll()
+        events = .allocate(capacity: 512)
+        readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
         queue = DispatchQueue(label: label)
         source = DispatchSource.makeReadSource(fileDescriptor: epoll.descriptor, queue: queue)
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -63,10 +66,6 @@ final class EventLoop: @unchecked Sendable {
         timer.schedule(deadline: .distantFuture)
         source.activate()
         timer.activate()
-    }
-
-    deinit {
-        // Never reached: the pool keeps every loop. Memory that a queue may still use must not be freed here.
     }
 
     /// Does `message` at once where this is the loop's own thread, otherwise soon.
@@ -138,15 +137,17 @@ final class EventLoop: @unchecked Sendable {
 
     private func drainMailbox() {
         while true {
+            var batch = spareBatch
+            spareBatch = []
             mailbox.take(into: &batch)
-            guard !batch.isEmpty else { return }
-            // Handling a message may run the application; it must not find the batch in use.
-            let taken = batch
-            batch = []
-            for message in taken {
+            let isEmpty = batch.isEmpty
+            for message in batch {
                 handle(message)
                 settle()
             }
+            batch.removeAll(keepingCapacity: true)
+            spareBatch = batch
+            if isEmpty { return }
         }
     }
 
@@ -156,6 +157,8 @@ final class EventLoop: @unchecked Sendable {
             deliver(encoded, to: connection, ticket)
         case .answer(let connection, let ticket, let answer):
             deliver(answer, to: connection, ticket)
+        case .unanswered(let connection, let ticket):
+            answerUnanswered(connection, ticket)
         case .fanOut(let recipients, let encoded):
             for recipient in recipients { deliver(encoded, to: recipient.connection, recipient.ticket) }
         case .streamBytes(let connection, let number, let piece):

@@ -3,6 +3,7 @@ import Synchronization
 /// What is asked of a loop from outside.
 enum LoopMessage: Sendable {
     case answer(Connection, Ticket, Answer)
+    case unanswered(Connection, Ticket)
     case fanOut([Exchange.Recipient], EncodedResponse)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)

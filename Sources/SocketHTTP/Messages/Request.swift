@@ -6,32 +6,26 @@ public import HTTPTypes
 public struct Request: Sendable {
     let head: RequestHead
     let peer: PeerAddress
-    private(set) var parameters: RouteParameters
+    let parameters: RouteParameters
 
     /// The body, after chunked decoding; empty where there is none.
     public let body: [UInt8]
 
-    init(_ parsed: ParsedRequest, peer: PeerAddress) {
+    init(_ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress) {
         head = parsed.head
         body = parsed.body
-        parameters = RouteParameters(names: [], values: [])
-        self.peer = peer
-    }
-
-    /// The same request with what its route's parameters stand for.
-    consuming func with(_ parameters: RouteParameters) -> Request {
         self.parameters = parameters
-        return self
+        self.peer = peer
     }
 
     /// The method. A `GET` route is given `HEAD` requests too; their body is left out as the answer is sent.
     public var method: HTTPRequest.Method { head.methodName }
 
     /// The target as it was sent: usually path and query, still percent-encoded.
-    public var rawTarget: String { head.bytes.span.text(head.line.target) }
+    public var rawTarget: String { head.text(head.line.target) }
 
     /// The path as it was sent, still percent-encoded.
-    public var rawPath: String { head.bytes.span.text(head.line.path) }
+    public var rawPath: String { head.text(head.line.path) }
 
     /// Whether the client speaks HTTP/1.0.
     public var isHTTP10: Bool { head.line.isHTTP10 }

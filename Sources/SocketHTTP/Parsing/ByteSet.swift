@@ -82,6 +82,6 @@ extension Span<UInt8> {
 
     /// A copy of the bytes in `range`.
     func copy(_ range: Range<Int>) -> [UInt8] {
-        withUnsafeBytes { Array($0[range]) }
+        withUnsafeBytes { Array(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

@@ -117,6 +117,6 @@ struct ChunkedBodyParser: Sendable {
 extension Span<UInt8> {
     /// Appends the bytes in `range` to `array`.
     func append(_ range: Range<Int>, to array: inout [UInt8]) {
-        withUnsafeBytes { array.append(contentsOf: $0[range]) }
+        withUnsafeBytes { array.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

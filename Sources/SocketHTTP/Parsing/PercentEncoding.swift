@@ -42,8 +42,12 @@ enum PercentEncoding {
     /// Whether a range that `check` has passed means `text`; decodes only what is encoded.
     static func matches(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: String) -> Bool {
         guard bytes.firstIndex(of: percent, in: range) == nil else { return PercentEncoding.text(bytes, range) == text }
-        let expected = text.utf8
-        return expected.count == range.count && zip(range, expected).allSatisfy { bytes[$0] == $1 }
+        var text = text
+        return text.withUTF8 { expected in
+            guard expected.count == range.count else { return false }
+            for offset in 0..<expected.count where bytes[range.lowerBound + offset] != expected[offset] { return false }
+            return true
+        }
     }
 
     static let percent = UInt8(ascii: "%")
@@ -52,6 +56,6 @@ enum PercentEncoding {
 extension Span<UInt8> {
     /// The bytes in `range` as UTF-8, invalid ones replaced.
     func text(_ range: Range<Int>) -> String {
-        withUnsafeBytes { String(decoding: $0[range], as: UTF8.self) }
+        withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self) }
     }
 }

@@ -1,5 +1,5 @@
-/// A request's head: its bytes, in place, and what was found in them.
-struct RequestHead: Sendable {
+/// A request's head: its bytes, in place, and what was found in them. A class, since it goes through many hands unchanged.
+final class RequestHead: Sendable {
     /// From the request line through the blank line.
     let bytes: [UInt8]
     let line: RequestLine
@@ -9,14 +9,30 @@ struct RequestHead: Sendable {
     /// Whether the client wants the connection to stay open.
     let keepsAlive: Bool
     let expectsContinue: Bool
+
+    init(bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool) {
+        self.bytes = bytes
+        self.line = line
+        self.fieldsStart = fieldsStart
+        self.body = body
+        self.keepsAlive = keepsAlive
+        self.expectsContinue = expectsContinue
+    }
 }
 
 extension RequestHead {
+    /// The bytes in `range` as UTF-8, invalid ones replaced.
+    func text(_ range: Range<Int>) -> String {
+        let bytes = bytes
+        return bytes.span.text(range)
+    }
+
     /// Calls `body` with the value of each field line named `name`, which is in lower case, until it returns false.
     ///
     /// The lines were checked when they arrived, so finding them again is a walk from line feed to line feed.
     func forEachValue(_ name: String, _ body: (Span<UInt8>, Range<Int>) -> Bool) {
-        let bytes = bytes.span
+        let storage = bytes
+        let bytes = storage.span
         var name = name
         name.withUTF8 { name in
             var start = fieldsStart
@@ -32,7 +48,8 @@ extension RequestHead {
 
     /// Calls `body` with the name and the value of each field line, in order.
     func forEachField(_ body: (Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>) -> Void) {
-        let bytes = bytes.span
+        let storage = bytes
+        let bytes = storage.span
         var start = fieldsStart
         while let end = bytes.firstIndex(of: .lineFeed, in: start..<bytes.count), end > start + 1 {
             if let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: start..<end) {

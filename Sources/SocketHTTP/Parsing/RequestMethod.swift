@@ -50,7 +50,7 @@ extension RequestHead {
         case .options: .options
         case .connect: .connect
         // The parser has seen that it is a token, so this does not fail.
-        case .other: HTTPRequest.Method(bytes.span.text(line.methodRange)) ?? .trace
+        case .other: HTTPRequest.Method(text(line.methodRange)) ?? .trace
         }
     }
 }

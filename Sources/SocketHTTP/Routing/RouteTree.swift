@@ -1,11 +1,18 @@
 import HTTPTypes
 
 /// A handler and what finds it.
-struct Route: Sendable {
+final class Route: Sendable {
     let method: HTTPRequest.Method
     let code: RequestMethod
     let parameterNames: [String]
     let handler: Router.Handler
+
+    init(_ method: HTTPRequest.Method, parameterNames: [String], handler: @escaping Router.Handler) {
+        self.method = method
+        code = RequestMethod(method)
+        self.parameterNames = parameterNames
+        self.handler = handler
+    }
 }
 
 /// The tree of paths, its nodes in one array. Requests are matched on their bytes; text is made of parameters alone.
@@ -36,7 +43,7 @@ struct RouteTree: Sendable {
                 place = literal(Array(segment.utf8), at: place)
             }
         }
-        let route = Route(method: method, code: RequestMethod(method), parameterNames: names, handler: handler)
+        let route = Route(method, parameterNames: names, handler: handler)
         nodes[place].routes.removeAll { $0.method == method }
         nodes[place].routes.append(route)
         nodes[place].allow = RouteTree.allow(nodes[place].routes)

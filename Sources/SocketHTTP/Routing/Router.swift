@@ -36,23 +36,23 @@ public struct Router: Sendable {
 extension Router {
     /// What is to be done with a request.
     enum Match {
-        case handler(Handler, RouteParameters)
+        case route(RouteParameters)
         /// Answered from the table.
         case options(allow: String)
         case failure(RequestFailure, allow: String?)
     }
 
     func match(_ head: RequestHead) -> Match {
+        let bytes = head.bytes
         var values: [Range<Int>] = []
-        let place = tree.find(head.bytes.span, head.line.path, &values)
+        let place = tree.find(bytes.span, head.line.path, &values)
         if let place, let route = tree.route(head, at: place) {
-            let bytes = head.bytes.span
             var texts: [String] = []
             if !values.isEmpty {
                 texts.reserveCapacity(values.count)
-                for value in values { texts.append(PercentEncoding.text(bytes, value)) }
+                for value in values { texts.append(PercentEncoding.text(bytes.span, value)) }
             }
-            return .handler(route.handler, RouteParameters(names: route.parameterNames, values: texts))
+            return .route(RouteParameters(route: route, values: texts))
         }
         return mismatch(head, allow: place.map(tree.allow))
     }
