@@ -87,10 +87,7 @@ extension ChangeFeed {
         return woken.sorted().compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
             groups[Int(group)]?.wanted = []
-            switch present.subscription.delivery {
-            case .answer: return .answer(take(group), .page(page(of: present.wanted[...], present.subscription).page))
-            case .stream: return .push(members(of: present), pages(of: present.wanted, present.subscription))
-            }
+            return deliver(page(of: present.wanted, present.subscription), to: group, present)
         }
     }
 
@@ -110,27 +107,22 @@ extension ChangeFeed {
             let wanted = recent.places(after: awaited.revision).filter { place in
                 recent.scope(at: place).map(present.subscription.filter.matches) ?? false
             }
-            switch (wanted.isEmpty, present.subscription.delivery) {
-            case (true, _): join(group)
-            case (false, .answer):
-                deliveries.append(.answer(take(group), .page(page(of: wanted[...], present.subscription).page)))
-            case (false, .stream):
-                deliveries.append(.push(members(of: present), pages(of: wanted, present.subscription)))
+            if wanted.isEmpty {
                 join(group)
+            } else {
+                let page = page(of: wanted, present.subscription)
+                deliveries.append(deliver(page, to: group, present))
+                if present.subscription.delivery == .stream { join(group) }
             }
         }
         return deliveries
     }
 
-    private mutating func pages(of places: [Int], _ subscription: Subscription) -> [FeedPage] {
-        var pages: [FeedPage] = []
-        var rest = places[...]
-        while !rest.isEmpty {
-            let (page, left) = page(of: rest, subscription)
-            pages.append(page)
-            rest = left
+    private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: Group) -> FeedDelivery<Waiter> {
+        switch present.subscription.delivery {
+        case .answer: .answer(take(group), .page(page))
+        case .stream: .push(page.upToDate ? members(of: present) : take(group), page)
         }
-        return pages
     }
 
     private func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {

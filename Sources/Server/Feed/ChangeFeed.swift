@@ -97,21 +97,20 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     private mutating func page(after revision: Revision, _ subscription: Subscription) -> FeedPage? {
         let filter = subscription.filter
         let wanted = recent.places(after: revision).filter { place in recent.scope(at: place).map(filter.matches) ?? false }
-        return wanted.isEmpty ? nil : page(of: wanted[...], subscription).page
+        return wanted.isEmpty ? nil : page(of: wanted, subscription)
     }
 
-    /// One page of the changes at these places, and the places that are left over.
-    mutating func page(of places: ArraySlice<Int>, _ subscription: Subscription) -> (page: FeedPage, rest: ArraySlice<Int>) {
-        var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes)
-        var rest = places
-        var last = head.revision
-        while let place = rest.first, !encoder.isFull {
+    /// The first page of the changes at these places, of which there is one at least.
+    mutating func page(of places: [Int], _ subscription: Subscription) -> FeedPage {
+        var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes(for: subscription.delivery))
+        for (number, place) in places.enumerated() {
+            if encoder.isFull {
+                return encoder.page(
+                    at: Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1])), upToDate: false)
+            }
             if let json = recent.json(at: place, values: subscription.values) { encoder.append(json) }
-            last = recent.revision(at: place)
-            rest.removeFirst()
         }
-        let position = rest.isEmpty ? head : Cursor(epoch: head.epoch, revision: last)
-        return (encoder.page(at: position, upToDate: rest.isEmpty), rest)
+        return encoder.page(at: head, upToDate: true)
     }
 
     static func epochChanged(_ cursor: Cursor, _ head: Cursor) -> Problem {

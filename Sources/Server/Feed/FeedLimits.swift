@@ -10,4 +10,9 @@ package struct FeedLimits: Hashable, Sendable {
     package var pageBytes = 1 << 20
 
     package init() {}
+
+    /// A page of a stream stays well below what a slow reader may leave unread, so that one page alone never drops it.
+    func pageBytes(for delivery: Subscription.Delivery) -> Int {
+        delivery == .stream ? min(pageBytes, 64 << 10) : pageBytes
+    }
 }

@@ -31,12 +31,13 @@ package enum FeedVerdict: Hashable, Sendable {
     case parked(WaiterTicket)
 }
 
-/// What is to be sent, and to whom. Each waiter in an ``answer(_:_:)`` or ``close(_:)`` has left the feed.
+/// What is to be sent, and to whom. The waiters of an ``answer(_:_:)`` or a ``close(_:)`` have left the feed.
 package enum FeedDelivery<Waiter: Sendable>: Sendable {
     /// All of them get the same bytes.
     case answer([Waiter], FeedReply)
-    /// The next pages of streams that go on.
-    case push([Waiter], [FeedPage])
+    /// The next page of streams. If it does not bring them up to date, they have left the feed and ask on from its cursor,
+    /// each at its own pace.
+    case push([Waiter], FeedPage)
     /// Nothing happened for a while on these streams, which are all at this position.
     case keepAlive([Waiter], Cursor)
     /// These streams end; they learn why when they come back.

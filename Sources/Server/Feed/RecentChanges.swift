@@ -6,9 +6,21 @@ package import FreshetWire
 /// A record that changes again leaves its place to the later change: one that is written without pause never pushes
 /// the others out. The oldest go when there are too many or too large ones, and the floor rises over them.
 package struct RecentChanges: Sendable {
+    /// What a later change takes the place of: the record's value or absence, or the invalidation of a scope. As in the store,
+    /// an invalidation does not take the place of a record's change, nor the other way round.
+    private struct Subject: Hashable, Sendable {
+        let scope: InvalidationScope
+        let isInvalidation: Bool
+
+        init(_ change: Change) {
+            scope = change.scope
+            if case .invalidate = change.effect { isInvalidation = true } else { isInvalidation = false }
+        }
+    }
+
     private struct Entry: Sendable {
         let revision: Revision
-        let scope: InvalidationScope
+        let subject: Subject
         let cost: Int
         /// `nil` once a later change has taken its place.
         var change: Change?
@@ -19,7 +31,7 @@ package struct RecentChanges: Sendable {
 
     private let limits: FeedLimits
     private var entries = Deque<Entry>()
-    private var latest: [InvalidationScope: Revision] = [:]
+    private var latest: [Subject: Revision] = [:]
     private var superseded = 0
     package private(set) var bytes = 0
     /// Everything after this revision is here.
@@ -35,12 +47,12 @@ package struct RecentChanges: Sendable {
 
     /// Takes a change that is later than all before. O(log n). ``trim()`` afterwards, once its readers have been served.
     package mutating func append(_ change: Change) {
-        let scope = change.scope
-        if let earlier = latest.updateValue(change.revision, forKey: scope) { supersede(earlier) }
+        let subject = Subject(change)
+        if let earlier = latest.updateValue(change.revision, forKey: subject) { supersede(earlier) }
         var change = change
         if case .put(_, let content?, _, _) = change.effect, content.bytes.count > limits.inlineBytes { change = change.withoutValue }
         let cost = Self.cost(of: change)
-        entries.append(Entry(revision: change.revision, scope: scope, cost: cost, change: change))
+        entries.append(Entry(revision: change.revision, subject: subject, cost: cost, change: change))
         bytes += cost
     }
 
@@ -65,7 +77,7 @@ package struct RecentChanges: Sendable {
     }
 
     /// What the change at a place reaches; `nil` if a later one has taken its place.
-    package func scope(at place: Int) -> InvalidationScope? { entries[place].change == nil ? nil : entries[place].scope }
+    package func scope(at place: Int) -> InvalidationScope? { entries[place].change == nil ? nil : entries[place].subject.scope }
 
     package func revision(at place: Int) -> Revision { entries[place].revision }
 
@@ -105,7 +117,7 @@ package struct RecentChanges: Sendable {
         }
         floor = oldest.revision
         bytes -= oldest.cost
-        latest[oldest.scope] = nil
+        latest[oldest.subject] = nil
     }
 
     /// The change with its two places in this structure, roughly.

@@ -5,6 +5,9 @@ package import FreshetWire
 /// Any thread may read; each answer is of one snapshot and says of which. Reads do not wait for a write. Writing is for one caller
 /// at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative pool.
 package protocol RecordStore: Sendable {
+    /// The namespaces that writes have made, by name, at most `limit`.
+    func namespaces(limit: Int) throws(StoreError) -> [Namespace]
+
     /// Where a namespace stands.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 

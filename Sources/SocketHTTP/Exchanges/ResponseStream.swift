@@ -19,6 +19,9 @@ public struct ResponseStream: Sendable {
         return handle.write(handle.isChunked ? ResponseStream.chunk(bytes) : bytes)
     }
 
+    /// Bytes written to the stream's connection that the peer has not taken yet: a writer with much to say waits while it is high.
+    public var unsentBytes: Int { handle.exchange.connection.unsent.load(ordering: .relaxed) }
+
     /// Ends the body. Further calls do nothing.
     public func finish() {
         handle.end(.finished)

@@ -229,18 +229,32 @@ import Testing
         #expect(ask(&feed, after: 5, all) == .reply(.idle(Support.cursor(5))))
     }
 
-    @Test func streamsStayAndGetAllPagesInOrder() throws {
+    @Test func streamsStayWhileEachPageBringsThemUpToDate() throws {
         // Given
         var feed = feed()
         _ = ask(&feed, after: 0, try Support.subscription(limit: 2, stream: true), waiter: 1, deadline: nil)
         // When
-        let first = feed.commit(try (1...3).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(3))
-        let second = feed.commit([try Support.put(4, "a/4")], at: Support.cursor(4))
+        let first = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        let second = feed.commit([try Support.put(3, "a/3")], at: Support.cursor(3))
         // Then
-        #expect(first.first?.pages?.pages.map { $0.changes.map(\.revision.number) } == [[1, 2], [3]])
-        #expect(first.first?.pages?.pages.map(\.upToDate) == [false, true])
-        #expect(second.first?.pages?.pages.map(\.cursor) == [Support.cursor(4)])
+        #expect(first.compactMap(\.pages).map(\.waiters) == [[1]])
+        #expect(first.first?.pages?.pages.map { $0.changes.map(\.revision.number) } == [[1, 2]])
+        #expect(second.first?.pages?.pages.map(\.cursor) == [Support.cursor(3)])
         #expect(feed.waiting == 1)
+    }
+
+    @Test func aStreamThatIsNotUpToDateLeavesAndAsksOn() throws {
+        // Given
+        var feed = feed()
+        let stream = try Support.subscription(limit: 2, stream: true)
+        _ = ask(&feed, after: 0, stream, waiter: 1, deadline: nil)
+        // When
+        let deliveries = feed.commit(try (1...3).map { try Support.put($0, "a/\($0)") }, at: Support.cursor(3))
+        // Then
+        let page = try #require(deliveries.first?.pages?.pages.first)
+        #expect(page.changes.count == 2 && !page.upToDate)
+        #expect(feed.waiting == 0)
+        #expect(ask(&feed, after: page.cursor.revision.number, stream, deadline: nil).page?.changes.map(\.revision.number) == [3])
     }
 
     @Test func silentStreamsAreKeptAlive() throws {

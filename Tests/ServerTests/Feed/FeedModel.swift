@@ -14,12 +14,17 @@ struct FeedModel {
 
     /// The latest change of each scope after a revision, in order, that the filter wants.
     func changes(after revision: Int64, _ subscription: Subscription) -> [Change] {
-        var latest: [InvalidationScope: Int64] = [:]
-        for change in log { latest[change.scope] = change.revision.number }
+        var latest: [String: Int64] = [:]
+        for change in log { latest[subject(change)] = change.revision.number }
         return log.filter { change in
-            change.revision.number > revision && latest[change.scope] == change.revision.number && wants(subscription, change.scope)
+            change.revision.number > revision && latest[subject(change)] == change.revision.number && wants(subscription, change.scope)
         }
         .map { subscription.values ? $0 : $0.withoutValue }
+    }
+
+    /// A record's changes take each other's place, and so do invalidations of one scope.
+    private func subject(_ change: Change) -> String {
+        if case .invalidate(let scope) = change.effect { "invalidate \(scope)" } else { "record \(change.scope)" }
     }
 
     /// The page that answers a question after a revision; `nil` if there is nothing.

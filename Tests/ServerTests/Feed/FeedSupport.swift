@@ -61,7 +61,7 @@ extension FeedDelivery {
     var pages: (waiters: [Waiter], pages: [ChangePage])? {
         switch self {
         case .answer(let waiters, let reply): reply.page.map { (waiters, [$0]) }
-        case .push(let waiters, let pages): (waiters, pages.compactMap { try? ChangePage(json: $0.body) })
+        case .push(let waiters, let page): (try? ChangePage(json: page.body)).map { (waiters, [$0]) }
         case .keepAlive, .close: nil
         }
     }

@@ -13,6 +13,10 @@ package final class MemoryRecordStore: RecordStore {
         try content.withLock { try $0.run(body) }
     }
 
+    package func namespaces(limit: Int) -> [Namespace] {
+        content.withLock { Array($0.names.prefix(limit)) }
+    }
+
     package func state(of namespace: Namespace) -> NamespaceState {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
     }

@@ -14,6 +14,9 @@ final class MemoryRecordTransaction: RecordTransaction {
     /// What is there; `nil` for one that no write has made yet.
     func made(_ name: Namespace) -> MemoryNamespace? { namespaces[name] }
 
+    /// Those that are there, by name.
+    var names: [Namespace] { namespaces.keys.sorted() }
+
     func unmade(_ name: Namespace) -> NamespaceState {
         NamespaceState(unmade: source.epoch(of: name, generation: generations[EpochSource.bucket(of: name)] ?? 0))
     }

@@ -2,6 +2,17 @@ package import FreshetWire
 internal import SQLite
 
 extension SQLiteRecordStore {
+    package func namespaces(limit: Int) throws(StoreError) -> [Namespace] {
+        try read { connection in
+            try connection.withStatement("SELECT name FROM namespace ORDER BY name LIMIT ?") { row in
+                try row.bind(1, Int64(limit))
+                var names: [Namespace] = []
+                while try row.step() { names.append(try Namespace(row.text(0))) }
+                return names
+            }
+        }
+    }
+
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
         try read { try NamespaceRow.read(namespace, $0).state }
     }

@@ -1,0 +1,171 @@
+import Dispatch
+import FreshetWire
+import SocketHTTP
+import Synchronization
+
+/// Who waits at a feed of this server.
+enum FeedReader: Sendable {
+    case poll(Exchange)
+    case stream(EventStream)
+}
+
+/// The feeds of all namespaces, each behind a lock of its own, and what carries their deliveries out.
+///
+/// A feed is made when somebody asks for it and goes when nobody has for a while: the store can answer everything that it could.
+final class FeedHub: Sendable {
+    /// One namespace's feed.
+    final class Entry: Sendable {
+        struct State {
+            /// `nil` until the store has said where the namespace stands.
+            var feed: ChangeFeed<FeedReader>?
+            var lastUse: Int64
+            /// Set once the entry has left the hub: whoever still holds it looks the namespace up again.
+            var isRetired = false
+        }
+
+        let state: Mutex<State>
+        /// Held while what a commit or the time has decided is handed over, so that streams get it in that order.
+        let delivery = Mutex(())
+
+        init(now: Int64) { state = Mutex(State(lastUse: now)) }
+
+        func cancel(_ ticket: WaiterTicket) { state.withLock { $0.feed?.cancel(ticket) } }
+    }
+
+    /// How long a feed that nobody uses stays in memory, in milliseconds.
+    static let retirement: Int64 = 300_000
+
+    let metrics: FeedMetrics
+    private let limits: FeedLimits
+    private let position: @Sendable (Namespace) throws(StoreError) -> Cursor
+    private let deliver: @Sendable (FeedDelivery<FeedReader>) -> Void
+    private let directory = Mutex<[Namespace: Entry]>([:])
+    private let isDraining = Atomic<Bool>(false)
+
+    /// - Parameters:
+    ///   - position: where a namespace stands in the store.
+    ///   - deliver: carries one delivery out. It must not call the hub.
+    init(
+        limits: FeedLimits, metrics: FeedMetrics, position: @escaping @Sendable (Namespace) throws(StoreError) -> Cursor,
+        deliver: @escaping @Sendable (FeedDelivery<FeedReader>) -> Void
+    ) {
+        self.limits = limits
+        self.metrics = metrics
+        self.position = position
+        self.deliver = deliver
+    }
+
+    /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``. With a verdict of waiting comes what cancels it.
+    func ask(
+        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: FeedReader, isVerified: Bool = false,
+        deadline: Int64?, now: Int64
+    ) throws(StoreError) -> (FeedVerdict, Entry) {
+        while true {
+            let entry = entry(for: namespace, now: now)
+            let verdict = entry.state.withLock { state -> FeedVerdict? in
+                guard !state.isRetired, state.feed != nil else { return nil }
+                state.lastUse = now
+                return state.feed?.ask(since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
+            }
+            if let verdict {
+                metrics.count(verdict)
+                return (verdict, entry)
+            }
+            try open(entry, namespace)
+        }
+    }
+
+    /// The entry is in the directory before the store is read: a commit after the reading finds it, and one before is in the reading.
+    private func open(_ entry: Entry, _ namespace: Namespace) throws(StoreError) {
+        let cursor = try position(namespace)
+        entry.state.withLock { begin(&$0, at: cursor) }
+    }
+
+    private func begin(_ state: inout Entry.State, at position: Cursor) {
+        guard state.feed == nil else { return }
+        state.feed = ChangeFeed(position: position, limits: limits)
+        if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
+    }
+
+    private func entry(for namespace: Namespace, now: Int64) -> Entry {
+        directory.withLock { directory in
+            if let entry = directory[namespace] { return entry }
+            let entry = Entry(now: now)
+            directory[namespace] = entry
+            return entry
+        }
+    }
+
+    /// What a transaction did, before anybody is told of it.
+    func publish(_ commits: [NamespaceCommit]) {
+        for commit in commits where commit.isReset || !commit.changes.isEmpty {
+            guard let entry = directory.withLock({ $0[commit.namespace] }) else { continue }
+            run(entry) { state in
+                // Made, but not opened: the store may have been read before this commit, so the feed begins before it.
+                begin(&state, at: commit.base)
+                return state.feed?.commit(commit.changes, at: commit.cursor)
+            }
+        }
+    }
+
+    /// Time has passed: ends waits that are over, and lets go of feeds that nobody uses.
+    func expire(now: Int64) {
+        for (namespace, entry) in entries() {
+            run(entry) { $0.feed?.expire(now: now) }
+            retire(namespace, entry, now)
+        }
+    }
+
+    /// Everybody who waits is told the position, and from now on nobody waits.
+    func drain() {
+        isDraining.store(true, ordering: .sequentiallyConsistent)
+        for (_, entry) in entries() { run(entry) { $0.feed?.drain() } }
+    }
+
+    /// How many wait for a namespace's changes.
+    func waiting(in namespace: Namespace) -> Int {
+        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.waiting ?? 0 } ?? 0
+    }
+
+    /// How many wait, and how many changes and bytes are in memory, over all namespaces.
+    func totals() -> (feeds: Int, waiting: Int, changes: Int, bytes: Int) {
+        var totals = (feeds: 0, waiting: 0, changes: 0, bytes: 0)
+        for (_, entry) in entries() {
+            entry.state.withLock { state in
+                guard let feed = state.feed else { return }
+                totals.feeds += 1
+                totals.waiting += feed.waiting
+                totals.changes += feed.recentCount
+                totals.bytes += feed.recentBytes
+            }
+        }
+        return totals
+    }
+
+    private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.map { ($0.key, $0.value) } } }
+
+    private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<FeedReader>]?) {
+        entry.delivery.withLock { _ in
+            for delivery in entry.state.withLock(event) ?? [] { deliver(delivery) }
+        }
+    }
+
+    private func retire(_ namespace: Namespace, _ entry: Entry, _ now: Int64) {
+        directory.withLock { directory in
+            let isIdle = entry.state.withLock { state in
+                guard now - state.lastUse > Self.retirement, (state.feed?.waiting ?? 0) == 0 else { return false }
+                state.isRetired = true
+                return true
+            }
+            if isIdle { directory[namespace] = nil }
+        }
+    }
+}
+
+extension NamespaceCommit {
+    /// Where the namespace stood before it. Every change of a commit takes the next revision.
+    fileprivate var base: Cursor {
+        let before = changes.first.flatMap { Revision($0.revision.number - 1) }
+        return Cursor(epoch: cursor.epoch, revision: before ?? cursor.revision)
+    }
+}

@@ -1,0 +1,74 @@
+import DequeModule
+import Dispatch
+import Synchronization
+
+/// Runs what may take long (scans, large bodies) on a few threads, away from the event loops, and refuses it when too much waits.
+final class ReadQueue: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    private struct State {
+        var waiting = Deque<Work>()
+        var running = 0
+        /// Set when the queue stops; called once nothing runs any more.
+        var onIdle: [Work]?
+    }
+
+    private let width: Int
+    private let limit: Int
+    private let queue = DispatchQueue(label: "freshet.reads", attributes: .concurrent)
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - width: how many run at once.
+    ///   - limit: how many may wait beyond those.
+    init(width: Int, limit: Int) {
+        self.width = max(width, 1)
+        self.limit = limit
+    }
+
+    /// How many wait.
+    var depth: Int { state.withLock { $0.waiting.count } }
+
+    /// - Parameter isContinuation: whether it goes on with something that was accepted before, so that it is not refused half-way.
+    /// - Returns: false where too much waits already or the queue has stopped.
+    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool {
+        let (isAccepted, mustStart) = state.withLock { state in
+            guard isContinuation || state.onIdle == nil && state.waiting.count < limit else { return (false, false) }
+            state.waiting.append(work)
+            guard state.running < width else { return (true, false) }
+            state.running += 1
+            return (true, true)
+        }
+        if mustStart { queue.async { self.run() } }
+        return isAccepted
+    }
+
+    /// Takes nothing new, finishes what it has, and then calls the closure.
+    func stop(then completion: @escaping Work) {
+        let isIdle = state.withLock { state in
+            guard state.running > 0 else {
+                state.onIdle = []
+                return true
+            }
+            state.onIdle = (state.onIdle ?? []) + [completion]
+            return false
+        }
+        if isIdle { completion() }
+    }
+
+    private func run() {
+        while let work = next() { work() }
+    }
+
+    private func next() -> Work? {
+        let (work, finished) = state.withLock { state -> (Work?, [Work]) in
+            if let work = state.waiting.popFirst() { return (work, []) }
+            state.running -= 1
+            guard state.running == 0, let onIdle = state.onIdle else { return (nil, []) }
+            state.onIdle = []
+            return (nil, onIdle)
+        }
+        for completion in finished { completion() }
+        return work
+    }
+}

@@ -1,0 +1,62 @@
+import FreshetWire
+import Synchronization
+
+/// Whether the server can commit: asked of the disk, at most once a second.
+final class ReadinessProbe: Sendable {
+    typealias Answer = @Sendable (Problem?) -> Void
+
+    private struct State {
+        /// The last answer of the disk and when it came, in milliseconds.
+        var last: (problem: Problem?, time: Int64)?
+        /// Those who wait for the next; not `nil` while one is under way.
+        var waiting: [Answer]?
+        var isStopping = false
+    }
+
+    /// How long an answer is good, in milliseconds.
+    private static let validity: Int64 = 1_000
+
+    private let committer: Committer
+    private let state = Mutex(State())
+
+    init(committer: Committer) { self.committer = committer }
+
+    /// From now on the server is not ready.
+    func stop() { state.withLock { $0.isStopping = true } }
+
+    /// Calls `answer` with what is wrong, or `nil`: at once or when the disk has answered.
+    func check(now: Int64, then answer: @escaping Answer) {
+        enum Next { case answer(Problem?), probe, wait }
+        let next = state.withLock { state -> Next in
+            if state.isStopping {
+                return .answer(Problem(.unavailable, "The server is stopping. Another may be there after Retry-After."))
+            }
+            if let last = state.last, now - last.time < Self.validity { return .answer(last.problem) }
+            guard state.waiting == nil else {
+                state.waiting?.append(answer)
+                return .wait
+            }
+            state.waiting = [answer]
+            return .probe
+        }
+        switch next {
+        case .answer(let problem): answer(problem)
+        case .wait: return
+        case .probe:
+            committer.submit(
+                .probe { [self] committed in
+                    guard case .failure(let problem) = committed.result else { return finish(nil, now) }
+                    finish(problem, now)
+                })
+        }
+    }
+
+    private func finish(_ problem: Problem?, _ time: Int64) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = nil }
+            state.last = (problem, time)
+            return state.waiting ?? []
+        }
+        for answer in waiting { answer(problem) }
+    }
+}

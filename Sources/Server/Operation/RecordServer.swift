@@ -1,0 +1,110 @@
+import Dispatch
+import FreshetWire
+public import Logging
+import SocketHTTP
+import Synchronization
+
+/// A whole Freshet server in this process.
+///
+/// ```swift
+/// let server = try RecordServer.running()     // in memory, on a free port
+/// // … use server.url …
+/// await server.stop()
+/// ```
+///
+/// Every member may be called from any thread. A server that is let go of stops at once, without finishing requests; what it has
+/// acknowledged is on disk either way.
+public final class RecordServer: Sendable {
+    /// Where a server listens.
+    public struct Address: Hashable, Sendable {
+        /// The numeric address.
+        public let host: String
+        /// The port, the one picked where 0 was asked for.
+        public let port: Int
+        /// The root URL, for example `http://127.0.0.1:8180`.
+        public let url: String
+    }
+
+    private enum State {
+        case new
+        case starting
+        case running(Run, Address)
+        case stopped
+    }
+
+    private let configuration: RecordServerConfiguration
+    private let environment: ServerEnvironment
+    private let logger: Logger
+    private let state = Mutex(State.new)
+
+    /// A server that does not run yet.
+    public init(
+        _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
+        logger: Logger = Logger(label: "freshet.server")
+    ) {
+        self.configuration = configuration
+        self.environment = environment
+        self.logger = logger
+    }
+
+    /// A server that runs already; see ``start()``.
+    public static func running(
+        _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
+        logger: Logger = Logger(label: "freshet.server")
+    ) throws(RecordServerError) -> RecordServer {
+        let server = RecordServer(configuration, environment: environment, logger: logger)
+        try server.start()
+        return server
+    }
+
+    /// Opens the store and listens; the address works as soon as this returns, some milliseconds later. It blocks on the disk.
+    ///
+    /// - Throws: ``RecordServerError``, which says what to do; ``RecordServerError/alreadyStarted`` at a second call.
+    @discardableResult
+    public func start() throws(RecordServerError) -> Address {
+        let isNew = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .starting
+            return true
+        }
+        guard isNew else { throw .alreadyStarted }
+        do throws(RecordServerError) {
+            try configuration.check()
+            let run = try Run(configuration, environment, logger)
+            let bound = try run.start()
+            let address = Address(host: bound.host, port: bound.port, url: bound.description)
+            state.withLock { $0 = .running(run, address) }
+            return address
+        } catch {
+            state.withLock { $0 = .new }
+            throw error
+        }
+    }
+
+    /// Where the server listens; `nil` unless it runs.
+    public var address: Address? {
+        guard case .running(_, let address) = state.withLock({ $0 }) else { return nil }
+        return address
+    }
+
+    /// The root URL; empty unless the server runs.
+    public var url: String { address?.url ?? "" }
+
+    /// Answers those who wait with their position, finishes what is in flight, and closes the store.
+    ///
+    /// Requests that take longer than the drain timeout are cut off. A second call returns at once.
+    public func stop() async {
+        let run: Run? = state.withLock { state in
+            guard case .running(let run, _) = state else { return nil }
+            state = .stopped
+            return run
+        }
+        await run?.stop()
+    }
+
+    /// Forgets at once the deletes that are older than the retention, all of them.
+    package func compact() async {
+        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        await run.compact()
+    }
+}

@@ -1,0 +1,97 @@
+import SocketHTTP
+
+/// Where a server listens, where it keeps its records, and what it grants. The defaults suit tests: loopback, a free port, in memory.
+public struct RecordServerConfiguration: Sendable {
+    /// Where records are kept.
+    public enum Storage: Hashable, Sendable {
+        /// Nowhere: they go with the server.
+        case memory
+        /// In this directory, which is made if the one above it is there.
+        case directory(String)
+    }
+
+    /// An IPv4 or IPv6 address, or a name.
+    public var host = "127.0.0.1"
+    /// The TCP port; 0 picks a free one.
+    public var port = 0
+    /// Where records are kept.
+    public var storage = Storage.memory
+    /// Whether the directory was restored from a back-up: then every namespace gets a new epoch at the start, since clients may have seen
+    /// what the back-up does not have. Set it for the first start after a restore only.
+    public var isRestored = false
+
+    /// Event loops, at least 1; by default half the cores.
+    public var loops = HTTPServerConfiguration.defaultLoops
+    /// The most connections open at once.
+    public var connections = 20_000
+    /// The most bytes of a request's body, and so of a value.
+    public var bodyBytes = 16 << 20
+    /// The most scans (lists, reads, catching up) that may wait for a thread; further ones are answered `503`.
+    public var waitingReads = 4_096
+
+    /// Seconds that a long poll waits if it does not say, 0 to 60.
+    public var hold = 25
+    /// Values longer than this many bytes are left out of changes.
+    public var inlineBytes = 64 << 10
+    /// The most recent changes that are kept in memory for each namespace in use.
+    public var recentChanges = 4_096
+    /// The most bytes that they may take, for each namespace in use.
+    public var recentBytes = 8 << 20
+
+    /// How long a delete is remembered. A client that was away for longer starts again from a list.
+    public var tombstoneRetention = Duration.seconds(30 * 86_400)
+    /// From the end of one pass of compaction to the next.
+    public var compactionInterval = Duration.seconds(3_600)
+    /// How long a stop waits for requests in flight.
+    public var drainTimeout = Duration.seconds(10)
+
+    /// The defaults.
+    public init() {}
+
+    /// - Parameters:
+    ///   - host: where to listen.
+    ///   - port: 0 picks a free one.
+    ///   - directory: where records are kept.
+    public init(host: String = "127.0.0.1", port: Int = 0, directory: String) {
+        self.host = host
+        self.port = port
+        storage = .directory(directory)
+    }
+
+    func check() throws(RecordServerError) {
+        let rules: [(Bool, String)] = [
+            ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"), (loops > 0, "loops is \(loops): it takes 1 or more"),
+            (connections > 0, "connections is \(connections): it takes 1 or more"),
+            (bodyBytes > 0, "bodyBytes is \(bodyBytes): it takes 1 or more"),
+            ((0...60).contains(hold), "hold is \(hold): it takes 0 to 60 seconds"),
+            (inlineBytes >= 0, "inlineBytes is \(inlineBytes): it takes 0 or more"),
+            (recentChanges > 0, "recentChanges is \(recentChanges): it takes 1 or more"),
+            (recentBytes >= 0, "recentBytes is \(recentBytes): it takes 0 or more"),
+            (tombstoneRetention >= .zero, "tombstoneRetention is \(tombstoneRetention): it cannot be negative"),
+            (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
+        ]
+        for (isRight, text) in rules where !isRight { throw .invalidConfiguration(text) }
+    }
+
+    var http: HTTPServerConfiguration {
+        HTTPServerConfiguration(
+            host: host, port: port, loops: loops, limits: Limits(bodyBytes: bodyBytes, connections: connections), drainTimeout: drainTimeout
+        )
+    }
+
+    var settings: ServerCore.Settings {
+        var feed = FeedLimits()
+        feed.changes = recentChanges
+        feed.bytes = recentBytes
+        feed.inlineBytes = inlineBytes
+        return ServerCore.Settings(hold: hold, feed: feed, valueLimit: bodyBytes)
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow ? .max : product + attoseconds / 1_000_000_000_000_000
+    }
+}

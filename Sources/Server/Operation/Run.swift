@@ -1,0 +1,98 @@
+import Dispatch
+import FreshetWire
+import Logging
+import SocketHTTP
+import Synchronization
+
+/// One run of a server: the store, what serves it, and the timer that moves it.
+final class Run: Sendable {
+    private let core: ServerCore
+    private let server: HTTPServer
+    private let timer = Ticker(interval: Run.tick)
+    private let compaction: Mutex<CompactionSchedule>
+    private let environment: ServerEnvironment
+    private let retention: Int64
+
+    /// How often waits and compaction are looked after, in milliseconds.
+    private static let tick = 250
+
+    init(_ configuration: RecordServerConfiguration, _ environment: ServerEnvironment, _ logger: Logger) throws(RecordServerError) {
+        let store: any RecordStore
+        do throws(StoreError) {
+            store = try Self.open(configuration, environment)
+        } catch { throw RecordServerError(error) }
+        let core = ServerCore(
+            store: store, settings: configuration.settings, waitingReads: configuration.waitingReads, environment: environment,
+            logger: logger)
+        self.core = core
+        self.environment = environment
+        server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in
+            core.readiness.stop()
+            core.hub.drain()
+        }
+        core.attach(server)
+        retention = configuration.tombstoneRetention.milliseconds
+        compaction = Mutex(
+            CompactionSchedule(interval: configuration.compactionInterval.milliseconds, retention: retention, now: environment.now()))
+    }
+
+    deinit { timer.cancel() }
+
+    func start() throws(RecordServerError) -> BoundAddress {
+        timer.start { [weak self] in self?.timePassed() }
+        do throws(SocketHTTPError) { return try server.start() } catch { throw RecordServerError(error) }
+    }
+
+    func stop() async {
+        await server.drain()
+        timer.cancel()
+        await withCheckedContinuation { continuation in core.reads.stop { continuation.resume() } }
+        await withCheckedContinuation { continuation in core.committer.stop { continuation.resume() } }
+    }
+
+    /// All steps of a pass, now.
+    func compact() async {
+        let time = Timestamp(milliseconds: environment.wallMilliseconds() - retention)
+        while await compactStep(before: time) == false {}
+    }
+
+    private func timePassed() {
+        let now = environment.now()
+        core.hub.expire(now: now)
+        let due = compaction.withLock { $0.tick(now: now, wall: environment.wallMilliseconds()) }
+        guard let due else { return }
+        core.committer.submit(
+            .compact(before: due) { [weak self, core, environment] committed in
+                let isComplete = Self.count(committed, core)
+                self?.compaction.withLock { $0.finished(isComplete: isComplete, now: environment.now()) }
+            })
+    }
+
+    private func compactStep(before time: Timestamp) async -> Bool {
+        await withCheckedContinuation { continuation in
+            core.committer.submit(.compact(before: time) { [core] in continuation.resume(returning: Self.count($0, core)) })
+        }
+    }
+
+    /// Whether nothing is left to do; a failure is in the log already and leaves the rest for the next pass.
+    private static func count(_ committed: Committed<Compaction>, _ core: ServerCore) -> Bool {
+        guard case .success(let compaction) = committed.result else { return true }
+        core.metrics.forgotten.add(compaction.forgotten)
+        return compaction.isComplete
+    }
+
+    private static func open(
+        _ configuration: RecordServerConfiguration, _ environment: ServerEnvironment
+    ) throws(StoreError) -> any RecordStore {
+        let store: any RecordStore =
+            switch configuration.storage {
+            case .memory: MemoryRecordStore(seed: environment.random())
+            case .directory(let path): try SQLiteRecordStore(directory: path, seed: environment.random())
+            }
+        guard configuration.isRestored else { return store }
+        let rotation = Submission.rotateEpochs(seed: environment.random()) { _ in }
+        _ = try GroupCommit.commit(
+            [rotation], to: store, at: Timestamp(milliseconds: environment.wallMilliseconds()), valueLimit: configuration.bodyBytes)
+        return store
+    }
+}

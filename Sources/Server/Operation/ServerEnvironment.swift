@@ -1,0 +1,38 @@
+import Glibc
+
+/// Where a server takes time and chance from. Tests and simulators give their own.
+public struct ServerEnvironment: Sendable {
+    /// Nanoseconds that never go back, from any origin: deadlines are kept by it.
+    public var monotonicNanoseconds: @Sendable () -> Int64
+    /// Milliseconds since 1970-01-01T00:00:00Z: what `modified` shows, and what the tombstone retention is counted in.
+    public var wallMilliseconds: @Sendable () -> Int64
+    /// 64 random bits: seeds of epochs, and the jitter of `Retry-After`.
+    public var random: @Sendable () -> UInt64
+
+    /// An environment of these three, each callable from any thread.
+    public init(
+        monotonicNanoseconds: @escaping @Sendable () -> Int64, wallMilliseconds: @escaping @Sendable () -> Int64,
+        random: @escaping @Sendable () -> UInt64
+    ) {
+        self.monotonicNanoseconds = monotonicNanoseconds
+        self.wallMilliseconds = wallMilliseconds
+        self.random = random
+    }
+
+    /// The machine's clocks and its random source.
+    public static let system = ServerEnvironment(
+        monotonicNanoseconds: { nanoseconds(CLOCK_MONOTONIC) }, wallMilliseconds: { nanoseconds(CLOCK_REALTIME) / 1_000_000 },
+        random: { UInt64.random(in: .min ... .max) })
+
+    private static func nanoseconds(_ clock: Int32) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// Monotonic milliseconds, the unit of the feed.
+    func now() -> Int64 { monotonicNanoseconds() / 1_000_000 }
+
+    /// Whole seconds to wait before asking again: spread, so that those who were refused together do not come back together.
+    func retryAfter() -> Int { 1 + Int(random() % 4) }
+}

@@ -1,0 +1,30 @@
+import Dispatch
+
+/// Calls a closure at regular times until it is cancelled.
+///
+/// Unchecked, since Dispatch's types lack the mark on Linux: the source is not replaced, and its methods may be called from any
+/// thread (dispatch objects are thread-safe).
+final class Ticker: @unchecked Sendable {
+    private let source: any DispatchSourceTimer
+
+    /// - Parameter interval: milliseconds.
+    init(interval: Int) {
+        source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "freshet.time"))
+        source.schedule(
+            deadline: .now() + .milliseconds(interval), repeating: .milliseconds(interval), leeway: .milliseconds(interval / 10))
+    }
+
+    deinit {
+        // A source that was never activated may not be released as it is.
+        source.setEventHandler(handler: nil)
+        source.activate()
+        source.cancel()
+    }
+
+    func start(_ body: @escaping @Sendable () -> Void) {
+        source.setEventHandler(handler: body)
+        source.activate()
+    }
+
+    func cancel() { source.cancel() }
+}

@@ -1,0 +1,56 @@
+import FreshetWire
+import HTTPTypes
+import SocketHTTP
+
+/// One request on its way through a handler.
+struct Call: Sendable {
+    let core: ServerCore
+    let endpoint: Endpoint
+    let request: Request
+    let exchange: Exchange
+
+    func namespace() throws(WireError) -> Namespace { try Namespace(request.parameter("namespace")) }
+
+    func key() throws(WireError) -> RecordKey {
+        try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
+    }
+
+    func respond(_ response: Response) {
+        core.metrics.countResponse(endpoint, status: response.status.code)
+        exchange.respond(response)
+    }
+
+    func respond(json: [UInt8], at cursor: Cursor?) { respond(Response(json: json, at: cursor)) }
+
+    /// Answers with an error, and with the namespace's position, which errors carry too.
+    func fail(_ error: any Error, at cursor: Cursor? = nil) {
+        respond(response(to: error, at: cursor))
+    }
+
+    func response(to error: any Error, at cursor: Cursor? = nil) -> Response {
+        Response(core.problem(error), at: cursor ?? position(), retryAfter: core.environment.retryAfter())
+    }
+
+    /// Runs on the read queue what may take long; an error answers the call.
+    func later(isContinuation: Bool = false, _ work: @escaping @Sendable () throws -> Void) {
+        let isAccepted = core.reads.submit(isContinuation: isContinuation) {
+            do { try work() } catch { fail(error) }
+        }
+        if !isAccepted {
+            core.metrics.refusedReads.add()
+            fail(Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After."))
+        }
+    }
+
+    /// On the loop what is short, on the read queue what is long enough to hold up others.
+    func nowOrLater(_ work: @escaping @Sendable () throws -> Void) {
+        guard request.body.count <= 64 << 10 else { return later(work) }
+        do { try work() } catch { fail(error) }
+    }
+
+    /// The position of the namespace that the call is about, where there is one and the store can tell.
+    private func position() -> Cursor? {
+        guard let namespace = try? namespace() else { return nil }
+        return try? core.store.state(of: namespace).cursor
+    }
+}

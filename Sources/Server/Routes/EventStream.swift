@@ -1,0 +1,140 @@
+import Dispatch
+import FreshetWire
+import HTTPTypes
+import Logging
+import SocketHTTP
+import Synchronization
+
+/// One reader of the feed by server-sent events (WHATWG HTML §9.2).
+///
+/// It reads pages, at the pace at which its peer takes them, until it is up to date; then it waits in the feed, which pushes. A page
+/// is written before the stream asks for the next, and asks before it waits, so events are in order.
+final class EventStream: Sendable {
+    private struct State {
+        var waiting: (entry: FeedHub.Entry, ticket: WaiterTicket)?
+        var isCancelled = false
+    }
+
+    /// With more than this many bytes unsent, a stream that catches up lets its peer read first.
+    private static let highWater = 96 << 10
+
+    let stream: ResponseStream
+    private let core: ServerCore
+    private let changes: ChangesRequest
+    private let state = Mutex(State())
+
+    private init(_ call: Call, _ changes: ChangesRequest, _ fields: ResponseFields) {
+        core = call.core
+        self.changes = changes
+        stream = call.exchange.stream(status: .ok, fields: fields)
+        core.metrics.countResponse(call.endpoint, status: 200)
+    }
+
+    /// The first look is into the store: what it refuses must be a status, hence known before the stream begins.
+    static func open(_ call: Call, _ changes: ChangesRequest) {
+        call.later {
+            let core = call.core
+            let result = try core.store.scan(
+                changes.query(since: changes.since, origin: changes.origin, core.settings.feed), in: changes.namespace)
+            let begin = { (cursor: Cursor) in
+                var fields: ResponseFields = [.contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no"]
+                fields.append(.freshetCursor, cursor.description)
+                let stream = EventStream(call, changes, fields)
+                stream.stream.onCancel { [weak stream] in stream?.cancel() }
+                return stream
+            }
+            switch result {
+            case .refused(let problem, let position):
+                core.metrics.feed.gone.add()
+                call.fail(problem, at: position)
+            case .page(let page, let origin):
+                let stream = begin(page.cursor)
+                stream.stream.write(encode(page))
+                stream.goOn(after: page.cursor, origin: origin, isVerified: false)
+            case .nothing(let reached, let isComplete, let origin):
+                let stream = begin(reached)
+                // So that the reader has a position to resume from, whatever comes.
+                if changes.since == .now {
+                    stream.stream.write(encode(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)))
+                }
+                stream.goOn(after: reached, origin: origin, isVerified: isComplete)
+            }
+        }
+    }
+
+    /// Reads on from a position, on the read queue.
+    func goOn(after cursor: Cursor, origin: Revision? = nil, isVerified: Bool = false) {
+        guard stream.unsentBytes <= Self.highWater else {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { [self] in
+                goOn(after: cursor, origin: origin, isVerified: isVerified)
+            }
+            return
+        }
+        // A stream that goes on is never refused: only what stops the server ends it.
+        _ = core.reads.submit(isContinuation: true) { [self] in
+            do throws(StoreError) { try step(after: cursor, origin: origin, isVerified: isVerified) } catch {
+                core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
+                stream.finish()
+            }
+        }
+    }
+
+    private func step(after cursor: Cursor, origin: Revision?, isVerified: Bool) throws(StoreError) {
+        guard origin == nil else { return try scan(after: cursor, origin: origin) }
+        let (verdict, entry) = try core.hub.ask(
+            .after(cursor), changes.subscription, in: changes.namespace, .stream(self), isVerified: isVerified, deadline: nil,
+            now: core.environment.now())
+        switch verdict {
+        case .parked(let ticket):
+            let isCancelled = state.withLock { state in
+                state.waiting = (entry, ticket)
+                return state.isCancelled
+            }
+            if isCancelled { entry.cancel(ticket) }
+        case .reply(.page(let page)):
+            guard stream.write(Self.encode(page)) else { return }
+            goOn(after: page.cursor)
+        case .reply: stream.finish()
+        case .scan: try scan(after: cursor, origin: nil)
+        }
+    }
+
+    private func scan(after cursor: Cursor, origin: Revision?) throws(StoreError) {
+        switch try core.store.scan(changes.query(since: .after(cursor), origin: origin, core.settings.feed), in: changes.namespace) {
+        // It comes back, and is told why by a status.
+        case .refused: stream.finish()
+        case .page(let page, let origin):
+            guard stream.write(Self.encode(page)) else { return }
+            goOn(after: page.cursor, origin: origin)
+        case .nothing(let reached, let isComplete, let origin): goOn(after: reached, origin: origin, isVerified: isComplete)
+        }
+    }
+
+    private func cancel() {
+        let waiting = state.withLock { state in
+            state.isCancelled = true
+            return state.waiting
+        }
+        if let waiting { waiting.entry.cancel(waiting.ticket) }
+    }
+
+    /// One page as an event. A line end within a value begins another `data` line, which readers join again.
+    static func encode(_ page: FeedPage) -> [UInt8] {
+        var event: [UInt8] = []
+        event.reserveCapacity(page.body.count + 80)
+        event.append(contentsOf: "id: \(page.cursor)\nevent: changes\ndata: ".utf8)
+        var rest = page.body[...]
+        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+            event.append(contentsOf: rest[..<end])
+            event.append(contentsOf: "\ndata: ".utf8)
+            let isPair = rest[end] == 0x0D && end + 1 < rest.endIndex && rest[end + 1] == 0x0A
+            rest = rest[(end + (isPair ? 2 : 1))...]
+        }
+        event.append(contentsOf: rest)
+        event.append(contentsOf: "\n\n".utf8)
+        return event
+    }
+
+    /// A comment, and the position that a reader whose filter matches nothing has come to. Without data it is no event.
+    static func keepAlive(at cursor: Cursor) -> [UInt8] { Array(": \nid: \(cursor)\n\n".utf8) }
+}

@@ -1,0 +1,42 @@
+import FreshetWire
+import SocketHTTP
+
+/// The query's parameters, checked: bad values of known ones are problems, unknown ones are passed over.
+struct Parameters: Sendable {
+    private let query: Query
+
+    init(_ request: Request) { query = request.query }
+
+    func text(_ name: String) -> String? { query[name] }
+
+    func texts(_ name: String) -> [String] { query.values(of: name) }
+
+    /// A whole number within the range.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), range.contains(number) else {
+            throw Self.wrong(name, text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func boolean(_ name: String) throws(Problem) -> Bool? {
+        switch query[name] {
+        case nil: nil
+        case "true"?: true
+        case "false"?: false
+        case let text?: throw Self.wrong(name, text, "true or false")
+        }
+    }
+
+    /// The beginning of an id, which is no longer than an id can be.
+    func prefix() throws(Problem) -> String {
+        guard let text = query["prefix"] else { return "" }
+        guard text.utf8.count <= 512 else { throw Self.wrong("prefix", text, "at most 512 bytes, as an id does") }
+        return text
+    }
+
+    static func wrong(_ name: String, _ text: String, _ right: String) -> Problem {
+        Problem(.invalidRequest, "The parameter '\(name)' is '\(text.shortened)': it takes \(right)")
+    }
+}

@@ -1,0 +1,55 @@
+import FreshetWire
+import HTTPTypes
+import SocketHTTP
+
+extension HTTPField.Name {
+    static let acceptPatch = known("Accept-Patch")
+    static let xAccelBuffering = known("X-Accel-Buffering")
+    static let link = known("Link")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is a valid field name") }
+        return name
+    }
+}
+
+extension ResponseFields {
+    /// Nothing that must be fresh is kept by an intermediary.
+    private static let json: ResponseFields = [.contentType: Content.json, .cacheControl: "no-store"]
+    private static let problem: ResponseFields = [.contentType: Problem.contentType, .cacheControl: "no-store"]
+    private static let bare: ResponseFields = [.cacheControl: "no-store"]
+
+    static func json(at cursor: Cursor?) -> ResponseFields { json.with(cursor) }
+    static func problem(at cursor: Cursor?) -> ResponseFields { problem.with(cursor) }
+    static func bare(at cursor: Cursor?) -> ResponseFields { bare.with(cursor) }
+
+    private func with(_ cursor: Cursor?) -> ResponseFields {
+        guard let cursor else { return self }
+        var fields = self
+        fields.append(.freshetCursor, cursor.description)
+        return fields
+    }
+}
+
+extension Response {
+    /// JSON that reflects the position.
+    init(json: [UInt8], at cursor: Cursor?, status: HTTPResponse.Status = .ok) {
+        self.init(status: status, fields: .json(at: cursor), body: json)
+    }
+
+    /// An error. `retryAfter` is whole seconds.
+    init(_ problem: Problem, at cursor: Cursor?, retryAfter: @autoclosure () -> Int) {
+        var fields = ResponseFields.problem(at: cursor)
+        if problem.status == 429 || problem.status == 503 { fields.append(.retryAfter, String(retryAfter())) }
+        self.init(status: HTTPResponse.Status(code: problem.status), fields: fields, body: problem.json)
+    }
+
+    /// What a reader of the feed is told.
+    init(_ reply: FeedReply) {
+        switch reply {
+        case .page(let page): self.init(json: page.body, at: page.cursor)
+        case .idle(let cursor): self.init(status: .noContent, fields: .bare(at: cursor))
+        case .gone(let problem, let cursor): self.init(problem, at: cursor, retryAfter: 1)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import FreshetWire
+import SocketHTTP
+
+extension ServerCore {
+    /// The most bytes of values in one answer with many records.
+    private static let byteLimit = 4 << 20
+    private static let keyLimit = 10_000
+
+    /// `GET /v1/{ns}/records/{collection}`
+    @Sendable func listRecords(_ call: Call) throws {
+        let namespace = try call.namespace()
+        let parameters = Parameters(call.request)
+        let collection = call.request.parameter("collection")
+        try RecordKey.check(collection: collection)
+        let query = ListQuery(
+            collection: collection, after: parameters.text("after"), prefix: try parameters.prefix(),
+            limit: try parameters.integer("limit", in: 1...1_000) ?? 100, byteLimit: Self.byteLimit)
+        call.later { [self] in
+            let snapshot = try store.records(query, in: namespace)
+            let list = RecordList(records: snapshot.value.records, next: snapshot.value.next, cursor: snapshot.cursor)
+            call.respond(json: list.json, at: snapshot.cursor)
+        }
+    }
+
+    /// `POST /v1/{ns}/reads`
+    @Sendable func read(_ call: Call) throws {
+        let namespace = try call.namespace()
+        call.later { [self] in
+            let items = try ReadsRequest(json: call.request.body).items
+            guard items.count <= Self.keyLimit else {
+                throw Problem(.tooLarge, "The request has \(items.count) keys: it takes at most \(Self.keyLimit), so ask in parts")
+            }
+            let snapshot = try store.records(items, in: namespace)
+            let response = ReadsResponse(records: snapshot.value.records, missing: snapshot.value.missing, cursor: snapshot.cursor)
+            call.respond(json: response.json, at: snapshot.cursor)
+        }
+    }
+
+    /// `POST /v1/{ns}/writes`
+    @Sendable func write(_ call: Call) throws {
+        let namespace = try call.namespace()
+        let start = environment.monotonicNanoseconds()
+        call.nowOrLater { [self] in
+            let batch = try WriteBatch(json: call.request.body)
+            committer.submit(
+                .batch(batch, in: namespace) { [self] committed in
+                    metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
+                    switch (committed.result, committed.cursor) {
+                    case (.success(let outcomes), let cursor?):
+                        call.respond(json: WriteResults(results: outcomes, cursor: cursor).json, at: cursor)
+                    case (.success, nil):
+                        call.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
+                    case (.failure(let problem), let cursor): call.fail(problem, at: cursor)
+                    }
+                })
+        }
+    }
+
+    /// `POST /v1/{ns}/invalidations`
+    @Sendable func invalidate(_ call: Call) throws {
+        let namespace = try call.namespace()
+        call.nowOrLater { [self] in
+            let scopes = try InvalidationRequest(json: call.request.body).scopes
+            guard scopes.count <= Self.keyLimit else {
+                throw Problem(.tooLarge, "The request has \(scopes.count) keys: it takes at most \(Self.keyLimit), so send it in parts")
+            }
+            committer.submit(
+                .invalidate(scopes, in: namespace) { committed in
+                    switch committed.result {
+                    case .success(let revision):
+                        var writer = JSONWriter(capacity: 32)
+                        writer.beginObject()
+                        writer.member("revision", revision.number)
+                        writer.endObject()
+                        call.respond(json: writer.bytes, at: committed.cursor)
+                    case .failure(let problem): call.fail(problem, at: committed.cursor)
+                    }
+                })
+        }
+    }
+
+    /// `GET /v1/{ns}/clients/{client}`
+    @Sendable func getClient(_ call: Call) throws {
+        let namespace = try call.namespace()
+        let client = try ClientIdentifier(call.request.parameter("client"))
+        let snapshot = try store.lastWrite(of: client, in: namespace)
+        call.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: snapshot.cursor)
+    }
+}

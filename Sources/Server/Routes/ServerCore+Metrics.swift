@@ -1,0 +1,65 @@
+import HTTPTypes
+import SocketHTTP
+
+extension ServerCore {
+    /// `GET /metrics`. The work is away from the loop, since it visits every feed.
+    @Sendable func getMetrics(_ call: Call) {
+        call.later { [self] in
+            let fields: ResponseFields = [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"]
+            call.respond(Response(status: .ok, fields: fields, body: Array(metricsText().utf8)))
+        }
+    }
+
+    private func metricsText() -> String {
+        var text = MetricsText()
+        if let statistics = statistics() { add(connections: statistics, to: &text) }
+        addFeed(to: &text)
+        addStore(to: &text)
+        if let bytes = MetricsText.residentBytes() { text.gauge("process_resident_memory_bytes", "Resident memory.", bytes) }
+        return text.text
+    }
+
+    private func add(connections: HTTPServerStatistics, to text: inout MetricsText) {
+        let responses = (Endpoint.allCases.map(Optional.some) + [nil]).flatMap { endpoint in
+            metrics.responses(endpoint).map { statusClass, count in
+                let route = endpoint.map { "method=\"\($0.method.rawValue)\",route=\"\($0.pattern)\"" } ?? "method=\"\",route=\"\""
+                return (labels: "\(route),status=\"\(statusClass)\"", value: count)
+            }
+        }
+        text.counters("freshet_http_responses_total", "Responses by route and class of status.", responses)
+        text.counter("freshet_http_requests_total", "Requests that passed the parser.", connections.requests)
+        text.counter("freshet_http_requests_refused_total", "Requests that did not pass the parser.", connections.requestsRefused)
+        text.gauge("freshet_http_connections", "Connections open now.", connections.connectionsOpen)
+        text.counter("freshet_http_connections_accepted_total", "Connections accepted.", connections.connectionsAccepted)
+        text.counter("freshet_http_connections_refused_total", "Connections beyond the limit.", connections.connectionsRefused)
+        text.counter("freshet_http_slow_readers_dropped_total", "Connections whose peer did not read.", connections.slowReadersDropped)
+        text.counter("freshet_http_received_bytes_total", "Bytes received.", connections.bytesIn)
+        text.counter("freshet_http_sent_bytes_total", "Bytes sent.", connections.bytesOut)
+    }
+
+    private func addFeed(to text: inout MetricsText) {
+        let totals = hub.totals()
+        text.gauge("freshet_feed_waiters", "Clients that wait for changes now, streams included.", totals.waiting)
+        text.gauge("freshet_feed_namespaces", "Namespaces whose feed is in memory.", totals.feeds)
+        text.gauge("freshet_feed_recent_changes", "Changes in memory.", totals.changes)
+        text.gauge("freshet_feed_recent_bytes", "Bytes of the changes in memory.", totals.bytes)
+        text.counter("freshet_feed_hits_total", "Questions answered from memory.", metrics.feed.hits.value)
+        text.counter("freshet_feed_scans_total", "Questions that the store had to answer.", metrics.feed.scans.value)
+        text.counter("freshet_feed_parked_total", "Questions that had to wait.", metrics.feed.parked.value)
+        text.counter("freshet_feed_woken_total", "Waits that a change ended.", metrics.feed.woken.value)
+        text.counter("freshet_feed_expired_total", "Waits that ended with nothing.", metrics.feed.expired.value)
+        text.counter("freshet_feed_gone_total", "Positions that could not be followed.", metrics.feed.gone.value)
+    }
+
+    private func addStore(to text: inout MetricsText) {
+        text.counter("freshet_commits_total", "Transactions that changed something.", metrics.commits.value)
+        text.counter("freshet_commits_failed_total", "Transactions that failed.", metrics.failedCommits.value)
+        text.counter("freshet_changes_total", "Changes committed.", metrics.changes.value)
+        text.histogram("freshet_commit_changes", "Changes in one transaction.", metrics.groupSizes)
+        text.histogram("freshet_write_seconds", "Seconds from a write's request to its answer.", metrics.writeSeconds)
+        text.gauge("freshet_writes_waiting", "Submissions that wait for the disk.", committer.waiting)
+        text.gauge("freshet_reads_waiting", "Scans that wait for a thread.", reads.depth)
+        text.counter("freshet_reads_refused_total", "Scans refused since too many waited.", metrics.refusedReads.value)
+        text.counter("freshet_forgotten_total", "Deletes and invalidations forgotten.", metrics.forgotten.value)
+    }
+}

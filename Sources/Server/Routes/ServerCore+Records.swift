@@ -1,0 +1,115 @@
+import FreshetWire
+import HTTPTypes
+import SocketHTTP
+
+extension ServerCore {
+    /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`
+    @Sendable func getRecord(_ call: Call) throws {
+        let namespace = try call.namespace()
+        let key = try call.key()
+        let conditions = try Conditions(call.request)
+        let snapshot = try store.record(key, in: namespace)
+        guard let record = snapshot.value, let content = record.content else {
+            return call.fail(Problem(.notFound, "There is no record \(key) in \(namespace)"), at: snapshot.cursor)
+        }
+        let position = Cursor(epoch: snapshot.state.epoch, revision: record.revision)
+        guard !conditions.isFailed(at: position) else {
+            let problem = Problem(.preconditionFailed, "The record \(key) is at \(position.entityTag), which If-Match does not name")
+            return call.fail(problem, at: snapshot.cursor)
+        }
+        // A cache may keep the value but must ask whether it is still right: it cannot know of changes.
+        var fields: ResponseFields = [.cacheControl: "no-cache", .eTag: position.entityTag]
+        fields.append(.lastModified, record.modified.httpDate)
+        fields.append(.freshetCursor, snapshot.cursor.description)
+        guard !conditions.isNotModified(at: position) else {
+            return call.respond(Response(status: .notModified, fields: fields))
+        }
+        fields.append(.contentType, content.type)
+        // What one user stored must not be taken for a page by another's browser.
+        fields.append(.xContentTypeOptions, "nosniff")
+        call.respond(Response(status: .ok, fields: fields, body: content.bytes))
+    }
+
+    /// `PUT …/{id}`
+    @Sendable func putRecord(_ call: Call) throws {
+        let type = call.request[.contentType] ?? "application/octet-stream"
+        guard Content.isFieldValue(type) else {
+            throw Problem(.invalidRequest, "Content-Type is '\(type.shortened)': it takes 1 to 255 characters of visible ASCII")
+        }
+        if let coding = call.request[.contentEncoding], coding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType, "Content-Encoding is '\(coding.shortened)': values are stored as they are, so send it without coding"
+            )
+        }
+        guard !call.request.has(.contentRange) else {
+            throw Problem(.invalidRequest, "Content-Range is not taken with PUT (RFC 9110 §14.5): send the whole value, or a merge patch")
+        }
+        try writeRecord(call, .put(Content(bytes: call.request.body, type: type)))
+    }
+
+    /// `PATCH …/{id}`
+    @Sendable func patchRecord(_ call: Call) throws {
+        let type = call.request[.contentType] ?? ""
+        let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        guard media == Self.mergePatch else {
+            let problem = Problem(
+                .unsupportedMediaType,
+                "Content-Type is '\(type.shortened)': PATCH takes a JSON merge patch (RFC 7396) as \(Self.mergePatch)")
+            var response = call.response(to: problem)
+            response.fields.append(.acceptPatch, Self.mergePatch)
+            return call.respond(response)
+        }
+        try writeRecord(call, .patch(call.request.body))
+    }
+
+    /// `DELETE …/{id}`
+    @Sendable func deleteRecord(_ call: Call) throws { try writeRecord(call, .delete) }
+
+    private static let mergePatch = "application/merge-patch+json"
+
+    private func writeRecord(_ call: Call, _ operation: WriteOperation) throws {
+        let namespace = try call.namespace()
+        let write = SingleWrite(
+            key: try call.key(), operation: operation, preconditions: try Conditions(call.request).preconditions,
+            author: try Self.author(call.request))
+        let start = environment.monotonicNanoseconds()
+        // Making the submission checks the value, which takes a while for a long one.
+        call.nowOrLater { [self] in
+            committer.submit(
+                .single(write, in: namespace) { [self] committed in
+                    metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
+                    switch committed.result {
+                    case .success(let receipt): call.respond(Self.response(to: write.key, receipt, committed.cursor))
+                    case .failure(let problem): call.fail(problem, at: committed.cursor)
+                    }
+                })
+        }
+    }
+
+    private static func response(to key: RecordKey, _ receipt: SingleReceipt, _ cursor: Cursor?) -> Response {
+        guard let cursor else {
+            return Response(
+                Problem(.storageFailed, "The write is on disk, but the store did not say where it stands"), at: nil, retryAfter: 1)
+        }
+        let body = WriteReceipt(key: key, revision: receipt.revision, cursor: cursor).json
+        var response = Response(json: body, at: cursor, status: receipt.created ? .created : .ok)
+        if let revision = receipt.revision {
+            response.fields.append(.eTag, Cursor(epoch: cursor.epoch, revision: revision).entityTag)
+        }
+        return response
+    }
+
+    /// `Freshet-Client` and `Freshet-Write`: both or neither.
+    private static func author(_ request: Request) throws -> Change.Author? {
+        switch (request[.freshetClient], request[.freshetWrite]) {
+        case (nil, nil): return nil
+        case (let client?, let number?):
+            guard let write = Int64(number), write > 0, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw Problem(.invalidRequest, "Freshet-Write is '\(number.shortened)': it takes a whole number from 1")
+            }
+            return Change.Author(client: try ClientIdentifier(client), write: write)
+        default:
+            throw Problem(.invalidRequest, "Freshet-Client and Freshet-Write go together: send both, or neither")
+        }
+    }
+}

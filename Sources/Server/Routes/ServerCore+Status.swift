@@ -1,0 +1,63 @@
+import FreshetWire
+import SocketHTTP
+
+extension ServerCore {
+    /// `GET /v1`: which server this is, what it grants, and its namespaces.
+    @Sendable func getServer(_ call: Call) {
+        call.later { [self] in
+            let namespaces = try store.namespaces(limit: Self.namespaceLimit)
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.member("server", "freshet")
+            writer.member("protocol", 1)
+            writer.member("valueLimit", Int64(settings.valueLimit))
+            writer.member("inlineLimit", Int64(settings.feed.inlineBytes))
+            writer.member("hold", Int64(settings.hold))
+            writer.member("namespaces")
+            writer.beginArray()
+            for namespace in namespaces { writer.string(namespace.name) }
+            writer.endArray()
+            writer.endObject()
+            call.respond(json: writer.bytes, at: nil)
+        }
+    }
+
+    /// The most namespaces that are named; tests make many.
+    private static let namespaceLimit = 1_000
+
+    /// `GET /v1/{ns}`
+    @Sendable func getNamespace(_ call: Call) throws {
+        let namespace = try call.namespace()
+        let state = try store.state(of: namespace)
+        call.respond(json: status(of: namespace, state).json, at: state.cursor)
+    }
+
+    /// `DELETE /v1/{ns}`
+    @Sendable func deleteNamespace(_ call: Call) throws {
+        let namespace = try call.namespace()
+        committer.submit(
+            .drop(namespace) { [self] committed in
+                do {
+                    guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
+                    let state = try store.state(of: namespace)
+                    call.respond(json: status(of: namespace, state).json, at: state.cursor)
+                } catch { call.fail(error, at: committed.cursor) }
+            })
+    }
+
+    /// `GET /healthz`
+    @Sendable func getHealth(_ call: Call) { call.respond(json: Array(#"{"status":"ok"}"#.utf8), at: nil) }
+
+    /// `GET /readyz`
+    @Sendable func getReadiness(_ call: Call) {
+        readiness.check(now: environment.now()) { problem in
+            guard let problem else { return call.respond(json: Array(#"{"status":"ready"}"#.utf8), at: nil) }
+            call.fail(Problem(.unavailable, "The server cannot commit. \(problem.detail)"))
+        }
+    }
+
+    private func status(of namespace: Namespace, _ state: NamespaceState) -> NamespaceStatus {
+        NamespaceStatus(
+            namespace: namespace, cursor: state.cursor, records: state.records, bytes: state.bytes, waiting: hub.waiting(in: namespace))
+    }
+}

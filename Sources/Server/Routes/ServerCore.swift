@@ -1,0 +1,132 @@
+import FreshetWire
+import HTTPTypes
+import Logging
+import SocketHTTP
+import Synchronization
+
+/// What all handlers share.
+final class ServerCore: Sendable {
+    let store: any RecordStore
+    let committer: Committer
+    let hub: FeedHub
+    let reads: ReadQueue
+    let metrics: ServerMetrics
+    let readiness: ReadinessProbe
+    let environment: ServerEnvironment
+    let settings: Settings
+    let logger: Logger
+    /// The server that serves this, once it is made; it owns the core, not the other way round.
+    private let server = Mutex(WeakServer())
+
+    private struct WeakServer {
+        weak var value: HTTPServer?
+    }
+
+    /// What handlers need to know of the configuration.
+    struct Settings: Sendable {
+        /// Seconds that a poll waits if it does not say.
+        var hold: Int
+        var feed: FeedLimits
+        var valueLimit: Int
+    }
+
+    init(store: any RecordStore, settings: Settings, waitingReads: Int, environment: ServerEnvironment, logger: Logger) {
+        let metrics = ServerMetrics()
+        let hub = FeedHub(
+            limits: settings.feed, metrics: metrics.feed,
+            position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
+            deliver: { delivery in metrics.deliver(delivery) })
+        var configuration = Committer.Configuration()
+        configuration.valueLimit = settings.valueLimit
+        committer = Committer(
+            store: store, configuration: configuration, clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
+            onFailure: { error in
+                metrics.failedCommits.add()
+                logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])
+            },
+            onCommit: { commits in
+                metrics.count(commits)
+                hub.publish(commits)
+            })
+        readiness = ReadinessProbe(committer: committer)
+        reads = ReadQueue(width: 4, limit: waitingReads)
+        self.store = store
+        self.hub = hub
+        self.metrics = metrics
+        self.environment = environment
+        self.settings = settings
+        self.logger = logger
+    }
+
+    func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
+
+    func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }
+
+    /// What an error is to the client. The store's own errors are for the log too.
+    func problem(_ error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as WireError: return Problem(error)
+        case let error as StoreError:
+            logger.error("the store could not answer", metadata: ["error": "\(error)"])
+            return error.problem
+        default:
+            logger.error("an unexpected error", metadata: ["error": "\(error)"])
+            return Problem(.storageFailed, "The server failed; its log says why. Send it again later.")
+        }
+    }
+
+    /// The table of all routes.
+    func router() -> Router {
+        var router = Router { [self] failure in
+            metrics.countResponse(nil, status: failure.status.code)
+            return Response(Problem(failure), at: nil, retryAfter: environment.retryAfter())
+        }
+        for endpoint in Endpoint.allCases {
+            let handler = handler(of: endpoint)
+            router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
+                let call = Call(core: self, endpoint: endpoint, request: request, exchange: exchange)
+                do { try handler(call) } catch { call.fail(error) }
+            }
+        }
+        return router
+    }
+
+    private func handler(of endpoint: Endpoint) -> @Sendable (Call) throws -> Void {
+        switch endpoint {
+        case .getRecord: getRecord
+        case .putRecord: putRecord
+        case .patchRecord: patchRecord
+        case .deleteRecord: deleteRecord
+        case .listRecords: listRecords
+        case .read: read
+        case .write: write
+        case .invalidate: invalidate
+        case .getClient: getClient
+        case .getChanges: getChanges
+        case .getNamespace: getNamespace
+        case .deleteNamespace: deleteNamespace
+        case .getServer: getServer
+        case .getHealth: getHealth
+        case .getReadiness: getReadiness
+        case .getMetrics: getMetrics
+        }
+    }
+}
+
+extension Problem {
+    /// A request that no handler saw.
+    init(_ failure: RequestFailure) {
+        let code: ProblemCode =
+            switch failure.kind {
+            case .notFound: .notFound
+            case .methodNotAllowed: .methodNotAllowed
+            case .bodyTooLarge, .targetTooLong, .headersTooLarge: .tooLarge
+            case .unanswered: .storageFailed
+            case .overloaded: .overloaded
+            case .malformed, .timeout, .expectationFailed, .methodNotImplemented, .codingNotImplemented, .versionNotSupported:
+                .malformedRequest
+            }
+        self.init(code, failure.detail + ".", status: failure.status.code)
+    }
+}

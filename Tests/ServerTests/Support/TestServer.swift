@@ -1,0 +1,69 @@
+import Dispatch
+import FreshetWire
+import Logging
+
+@testable import FreshetServer
+
+/// A real server on a free port, and a client for it.
+struct TestServer: Sendable {
+    let server: RecordServer
+    let port: Int
+
+    init(
+        _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system
+    ) throws {
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        server = try RecordServer.running(configuration, environment: environment, logger: quiet)
+        port = server.address?.port ?? 0
+    }
+
+    /// Runs the closure with a server and stops it afterwards.
+    static func with<Result>(
+        _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
+        _ body: (TestServer) async throws -> Result
+    ) async throws -> Result {
+        let test = try TestServer(configuration, environment: environment)
+        do {
+            let result = try await body(test)
+            await test.server.stop()
+            return result
+        } catch {
+            await test.server.stop()
+            throw error
+        }
+    }
+
+    /// Runs what blocks on a thread of its own.
+    func thread<Result: Sendable>(_ body: @escaping @Sendable (RawConnection) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "client").async { [port] in
+                continuation.resume(with: Swift.Result { try body(try RawConnection(port: port)) })
+            }
+        }
+    }
+
+    /// One request on a connection of its own.
+    func request(
+        _ method: String, _ target: String, _ fields: [(String, String)] = [], _ body: String? = nil
+    ) async throws -> Reply {
+        try await thread { try $0.request(method, target, fields, body: body.map { Array($0.utf8) }) }
+    }
+
+    /// Stores JSON and returns the position after it.
+    @discardableResult
+    func put(_ path: String, _ value: String) async throws -> WriteReceipt {
+        try await request("PUT", path, [("Content-Type", "application/json")], value).message()
+    }
+
+    /// The number of waiting clients is what it is to be, which the server says; gives up after a while.
+    func waitUntil(waiting count: Int, in namespace: String) async throws {
+        try await thread { connection in
+            for _ in 0..<20_000 {
+                let status = try connection.request("GET", "/v1/\(namespace)").message(NamespaceStatus.self)
+                if status.waiting == count { return }
+            }
+            throw RawConnection.Failure.timeout
+        }
+    }
+}
