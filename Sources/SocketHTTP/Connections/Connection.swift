@@ -79,13 +79,23 @@ struct Cancellations: Sendable {
     typealias Action = @Sendable () -> Void
 
     private(set) var isPeerGone = false
-    private var actions: [(number: UInt32, action: Action)] = []
+    private var isInputEnded = false
+    private var actions: [(number: UInt32, isForHangUp: Bool, action: Action)] = []
 
     /// Returns false where it is too late: the action must be called now.
-    mutating func add(_ action: @escaping Action, for number: UInt32) -> Bool {
-        guard !isPeerGone else { return false }
-        actions.append((number, action))
+    ///
+    /// - Parameter isForHangUp: whether the end of the peer's input is enough to call it.
+    mutating func add(_ action: @escaping Action, for number: UInt32, isForHangUp: Bool) -> Bool {
+        guard !isPeerGone, !(isForHangUp && isInputEnded) else { return false }
+        actions.append((number, isForHangUp, action))
         return true
+    }
+
+    mutating func inputHasEnded() -> [Action] {
+        isInputEnded = true
+        guard !actions.isEmpty else { return [] }
+        defer { actions.removeAll { $0.isForHangUp } }
+        return actions.filter(\.isForHangUp).map(\.action)
     }
 
     /// Removes and returns the actions of a request, so that they are released outside the lock.

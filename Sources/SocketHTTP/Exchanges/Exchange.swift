@@ -49,7 +49,14 @@ public struct Exchange: Sendable {
     /// It runs on the event loop, never within a call of this library's and never under a lock, and must not block. A peer
     /// that only shuts its writing side still waits for its answer and is not gone.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
-        handle.onCancel(body)
+        handle.onCancel(body, isForHangUp: false)
+    }
+
+    /// Calls `body` once if the peer goes away, or ends its input: what a client that was closed looks like at first.
+    ///
+    /// Such a peer may still read, so the exchange can be answered, and should be. Otherwise as `onCancel(_:)`.
+    public func onHangUp(_ body: @escaping @Sendable () -> Void) {
+        handle.onCancel(body, isForHangUp: true)
     }
 
     /// One of those that a fan-out reaches.

@@ -26,13 +26,13 @@ final class ExchangeHandle: Sendable {
         return !isPeerGone
     }
 
-    func onCancel(_ body: @escaping @Sendable () -> Void) {
-        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(body) }
+    func onCancel(_ body: @escaping @Sendable () -> Void, isForHangUp: Bool) {
+        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(body, isForHangUp: isForHangUp) }
     }
 
     /// Calls `body` on the loop once the peer is gone, unless the request's part in the connection is over before that.
-    func whenPeerGoes(_ body: @escaping @Sendable () -> Void) {
-        let isAdded = connection.cancellations.withLock { $0.add(body, for: ticket.number) }
+    func whenPeerGoes(_ body: @escaping @Sendable () -> Void, isForHangUp: Bool) {
+        let isAdded = connection.cancellations.withLock { $0.add(body, for: ticket.number, isForHangUp: isForHangUp) }
         if !isAdded { connection.loop.post(.perform { _ in body() }) }
     }
 }

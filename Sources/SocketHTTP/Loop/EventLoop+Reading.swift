@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 
 extension EventLoop {
     /// Reads once, and again only while a read fills the buffer: the events are level-triggered, so nothing is forgotten.
@@ -146,5 +147,7 @@ extension EventLoop {
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)
+        let actions = connection.cancellations.withLock { $0.inputHasEnded() }
+        if !actions.isEmpty { callSoon(actions) }
     }
 }
