@@ -125,7 +125,7 @@ extension ChangeFeed {
         }
     }
 
-    private func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {
+    func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {
         subscription.delivery == .stream ? .close(waiters) : .answer(waiters, reply)
     }
 }

@@ -75,9 +75,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     }
 
     /// A waiter has gone. O(1); a ticket of one that was answered already does nothing.
-    package mutating func cancel(_ ticket: WaiterTicket) {
-        guard let group = waiters.group(of: ticket) else { return }
-        remove(ticket.slot, from: group)
+    ///
+    /// - Returns: what to tell it, should it be there after all.
+    @discardableResult
+    package mutating func cancel(_ ticket: WaiterTicket) -> FeedDelivery<Waiter>? {
+        guard let group = waiters.group(of: ticket), let present = groups[Int(group)] else { return nil }
+        return remove(ticket.slot, from: group).map { end([$0], present.subscription, .idle(present.awaited ?? head)) }
     }
 
     private mutating func park(

@@ -28,8 +28,6 @@ final class FeedHub: Sendable {
         let delivery = Mutex(())
 
         init(now: Int64) { state = Mutex(State(lastUse: now)) }
-
-        func cancel(_ ticket: WaiterTicket) { state.withLock { $0.feed?.cancel(ticket) } }
     }
 
     /// How long a feed that nobody uses stays in memory, in milliseconds.
@@ -94,6 +92,11 @@ final class FeedHub: Sendable {
             directory[namespace] = entry
             return entry
         }
+    }
+
+    /// A reader has hung up. Whether it is gone or has only ended its input cannot be told, so it is answered.
+    func cancel(_ ticket: WaiterTicket, in entry: Entry) {
+        if let delivery = entry.state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
     }
 
     /// What a transaction did, before anybody is told of it.

@@ -40,7 +40,7 @@ final class EventStream: Sendable {
                 var fields: ResponseFields = [.contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no"]
                 fields.append(.freshetCursor, cursor.description)
                 let stream = EventStream(call, changes, fields)
-                stream.stream.onCancel { [weak stream] in stream?.cancel() }
+                stream.stream.onHangUp { [weak stream] in stream?.cancel() }
                 return stream
             }
             switch result {
@@ -90,7 +90,7 @@ final class EventStream: Sendable {
                 state.waiting = (entry, ticket)
                 return state.isCancelled
             }
-            if isCancelled { entry.cancel(ticket) }
+            if isCancelled { core.hub.cancel(ticket, in: entry) }
         case .reply(.page(let page)):
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)
@@ -115,7 +115,8 @@ final class EventStream: Sendable {
             state.isCancelled = true
             return state.waiting
         }
-        if let waiting { waiting.entry.cancel(waiting.ticket) }
+        if let waiting { core.hub.cancel(waiting.ticket, in: waiting.entry) }
+        stream.finish()
     }
 
     /// One page as an event. A line end within a value begins another `data` line, which readers join again.

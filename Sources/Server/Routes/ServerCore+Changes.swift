@@ -19,7 +19,9 @@ extension ServerCore {
             now: environment.now())
         switch verdict {
         case .reply(let reply): call.respond(Response(reply))
-        case .parked(let ticket): call.exchange.onCancel { entry.cancel(ticket) }
+        case .parked(let ticket):
+            // One that has only ended its input still reads, so it gets its answer: nothing yet.
+            call.exchange.onHangUp { [hub] in hub.cancel(ticket, in: entry) }
         case .scan(let since):
             call.later(isContinuation: isVerified) { [self] in
                 try scan(call, changes, since: since, origin: changes.origin, deadline: deadline)
