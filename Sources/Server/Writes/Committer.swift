@@ -78,6 +78,9 @@ package final class Committer: Sendable {
         if isIdle { queue.async { self.drain() } }
     }
 
+    /// Whether it takes no more submissions.
+    package var isStopping: Bool { state.withLock { $0.stopping != nil } }
+
     /// How many submissions wait, for the metrics.
     package var waiting: Int { state.withLock { $0.waiting.count } }
 

@@ -19,6 +19,11 @@ package struct WriteLedger: Hashable, Sendable {
         package var number: Int64
         /// The one that comes next.
         package var expected: Int64
+
+        package init(number: Int64, expected: Int64) {
+            self.number = number
+            self.expected = expected
+        }
     }
 
     /// The number of the last decided write; 0 if there was none.

@@ -37,6 +37,11 @@ package final class SQLiteRecordStore: RecordStore {
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
     }
 
+    /// Lets the file grow to so many pages and no further, as a full disk would: for tests of one.
+    package func limitPages(to count: Int) throws {
+        try writer.withLock { _ = try $0.connection.pragma("max_page_count = \(count)") }
+    }
+
     private static func openWriter(path: String, seed: UInt64) throws -> sending Connection {
         let connection = try Connection(path: path)
         let found = try Schema.check(connection, path: path)
@@ -47,8 +52,8 @@ package final class SQLiteRecordStore: RecordStore {
         try connection.pragma("synchronous = FULL")
         try connection.pragma("cache_size = -65536")
         try connection.pragma("temp_store = MEMORY")
-        // 16 MB of log: a page that is written again and again is moved into the file once.
-        try connection.pragma("wal_autocheckpoint = 4000")
+        // 32 MB of log: a page that is written again and again is moved into the file once, and the pause for it stays short.
+        try connection.pragma("wal_autocheckpoint = 8000")
         try connection.pragma("journal_size_limit = 67108864")
         try Schema.migrate(connection, from: found, seed: seed)
         return connection

@@ -59,14 +59,16 @@ extension SQLiteRecordTransaction {
     func compact(before time: Timestamp, limit: Int) throws -> Compaction {
         try writer.flush()
         writer.forget()
-        let tombstones = try forgetTombstones(before: time, limit: limit)
-        let invalidations = try forgetInvalidations(before: time, limit: limit - tombstones)
-        let forgotten = tombstones + invalidations
-        let purged = try purge(limit: limit - forgotten)
-        return Compaction(forgotten: forgotten, purged: purged, isComplete: forgotten + purged < limit)
+        var compaction = Compaction(isComplete: false)
+        func rest() -> Int { limit - compaction.forgotten - compaction.purged }
+        try forgetTombstones(before: time, limit: rest(), &compaction)
+        try forgetInvalidations(before: time, limit: rest(), &compaction)
+        compaction.purged += try purge(limit: rest())
+        compaction.isComplete = rest() > 0
+        return compaction
     }
 
-    private func forgetTombstones(before time: Timestamp, limit: Int) throws -> Int {
+    private func forgetTombstones(before time: Timestamp, limit: Int, _ compaction: inout Compaction) throws {
         let rows = try connection.withStatement(
             "SELECT row, namespace, revision FROM record WHERE value IS NULL AND modified < ? ORDER BY modified, namespace, revision LIMIT ?"
         ) { row in
@@ -78,13 +80,13 @@ extension SQLiteRecordTransaction {
         }
         for row in rows {
             try run("DELETE FROM record WHERE row = ?", row.row)
-            try run("UPDATE namespace SET forgotten = max(forgotten, ?) WHERE id = ?", row.revision, row.namespace)
+            let isOurs = try run("UPDATE namespace SET forgotten = max(forgotten, ?) WHERE id = ?", row.revision, row.namespace) > 0
+            // The others belonged to a namespace that was dropped.
+            if isOurs { compaction.forgotten += 1 } else { compaction.purged += 1 }
         }
-        return rows.count
     }
 
-    private func forgetInvalidations(before time: Timestamp, limit: Int) throws -> Int {
-        guard limit > 0 else { return 0 }
+    private func forgetInvalidations(before time: Timestamp, limit: Int, _ compaction: inout Compaction) throws {
         let rows = try connection.withStatement(
             "SELECT namespace, revision FROM invalidation WHERE modified < ? ORDER BY modified, namespace, revision LIMIT ?"
         ) { row in
@@ -96,11 +98,12 @@ extension SQLiteRecordTransaction {
         }
         for row in rows {
             try run("DELETE FROM invalidation WHERE namespace = ? AND revision = ?", row.namespace, row.revision)
-            try run(
-                "UPDATE namespace SET forgotten = max(forgotten, ?), invalidations = invalidations - 1 WHERE id = ?", row.revision,
-                row.namespace)
+            let isOurs =
+                try run(
+                    "UPDATE namespace SET forgotten = max(forgotten, ?), invalidations = invalidations - 1 WHERE id = ?", row.revision,
+                    row.namespace) > 0
+            if isOurs { compaction.forgotten += 1 } else { compaction.purged += 1 }
         }
-        return rows.count
     }
 
     /// Clears away what dropped namespaces have left.

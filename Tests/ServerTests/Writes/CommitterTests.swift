@@ -1,0 +1,186 @@
+import Dispatch
+import FreshetServer
+import FreshetWire
+import Synchronization
+import Testing
+
+@Suite struct CommitterTests {
+    /// A store whose transactions wait until they are let through, or fail as they are told to.
+    private final class GatedStore: RecordStore {
+        let base = MemoryRecordStore(seed: 1)
+        let gate = DispatchSemaphore(value: 0)
+        let entered = DispatchSemaphore(value: 0)
+        let failure = Mutex<StoreError?>(nil)
+
+        func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+            entered.signal()
+            gate.wait()
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            return try base.transaction(body)
+        }
+
+        func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
+        func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> { base.record(key, in: namespace) }
+        func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
+            base.records(query, in: namespace)
+        }
+        func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+            base.records(items, in: namespace)
+        }
+        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+            try base.changes(query, in: namespace)
+        }
+        func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
+            base.lastWrite(of: client, in: namespace)
+        }
+    }
+
+    /// What happened, in order.
+    private final class Journal: Sendable {
+        private let entries = Mutex<[String]>([])
+        func note(_ entry: String) { entries.withLock { $0.append(entry) } }
+        var all: [String] { entries.withLock { $0 } }
+    }
+
+    private let store = GatedStore()
+    private let journal = Journal()
+    private let namespace: Namespace
+
+    init() throws { namespace = try Namespace("shop") }
+
+    private func committer(_ configuration: Committer.Configuration = .init()) -> Committer {
+        let journal = journal
+        return Committer(
+            store: store, configuration: configuration, clock: { Timestamp(milliseconds: 5) },
+            onFailure: { journal.note("failed \($0)") },
+            onCommit: { commits in
+                for commit in commits { journal.note("published \(commit.changes.map(\.revision.description).joined(separator: " "))") }
+            })
+    }
+
+    private func put(_ key: String) throws -> Submission {
+        let journal = journal
+        return .single(SingleWrite(key: try RecordKey(key), operation: .put(json: "1")), in: namespace) { committed in
+            switch committed.result {
+            case .success(let receipt): journal.note("told \(key) \(receipt.revision?.description ?? "-")")
+            case .failure(let problem): journal.note("refused \(key) \(problem.code)")
+            }
+        }
+    }
+
+    private func stop(_ committer: Committer) async {
+        await withCheckedContinuation { continuation in committer.stop { continuation.resume() } }
+    }
+
+    @Test func whatWaitsIsCommittedTogetherPublishedAndThenTold() async throws {
+        // Given a transaction that is under way
+        let committer = committer()
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        // When
+        for key in ["a/2", "a/3", "a/4"] { committer.submit(try put(key)) }
+        for _ in 1...2 { store.gate.signal() }
+        await stop(committer)
+        // Then
+        #expect(
+            journal.all == ["published 1", "told a/1 1", "published 2 3 4", "told a/2 2", "told a/3 3", "told a/4 4"])
+    }
+
+    @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
+        // Given
+        let committer = committer()
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        committer.submit(try put("a/2"))
+        // When
+        let stopped = Task { await stop(committer) }
+        while !committer.isStopping { await Task.yield() }
+        committer.submit(try put("a/3"))
+        for _ in 1...2 { store.gate.signal() }
+        await stopped.value
+        // Then
+        #expect(journal.all == ["refused a/3 unavailable", "published 1", "told a/1 1", "published 2", "told a/2 2"])
+        await stop(committer)
+    }
+
+    @Test func anIdleCommitterStopsAtOnce() async {
+        await stop(committer())
+        #expect(journal.all.isEmpty)
+    }
+
+    @Test func beyondTheBoundSubmissionsAreRefused() async throws {
+        // Given
+        var configuration = Committer.Configuration()
+        configuration.waitingLimit = 2
+        let committer = committer(configuration)
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        // When
+        for key in ["a/2", "a/3", "a/4"] { committer.submit(try put(key)) }
+        #expect(committer.waiting == 2)
+        for _ in 1...2 { store.gate.signal() }
+        await stop(committer)
+        // Then
+        #expect(journal.all.first == "refused a/4 overloaded")
+        #expect(journal.all.last == "told a/3 3")
+    }
+
+    @Test func aGroupIsBounded() async throws {
+        // Given
+        var configuration = Committer.Configuration()
+        configuration.groupLimit = 2
+        let committer = committer(configuration)
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        // When
+        for key in ["a/2", "a/3", "a/4"] { committer.submit(try put(key)) }
+        for _ in 1...3 { store.gate.signal() }
+        await stop(committer)
+        // Then
+        #expect(journal.all.filter { $0.hasPrefix("published") } == ["published 1", "published 2 3", "published 4"])
+    }
+
+    @Test func whenTheStoreFailsNobodyIsToldOfSuccessAndTheNextGroupIsTriedAfresh() async throws {
+        // Given
+        let committer = committer()
+        store.failure.withLock { $0 = .full(path: "/data") }
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        committer.submit(try put("a/2"))
+        // When
+        store.gate.signal()
+        store.entered.wait()
+        store.failure.withLock { $0 = nil }
+        store.gate.signal()
+        await stop(committer)
+        // Then
+        #expect(journal.all == ["refused a/1 storage-full", "failed \(StoreError.full(path: "/data"))", "published 1", "told a/2 1"])
+    }
+
+    @Test func aDropResetsTheNamespaceForTheFeed() throws {
+        // Given
+        let fixture = try StoreFixture(.memory)
+        try fixture.put("a/1", "1")
+        let old = try fixture.store.state(of: fixture.namespace).epoch
+        let told = (Told<SingleReceipt>(), Told<Bool>())
+        let write = SingleWrite(key: try RecordKey("a/2"), operation: .put(json: "1"))
+        // When
+        let group = try GroupCommit.commit(
+            [
+                .single(write, in: fixture.namespace, then: told.0.hear), .drop(fixture.namespace, then: told.1.hear),
+                .single(write, in: fixture.namespace, then: told.0.hear),
+            ], to: fixture.store, at: Timestamp(milliseconds: 1), valueLimit: 1)
+        // Then
+        #expect(group.commits.map(\.isReset) == [false, true])
+        #expect(group.commits.map(\.changes.count) == [0, 1])
+        #expect(group.commits[0].cursor.epoch == old)
+        #expect(try group.commits[1].cursor == fixture.store.state(of: fixture.namespace).cursor)
+        #expect(group.commits[1].cursor.epoch != old)
+    }
+
+    @Test func aProbeWritesToTheDisk() throws {
+        let fixture = try StoreFixture(.sqlite)
+        let committed = try fixture.commit { Submission.probe(then: $0) }
+        try committed.result.get()
+    }
+}
