@@ -82,7 +82,7 @@ extension Connection {
     ///
     /// - Complexity: O(1); the text is prepared at its first use.
     package func withStatement<Result>(_ sql: StaticString, _ body: (Statement) throws -> Result) throws -> Result {
-        guard sql.hasPointerRepresentation else { return try withStatement(text: sql.description, body) }
+        guard sql.hasPointerRepresentation else { return try withStatement(sql.description, body) }
         if let statement = staticStatements[sql.utf8Start], !statement.isLent { return try lend(statement, body) }
         let isNested = staticStatements[sql.utf8Start] != nil
         let statement = try prepare(sql.description, keep: !isNested)
@@ -91,7 +91,10 @@ extension Connection {
     }
 
     /// Lends the cached statement of a text made at run time. Make few different ones: each stays prepared.
-    package func withStatement<Result>(text sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+    ///
+    /// Disfavoured, since a literal would otherwise be taken for a `String`, and its text hashed at each use.
+    @_disfavoredOverload
+    package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
         if let statement = statements[sql], !statement.isLent { return try lend(statement, body) }
         let isNested = statements[sql] != nil
         let statement = try prepare(sql, keep: !isNested)

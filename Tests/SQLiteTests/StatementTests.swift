@@ -104,7 +104,7 @@ import Testing
         try connection.withStatement(select) { outer in
             while try outer.step() {
                 try connection.withStatement(select) { inner in while try inner.step() { pairs += 1 } }
-                try connection.withStatement(text: "SELECT a FROM t ORDER BY a") { inner in while try inner.step() { pairs += 1 } }
+                try connection.withStatement(String("SELECT a FROM t ORDER BY a")) { inner in while try inner.step() { pairs += 1 } }
             }
         }
         // Then
