@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "FreshetClient", "FreshetServer", "FreshetWire",
+                "FreshetClient", "FreshetServer", "FreshetWire", "SQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

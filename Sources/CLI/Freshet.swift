@@ -12,7 +12,8 @@ struct Freshet: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Import.self, Status.self,
+            Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Import.self,
+            Status.self,
         ]
     )
 

@@ -37,7 +37,7 @@ struct Watch: AsyncParsableCommand {
         let lines = RecordLines.standard
         var left = limit ?? .max
         while left > 0 {
-            for event in try await feed.next() {
+            for event in try await feed.events() {
                 switch event {
                 case .note(let text): StandardStream.error.printLine(Style(for: .error).yellow("note:") + " " + text)
                 case .change where left == 0: break

@@ -2,9 +2,10 @@ import FreshetWire
 
 /// The records of a JSON file: an array of objects, or an object that holds one such array.
 struct ImportFile: Hashable, Sendable {
-    /// One element of the array, as the bytes that it is.
+    /// One element of the array.
     struct Element: Hashable, Sendable {
         let key: RecordKey
+        /// Its JSON without the white space that the file had for people.
         let value: [UInt8]
     }
 
@@ -22,7 +23,7 @@ struct ImportFile: Hashable, Sendable {
                     throw CommandFailure(
                         .data, "element \(index + 1) has no text or number under '\(idField)': name a field that all have with --id-field")
                 }
-                elements.append(Element(key: try RecordKey(collection: collection, id: id), value: value))
+                elements.append(Element(key: try RecordKey(collection: collection, id: id), value: try JSONDocument(value).bytes))
             }
             self.elements = elements
         } catch let error as WireError {

@@ -1,0 +1,92 @@
+import ArgumentParser
+import FreshetServer
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve records until SIGTERM or Ctrl-C.",
+        discussion: """
+            Prints where it listens once it answers. SIGTERM or SIGINT lets what is under way end, answers those who wait, and exits
+            with 0; a second one ends at once. Nothing acknowledged is lost either way.
+
+            EXAMPLES
+              freshet serve
+              freshet serve --host 0.0.0.0 --port 8180 --data /var/lib/freshet
+              freshet serve --port 0 --memory
+            """)
+
+    /// What the line that says where it listens begins with.
+    static let readyPrefix = "listening on "
+
+    @Option(help: "The address or name to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port; 0 takes any free one.") var port = 8180
+    @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"))
+    var data = "./freshet-data"
+    @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
+    @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
+    var restored = false
+    @Flag(help: .hidden) var untilInputEnds = false
+
+    func validate() throws {
+        guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+    }
+
+    func run() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.host = host
+        configuration.port = port
+        configuration.storage = memory ? .memory : .directory(data)
+        configuration.isRestored = restored
+        let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
+        let server = RecordServer(configuration, logger: logger)
+        let address: RecordServer.Address
+        do throws(RecordServerError) {
+            address = try server.start()
+        } catch {
+            throw CommandFailure(error)
+        }
+        StandardStream.output.printLine(Self.readyPrefix + address.url)
+
+        var quiet = logger
+        quiet.logLevel = .warning
+        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: ServerService(server: server))]
+        if untilInputEnds {
+            services.append(.init(service: InputEnd(), successTerminationBehavior: .gracefullyShutdownGroup))
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
+        try await group.run()
+    }
+}
+
+/// A server that runs already, as one that is stopped well.
+private struct ServerService: Service {
+    let server: RecordServer
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        // Who asks twice does not want to wait.
+        let impatience = Task { await SecondSignal.endProcess() }
+        await server.stop()
+        impatience.cancel()
+    }
+}
+
+extension CommandFailure {
+    /// Why a server could not start.
+    init(_ error: RecordServerError) {
+        let status: ExitStatus =
+            switch error {
+            case .addressInUse, .addressUnusable, .directoryInUse: .unavailable
+            case .directoryUnusable: .cannotCreate
+            case .newerSchema, .dataDamaged: .data
+            case .diskFull, .failed: .inputOutput
+            case .invalidConfiguration: .usage
+            case .alreadyStarted: .software
+            }
+        self.init(status, error.description)
+    }
+}

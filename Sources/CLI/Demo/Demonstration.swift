@@ -1,0 +1,133 @@
+import FreshetClient
+import FreshetWire
+import Glibc
+import HTTPTypes
+
+/// A server and two devices on real data, step by step, with every claim checked against the server.
+struct Demonstration: Sendable {
+    static let namespace = "demo"
+    /// Where Debian's package iso-codes puts its tables.
+    static let tables = "/usr/share/iso-codes/json"
+
+    let executable: String
+    /// The demo's own folder, with one for the server and one for each device.
+    let folder: String
+    var narrator: Narrator
+    var server: ServerProcess {
+        didSet { slot.server = server }
+    }
+    private let slot: ServerSlot
+    let remote: Remote
+    /// Between B and the server.
+    let cable: Cable
+    let a: Device
+    let b: Device
+    let clock = ContinuousClock()
+
+    init(folder: String, port: Int, slot: ServerSlot, narrator: Narrator) async throws {
+        self.folder = folder
+        self.slot = slot
+        self.narrator = narrator
+        executable = try ChildProcess.ownExecutable()
+        server = try await ServerProcess.start(executable: executable, data: folder + "/server", port: port)
+        slot.server = server
+        let namespace = try Namespace(Self.namespace)
+        remote = try Remote(server: server.url, namespace: namespace, token: nil)
+        cable = try Cable(toPort: server.port)
+        a = try Device("A", url: server.url, namespace: namespace, directory: folder + "/a")
+        b = try Device("B", url: "http://127.0.0.1:\(cable.port)", namespace: namespace, directory: folder + "/b")
+    }
+
+    /// All steps.
+    mutating func run() async throws {
+        narrator.tell("server    \(server.url), process \(server.process.identifier), data in \(folder)/server")
+        narrator.tell("devices   A and B, caches in \(folder)/a and \(folder)/b; B's cable can be pulled")
+        try await importTables()
+        try await fillCaches()
+        try await readFresh()
+        try await writeOnAArrivesAtB()
+        try await writeOffline()
+        try await mergeConflict()
+        try await invalidate()
+        try await killServer()
+    }
+
+    /// Ends the devices and the server; nothing of the demo runs afterwards.
+    mutating func end() async {
+        await a.client.stop()
+        await b.client.stop()
+        cable.close()
+        let ending = await server.stop()
+        narrator.check("the server ended as it should", expected: "\(ChildProcess.Ending.exited(0))", seen: "\(ending)")
+    }
+
+    /// Says how to look around, then prints changes until Ctrl-C.
+    func serveOn() async throws {
+        let base = "\(server.url)/v1/\(Self.namespace)"
+        narrator.print(
+            """
+
+            \(narrator.style.bold("Serving on \(server.url)")), and printing changes as they happen. Ctrl-C ends everything. Look around:
+
+              curl \(base)/records/countries/NZ
+              curl -X PUT \(base)/records/trips/2 -H 'Content-Type: application/json' -d '{"title":"Spring","stops":[]}'
+              curl '\(base)/changes?since=0&collection=trips'
+              \(executable) watch --server \(server.url) --namespace \(Self.namespace)
+
+            """)
+        var feed = RemoteFeed(remote: remote, since: .now, filter: .all)
+        while true {
+            for case .change(let change) in try await feed.events() { narrator.print(RecordLines.standard.line(for: change)) }
+        }
+    }
+
+    /// The demo's verdict.
+    /// - Throws: ``CommandFailure`` unless every check held.
+    func conclude() throws(CommandFailure) {
+        guard narrator.failures.isEmpty else {
+            throw CommandFailure(
+                .notFound, "\(narrator.failures.count) of \(narrator.checks) checks failed: \(narrator.failures.joined(separator: "; "))")
+        }
+        narrator.print("")
+        narrator.print(narrator.style.green("All \(narrator.checks) checks held."))
+    }
+
+    // MARK: What the steps share
+
+    /// What the server holds now, and its position.
+    func truth() async throws -> (tier: Tier, head: Revision) {
+        let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)
+        var records: [Record] = []
+        for collection in ["countries", "languages", "trips", "log", "counters"] {
+            records += try await RecordPages.all(remote, collection)
+        }
+        return (Tier(records), status.cursor.revision)
+    }
+
+    /// Waits until both devices have everything, then compares memory and disk of both with the server.
+    /// - Parameter evicted: records that the caches must not hold.
+    mutating func checkCaches(evicted: Set<RecordKey> = []) async throws {
+        let (tier, head) = try await truth()
+        var cached = tier
+        for key in evicted { cached.entries[key] = nil }
+        for device in [a, b] {
+            try await within(.seconds(30), "the writes of \(device.name) to be confirmed") { try await device.client.drained() }
+            try await device.reached(head)
+            let memory = device.memory(of: tier.entries.keys)
+            let disk = try device.disk()
+            let same = cached.description(against: cached)
+            narrator.check(
+                "\(device.name): memory \(same), disk \(same), nothing pending",
+                expected: "memory \(same), disk \(same), 0 pending, 0 waiting",
+                seen: "memory \(memory.tier.description(against: cached)), disk \(disk.tier.description(against: cached)), "
+                    + "\(memory.pending) pending, \(disk.waiting) waiting")
+        }
+    }
+
+    /// Measures how long it takes.
+    func measure(_ body: () async throws -> Void) async rethrows -> Duration {
+        let start = clock.now
+        try await body()
+        return clock.now - start
+    }
+}

@@ -1,0 +1,85 @@
+import FreshetClient
+import FreshetWire
+import SQLite
+
+/// One device of the demo: an SDK client with a directory of its own that keeps a copy of all records.
+struct Device: Sendable {
+    let name: String
+    let directory: String
+    let client: SyncClient
+
+    init(_ name: String, url: String, namespace: Namespace, directory: String) throws {
+        self.name = name
+        self.directory = directory
+        var configuration = SyncClient.Configuration(url: url, namespace: namespace.name, storage: .directory(directory))
+        configuration.following = .everything
+        // The demo breaks connections on purpose and wants to see them come back soon.
+        configuration.firstDelay = .milliseconds(50)
+        configuration.longestDelay = .milliseconds(500)
+        client = try SyncClient(configuration)
+    }
+
+    func collection(_ name: String) -> SyncedCollection<Content> { client.rawCollection(name) }
+
+    /// Waits until the device has stored everything up to a revision and follows live.
+    func reached(_ revision: Revision) async throws {
+        try await within(.seconds(30), "\(name) to reach revision \(revision)") {
+            for await status in client.statuses {
+                if status.isLive, let cursor = status.cursor, cursor.revision >= revision { return }
+            }
+        }
+    }
+
+    /// Waits until the device knows that it is offline.
+    func offline() async throws {
+        try await within(.seconds(30), "\(name) to see that it is offline") {
+            for await status in client.statuses {
+                if case .offline = status.connection { return }
+            }
+        }
+    }
+
+    /// What memory holds of these records, and how many of them are pending; read as any program would.
+    func memory(of keys: some Sequence<RecordKey>) -> (tier: Tier, pending: Int) {
+        var tier = Tier()
+        var pending = 0
+        for key in keys {
+            guard let snapshot = collection(key.collection)[key.id] else { continue }
+            if snapshot.isPending { pending += 1 }
+            if let content = snapshot.content {
+                tier.entries[key] = Tier.Entry(revision: snapshot.revision?.number ?? 0, value: content.bytes)
+            }
+        }
+        return (tier, pending)
+    }
+
+    /// What the disk holds, and how many writes wait there; read with SQL from the file itself, past the SDK.
+    func disk() throws -> (tier: Tier, waiting: Int) {
+        let connection = try Connection(path: directory + "/freshet.sqlite", mode: .readOnly)
+        var tier = Tier()
+        try connection.withStatement("SELECT collection, id, revision, value FROM entry WHERE type IS NOT NULL") { statement in
+            while try statement.step() {
+                let key = try RecordKey(collection: statement.text(0), id: statement.text(1))
+                tier.entries[key] = Tier.Entry(revision: statement.int64(2), value: statement.bytes(3))
+            }
+        }
+        let waiting = try connection.withStatement("SELECT count(*) FROM outbox") { try $0.step() ? Int($0.int64(0)) : 0 }
+        return (tier, waiting)
+    }
+}
+
+/// Runs `body`, but no longer than `limit`.
+/// - Throws: ``CommandFailure`` that says what was waited for.
+func within<Value: Sendable>(_ limit: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value
+{
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask(operation: body)
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw CommandFailure(.notFound, "waited \(limit.text) for \(what), in vain")
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
+    }
+}

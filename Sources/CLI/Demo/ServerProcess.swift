@@ -1,0 +1,52 @@
+import Glibc
+import Synchronization
+
+/// A `freshet serve` of our own, as a process of its own, so that it can be killed as hard as a power cut would.
+struct ServerProcess: Sendable {
+    let process: ChildProcess
+    /// `http://127.0.0.1:PORT`.
+    let url: String
+    let port: Int
+
+    /// Starts one on a data directory and waits until it answers.
+    /// - Parameter port: 0 takes any free one.
+    static func start(executable: String, data: String, port: Int = 0) async throws -> ServerProcess {
+        let process = try ChildProcess(
+            executable: executable, arguments: ["serve", "--data", data, "--port", String(port), "--until-input-ends"])
+        for await line in process.lines {
+            if let url = url(in: line), let port = Int(url.split(separator: ":").last ?? "") {
+                return ServerProcess(process: process, url: url, port: port)
+            }
+        }
+        let ending = await process.ending()
+        throw CommandFailure(.software, "the server ended before it was ready (\(ending)); what it said is above")
+    }
+
+    /// The address in the line that `serve` prints when it is ready.
+    static func url(in line: String) -> String? {
+        let start = Serve.readyPrefix
+        return line.hasPrefix(start) ? String(line.dropFirst(start.count)) : nil
+    }
+
+    /// Ends it at once, as a power cut would, and waits until it is gone.
+    func kill() async {
+        process.send(SIGKILL)
+        _ = await process.ending()
+    }
+
+    /// Has it end what is under way, and waits until it is gone.
+    func stop() async -> ChildProcess.Ending {
+        process.send(SIGTERM)
+        return await process.ending()
+    }
+}
+
+/// The server that runs at the moment, for whoever must end it in a hurry.
+final class ServerSlot: Sendable {
+    private let slot = Mutex<ServerProcess?>(nil)
+
+    var server: ServerProcess? {
+        get { slot.withLock { $0 } }
+        set { slot.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import freshet
+
+struct ReadmeTests {
+    @Test func theExampleIsTheOneThatIsCompiled() throws {
+        // Given the README's Swift, and the compiled lines with the test's server and folder written out
+        let page = try Project.text(of: "README.md")
+        let source = try Project.text(of: "Tests/CLITests/Documentation/ReadmeExample.swift")
+        let preamble = "import FreshetClient\n\nstruct Note: Codable, Sendable { var text: String }\n\n"
+        let shown = try #require(Self.part(of: page, from: "```swift\n\(preamble)", to: "```"))
+        let compiled = try #require(Self.part(of: source, from: "    // README begins\n", to: "    // README ends"))
+        let lines = compiled.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            (line.hasPrefix("    ") ? String(line.dropFirst(4)) : String(line))
+                .replacing("url: server", with: "url: \"http://127.0.0.1:8180\"").replacing(
+                    ".directory(folder)", with: ".directory(\"./cache\")")
+        }
+        // Then they are the same
+        #expect(shown == lines.joined(separator: "\n"))
+    }
+
+    private static func part(of text: String, from start: String, to end: String) -> String? {
+        guard let start = text.range(of: start), let end = text.range(of: end, range: start.upperBound..<text.endIndex) else { return nil }
+        return String(text[start.upperBound..<end.lowerBound])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func theExampleRuns() async throws {
+        // Given a server
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        let (shown, continuation) = AsyncStream.makeStream(of: String.self)
+        // When the example runs until it has shown the confirmed note
+        let cache = folder.path + "/cache"
+        let example = Task {
+            try await readmeExample(server: server.url, folder: cache) { text, isPending in
+                continuation.yield("\(text ?? "nothing")\(isPending ? ", pending" : "")")
+            }
+        }
+        var lines: [String] = []
+        for await line in shown {
+            lines.append(line)
+            if line == "Hello" { break }
+        }
+        example.cancel()
+        // Then it was shown as pending before
+        #expect(lines.first == "Hello, pending")
+        #expect(lines.last == "Hello")
+        _ = await example.result
+        #expect(await server.stop() == .exited(0))
+    }
+}

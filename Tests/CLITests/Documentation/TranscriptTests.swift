@@ -1,0 +1,25 @@
+import Subprocess
+import Testing
+
+@testable import freshet
+
+struct TranscriptTests {
+    @Test(.timeLimit(.minutes(1)), arguments: ["README.md", "docs/protocol.md"])
+    func examplesPrintWhatThePageSays(page: String) async throws {
+        // Given a new server, and the examples of a page
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        let examples = try Transcript(page: page).examples
+        #expect(!examples.isEmpty)
+        for example in examples {
+            // When one after the other is run by a shell
+            let result = try await run(
+                .name("bash"), arguments: ["-c", example.command], environment: .inherit.updating(["FRESHET": server.url]),
+                output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+            // Then it prints what stands below it, but for epochs and times
+            let seen = Transcript.comparable(result.standardOutput)
+            #expect(seen == Transcript.comparable(example.output), "\(example.place): \(example.command)\n\(result.standardError)")
+        }
+        #expect(await server.stop() == .exited(0))
+    }
+}
