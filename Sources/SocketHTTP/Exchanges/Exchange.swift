@@ -47,7 +47,9 @@ public struct Exchange: Sendable {
     /// Calls `body` once if the peer goes away before the answer: by a reset, or by hanging up. Calls it soon if it has.
     ///
     /// It runs on the event loop, never within a call of this library's and never under a lock, and must not block. A peer
-    /// that only shuts its writing side still waits for its answer and is not gone.
+    /// that only shuts its writing side still waits for its answer and is not gone; since TCP shows the same of one that has
+    /// closed, such a peer is found gone only when it is written to. So let every wait end. Do not capture the exchange
+    /// itself: the action is kept until the answer, and would keep the exchange from being let go.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
         handle.onCancel(body, isForHangUp: false)
     }

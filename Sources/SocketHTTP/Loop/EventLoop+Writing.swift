@@ -1,152 +1,8 @@
 import Synchronization
 
 extension EventLoop {
-    // MARK: Answers
-
-    /// Writes an answer if it is its turn, and keeps it for its turn if not.
-    func deliver(_ answer: Answer, to connection: Connection, _ ticket: Ticket) {
-        guard connection.isOpen else { return }
-        guard ticket.number == connection.state.turn else {
-            return connection.backlogForKeeping().held.append(.init(ticket: ticket, answer: answer))
-        }
-        if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
-    }
-
-    /// The same for bytes that many share: the way of a fan-out, kept short.
-    func deliver(_ encoded: EncodedResponse, to connection: Connection, _ ticket: Ticket) {
-        let isPlain = ticket.traits.isEmpty && ticket.number == connection.state.turn
-        guard isPlain, connection.isOpen, !connection.state.closes(after: ticket, isDraining: isDraining) else {
-            return deliver(.encoded(encoded), to: connection, ticket)
-        }
-        counters.responses.add(1)
-        transmit(encoded.bytes, to: connection)
-        finishTurn(connection, closes: false)
-        if connection.backlog != nil { deliverHeld(connection) }
-    }
-
-    /// A piece of a stream.
-    func deliver(_ piece: [UInt8], reserved: Int, to connection: Connection, _ number: UInt32) {
-        connection.unsent.subtract(reserved, ordering: .relaxed)
-        guard connection.isOpen else { return }
-        let limit = connection.context.limits.queuedBytes
-        if number == connection.state.turn {
-            transmit(piece, to: connection)
-            if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
-        } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.ticket.number == number }) {
-            backlog.held[index].written.append(piece)
-            if backlog.held[index].written.reduce(0, { $0 + $1.count }) > limit { dropSlowReader(connection) }
-        }
-    }
-
-    /// A stream's end.
-    func deliver(_ ending: StreamEnding, to connection: Connection, _ ticket: Ticket) {
-        guard connection.isOpen else { return }
-        guard ticket.number == connection.state.turn else {
-            guard let backlog = connection.backlog,
-                let index = backlog.held.firstIndex(where: { $0.ticket.number == ticket.number })
-            else { return }
-            return backlog.held[index].ending = ending
-        }
-        finishStream(connection, ticket, ending)
-        deliverHeld(connection)
-    }
-
-    /// Writes the answers whose turn has come.
-    private func deliverHeld(_ connection: Connection) {
-        while connection.isOpen, let backlog = connection.backlog,
-            let index = backlog.held.firstIndex(where: { $0.ticket.number == connection.state.turn })
-        {
-            let held = backlog.held.remove(at: index)
-            if write(held.answer, to: connection, held.ticket) { continue }
-            for piece in held.written { transmit(piece, to: connection) }
-            guard let ending = held.ending else { return }
-            finishStream(connection, held.ticket, ending)
-        }
-    }
-
-    private func finishStream(_ connection: Connection, _ ticket: Ticket, _ ending: StreamEnding) {
-        if case .abandoned = ending {
-            flushCork()
-            return close(connection)
-        }
-        let closes = connection.state.closes(after: ticket, isDraining: isDraining)
-        // Without chunks only the connection's end tells the body's.
-        let isDelimitedByEnd = ticket.traits.contains(.isHTTP10)
-        if !isDelimitedByEnd { transmit(EventLoop.lastChunk, to: connection) }
-        finishTurn(connection, closes: closes || isDelimitedByEnd)
-    }
-
-    private static let lastChunk = Array("0\r\n\r\n".utf8)
-
-    /// Returns whether the turn is over: a stream's is not, until it ends.
-    private func write(_ answer: Answer, to connection: Connection, _ ticket: Ticket) -> Bool {
-        let closes = connection.state.closes(after: ticket, isDraining: isDraining)
-        let field: ConnectionField = closes ? .close : ticket.traits.contains(.isHTTP10) ? .keepAlive : .none
-        let isHeadOnly = ticket.traits.contains(.headOnly)
-        counters.responses.add(1)
-        switch answer {
-        case .encoded(let encoded):
-            write(encoded, field, isHeadOnly, to: connection)
-        case .response(let response):
-            writeHead(to: connection) { head in
-                ResponseEncoder.appendHead(response, date: HTTPDate.now(), to: &head)
-                ResponseEncoder.appendEnd(field, to: &head)
-            } body: {
-                isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body
-            }
-        case .stream(let head):
-            let isDelimitedByEnd = ticket.traits.contains(.isHTTP10) && !isHeadOnly
-            writeHead(to: connection) { bytes in
-                bytes.append(contentsOf: head)
-                ResponseEncoder.appendEnd(isDelimitedByEnd ? .close : field, to: &bytes)
-            } body: {
-                []
-            }
-            if !isHeadOnly { return false }
-        }
-        finishTurn(connection, closes: closes)
-        return true
-    }
-
-    private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ isHeadOnly: Bool, to connection: Connection) {
-        if field == .none, !isHeadOnly { return transmit(encoded.bytes, to: connection) }
-        writeHead(to: connection) { head in
-            head.append(contentsOf: encoded.bytes[..<encoded.headEnd])
-            ResponseEncoder.appendEnd(field, to: &head)
-        } body: {
-            isHeadOnly ? [] : Array(encoded.bytes[encoded.bodyStart...])
-        }
-    }
-
-    /// Formats a head where it goes out from, with the body behind it where that is small.
-    private func writeHead(to connection: Connection, _ format: (inout [UInt8]) -> Void, body: () -> [UInt8]) {
-        let body = body()
-        let isSmall = body.count <= EventLoop.smallBody
-        if connection === corked {
-            format(&corkedBytes)
-            if isSmall { corkedBytes.append(contentsOf: body) } else { transmit(body, to: connection) }
-            return
-        }
-        scratch.removeAll(keepingCapacity: true)
-        format(&scratch)
-        if isSmall { scratch.append(contentsOf: body) }
-        scratch.withUnsafeBytes { transmitCopying($0, to: connection) }
-        if !isSmall { transmit(body, to: connection) }
-    }
-
     /// Up to this size, copying a body costs less than a system call of its own.
-    private static let smallBody = 16 << 10
-
-    /// The answer whose turn it was is complete: moves on to the next, or to the end.
-    private func finishTurn(_ connection: Connection, closes: Bool) {
-        guard connection.isOpen else { return }
-        connection.state.finishTurn(closes: closes)
-        if connection === corked { return }
-        finishIfDone(connection)
-        resumeIfPossible(connection)
-    }
-
-    // MARK: Bytes
+    static let smallBody = 16 << 10
 
     /// Collects what is written to the connection until it is uncorked.
     func cork(_ connection: Connection) {
@@ -166,14 +22,14 @@ extension EventLoop {
         updateDeadline(connection)
     }
 
-    private func resumeIfPossible(_ connection: Connection) {
+    func resumeIfPossible(_ connection: Connection) {
         guard let backlog = connection.backlog, backlog.output.isEmpty else { return }
         let isUseful =
             if let blocked = backlog.blocked { mayAdmit(blocked, on: connection) } else { !backlog.input.isEmpty }
         if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
     }
 
-    private func flushCork() {
+    func flushCork() {
         guard let connection = corked, !corkedBytes.isEmpty else { return }
         corked = nil
         if connection.isOpen { corkedBytes.withUnsafeBytes { transmitCopying($0, to: connection) } }
@@ -182,7 +38,7 @@ extension EventLoop {
     }
 
     /// Sends `bytes`; what the peer does not take is queued without a copy.
-    private func transmit(_ bytes: [UInt8], to connection: Connection) {
+    func transmit(_ bytes: [UInt8], to connection: Connection) {
         if connection === corked {
             if bytes.count <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
                 return corkedBytes.append(contentsOf: bytes)
@@ -196,7 +52,7 @@ extension EventLoop {
     }
 
     /// Sends bytes that are not ours to keep.
-    private func transmitCopying(_ bytes: UnsafeRawBufferPointer, to connection: Connection) {
+    func transmitCopying(_ bytes: UnsafeRawBufferPointer, to connection: Connection) {
         guard let sent = sendNow(bytes, to: connection), sent < bytes.count else { return }
         enqueue(Array(bytes[sent...]), from: 0, on: connection)
     }
