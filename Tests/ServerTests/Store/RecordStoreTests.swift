@@ -194,6 +194,20 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func namespacesThatWritesHaveMadeAreListedByName(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        for name in ["c", "a", "b"] {
+            let namespace = try Namespace(name)
+            _ = try fixture.commit { .invalidate([.everything], in: namespace, then: $0) }.result.get()
+        }
+        _ = try fixture.store.state(of: Namespace("unmade"))
+        // When, then
+        #expect(try fixture.store.namespaces(limit: 10).map(\.name) == ["a", "b", "c"])
+        #expect(try fixture.store.namespaces(limit: 2).map(\.name) == ["a", "b"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func rotationGivesEveryNamespaceANewEpochAndLeavesTheRest(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)

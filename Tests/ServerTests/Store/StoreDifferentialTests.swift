@@ -11,7 +11,7 @@ import Testing
         let memory = try StoreFixture(.memory, seed: seed)
         let sqlite = try StoreFixture(.sqlite, seed: seed)
         var script = Script(seed: seed)
-        for step in 1...250 {
+        for step in 1...150 {
             // When
             let group = try script.group()
             let time = Timestamp(milliseconds: Int64(step * 10))
@@ -116,7 +116,7 @@ private struct Script {
             numbers = [:]
             return .drop(namespace)
         case 95: return .rotate(random.next())
-        default: return .compact(Timestamp(milliseconds: Int64(number(0...2_500))))
+        default: return .compact(Timestamp(milliseconds: Int64(number(0...1_500))))
         }
     }
 

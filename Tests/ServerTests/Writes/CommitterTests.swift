@@ -19,6 +19,7 @@ import Testing
             return try base.transaction(body)
         }
 
+        func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
         func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> { base.record(key, in: namespace) }
         func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
