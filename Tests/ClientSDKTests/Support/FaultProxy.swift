@@ -6,8 +6,8 @@ final class FaultProxy: Sendable {
     private struct State {
         var target: UInt16
         var refuses = false
-        /// Answers to requests whose head contains this are held back until ``release()``.
-        var held: String?
+        /// Answers to requests whose head contains one of these are held back until ``release()``.
+        var held: [String] = []
         var connections: [Int: ProxiedConnection] = [:]
         var lastConnection = 0
         var accepted = 0
@@ -64,13 +64,13 @@ final class FaultProxy: Sendable {
 
     func acceptAgain() { state.withLock { $0.refuses = false } }
 
-    /// Holds back the answer to every request whose head contains the text. The request itself reaches the server.
-    func hold(answersTo text: String) { state.withLock { $0.held = text } }
+    /// Holds back the answer to every request whose head contains one of the texts. The request itself reaches the server.
+    func hold(answersTo texts: String...) { state.withLock { $0.held = texts } }
 
     /// Lets what was held back pass, and holds nothing any more.
     func release() {
         let connections = state.withLock { state in
-            state.held = nil
+            state.held = []
             return state.connections.values.map(\.self)
         }
         for connection in connections { connection.release() }
@@ -101,7 +101,7 @@ final class FaultProxy: Sendable {
     }
 
     private func shouldHold(_ head: String) -> Bool {
-        guard let held = state.withLock({ $0.held }), head.contains(held) else { return false }
+        guard state.withLock({ $0.held }).contains(where: head.contains) else { return false }
         holds.continuation.yield(String(head.prefix { $0 != "\r\n" }))
         return true
     }

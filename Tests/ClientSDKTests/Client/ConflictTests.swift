@@ -1,0 +1,90 @@
+import FreshetClient
+import Testing
+
+@Suite struct ConflictTests {
+    private struct Scene {
+        var world: World
+        var ann: SyncClient
+        var bob: SyncClient
+        var notes: SyncedCollection<Note>
+    }
+
+    /// Two devices that know a record, of which the second loses its network and the first then changes the record.
+    private func conflict(_ merging: MergeClosure<Note>? = nil) async throws -> Scene {
+        let world = try World()
+        let ann = try await world.live()
+        let bob = try await world.live(throughProxy: true)
+        _ = try await within { try await ann.notes.set(Note(text: "base", votes: 1), for: "1").confirmed() }
+        _ = try await first(of: bob.notes.snapshots(of: "1")) { $0.exists }
+        world.proxy.refuse()
+        try await bob.offline()
+        _ = try await within { try await ann.notes.set(Note(text: "theirs", votes: 10), for: "1").confirmed() }
+        return Scene(world: world, ann: ann, bob: bob, notes: bob.collection("notes", of: Note.self, merging: merging))
+    }
+
+    @Test func theLastWriterWinsByDefault() async throws {
+        let scene = try await conflict()
+        let write = try await scene.notes.set(Note(text: "mine", votes: 2), for: "1")
+        scene.world.proxy.acceptAgain()
+        _ = try await within { try await write.confirmed() }
+        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine" }
+        #expect(seen.value == Note(text: "mine", votes: 2))
+    }
+
+    @Test func aRejectedWriteIsRolledBackAndItsWriterToldWhy() async throws {
+        let scene = try await conflict()
+        let rejections = scene.bob.rejections
+        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        // And another one behind it, which it must not hold up
+        let next = try await scene.notes.set(Note(text: "next"), for: "2")
+        #expect(scene.notes["1"]?.value?.text == "mine")
+        scene.world.proxy.acceptAgain()
+        // Then the verdict says what is there now
+        let verdict = try await within { try await write.verdict() }
+        guard case .rejected(let problem) = verdict else {
+            Issue.record("got \(verdict)")
+            return
+        }
+        #expect(problem.code == .preconditionFailed)
+        #expect(problem.current?.content?.bytes == Array("{\"text\":\"theirs\",\"votes\":10}".utf8))
+        // And that is what is shown
+        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
+        #expect(shown.value == Note(text: "theirs", votes: 10))
+        await #expect(throws: ClientError.rejected(problem)) { try await write.confirmed() }
+        let rejection = try await first(of: rejections) { _ in true }
+        #expect(rejection.number == write.number && rejection.problem == problem)
+        _ = try await within { try await next.confirmed() }
+    }
+
+    @Test func theMergeClosureMakesOneOfThree() async throws {
+        let scene = try await conflict { conflict in
+            guard let base = conflict.base, let mine = conflict.mine, let theirs = conflict.theirs else { return .takeTheirs }
+            return .value(Note(text: "\(mine.text)+\(theirs.text)", votes: theirs.votes + mine.votes - base.votes))
+        }
+        let write = try await scene.notes.set(Note(text: "mine", votes: 3), for: "1", onConflict: .merge)
+        scene.world.proxy.acceptAgain()
+        _ = try await within { try await write.confirmed() }
+        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine+theirs" }
+        #expect(seen.value?.votes == 12)
+    }
+
+    @Test(arguments: [true, false]) func aMergeClosureThatTakesTheirsOrThrowsRejectsTheWrite(_ throwing: Bool) async throws {
+        struct Undecided: Error {}
+        let scene = try await conflict { _ in
+            if throwing { throw Undecided() }
+            return .takeTheirs
+        }
+        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .merge)
+        scene.world.proxy.acceptAgain()
+        await #expect(throws: ClientError.self) { try await within { try await write.confirmed() } }
+        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
+        #expect(shown.value?.text == "theirs")
+    }
+
+    @Test func mergingWithoutAClosureIsSaidAtOnce() async throws {
+        let world = try World()
+        let ann = try await world.live()
+        await #expect(throws: ClientError.self) { try await ann.notes.set(Note(text: "x"), for: "1", onConflict: .merge) }
+        #expect(ann.notes["1"] == nil)
+    }
+}

@@ -1,0 +1,86 @@
+import FreshetClient
+import Testing
+
+@Suite struct InvalidationTests {
+    @Test(arguments: [true, false]) func anInvalidationEvictsBothTiers(_ onDisk: Bool) async throws {
+        // Given a device that holds records
+        let world = try World()
+        let directory = TemporaryDirectory()
+        let ann = try await world.live()
+        for id in ["eu-1", "eu-2", "us-1"] { try await ann.notes.set(Note(text: id), for: id) }
+        try await within { try await ann.drained() }
+        let bob = try await world.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .held }
+        try await bob.notes.prefetch(["eu-1", "eu-2", "us-1"])
+        #expect(try await bob.notes.ids().count == 3)
+        // When some are invalidated
+        let revision = try await ann.invalidate(.collection("notes", prefix: "eu-"))
+        // Then they are in neither tier, and the others still are
+        try await bob.past(revision)
+        #expect(bob.notes["eu-1"] == nil && bob.notes["us-1"] != nil)
+        #expect(try await bob.notes.snapshot(of: "eu-1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.ids() == ["us-1"])
+        // And the next read loads them afresh
+        #expect(try await bob.notes.value(for: "eu-1") == Note(text: "eu-1"))
+        await bob.stop()
+    }
+
+    @Test func whatIsObservedIsReadAgainByItself() async throws {
+        // Given an observed record
+        let world = try World()
+        let ann = try await world.live()
+        try await ann.notes.set(Note(text: "a"), for: "1")
+        try await within { try await ann.drained() }
+        let bob = try await world.live { $0.following = .held }
+        let (stream, continuation) = AsyncStream.makeStream(of: Snapshot<Note>.self)
+        let observing = Task {
+            for try await snapshot in bob.notes.snapshots(of: "1") { continuation.yield(snapshot) }
+        }
+        _ = try await first(of: stream) { $0.value?.text == "a" }
+        // When it is invalidated
+        try await ann.invalidate(.key(RecordKey("notes/1")))
+        // Then it is unknown for a moment at most, and known again without anyone's asking
+        let story = try await within {
+            while true {
+                let story = try await bob.notes.explain("1")
+                let invalidated = story.events.lastIndex { $0.text.hasPrefix("invalidated") }
+                let fetched = story.events.lastIndex { $0.text.hasPrefix("fetched") }
+                if let invalidated, let fetched, fetched > invalidated { return story }
+                await Task.yield()
+            }
+        }
+        #expect(story.snapshot.exists)
+        #expect(bob.notes["1"]?.value?.text == "a")
+        observing.cancel()
+    }
+
+    /// The race of google/guava#1881: the fetch began before the invalidation and ends after it.
+    @Test(arguments: [true, false]) func aFetchThatBeganBeforeAnInvalidationNeverPutsItsValueBack(_ onDisk: Bool) async throws {
+        // Given a record, and a device that begins to read it while the answer is held back on the way
+        let world = try World()
+        let directory = TemporaryDirectory()
+        let ann = try await world.live()
+        _ = try await within { try await ann.notes.set(Note(text: "old"), for: "1").confirmed() }
+        let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .held }
+        world.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
+        let reading = Task { try await bob.notes.snapshot(of: "1") }
+        _ = try await first(of: world.proxy.heldRequests) { _ in true }
+        // When the record is changed and invalidated meanwhile, and the device has heard of it
+        _ = try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() }
+        let revision = try await ann.invalidate(.key(RecordKey("notes/1")))
+        try await bob.past(revision)
+        world.proxy.release()
+        // Then the reader gets the new value, and no tier ever had the old one
+        let seen = try await within { try await reading.value }
+        #expect(seen.value == Note(text: "new"))
+        #expect(bob.notes["1"]?.value == Note(text: "new"))
+        #expect(try await bob.notes.value(for: "1", policy: .cacheOnly) == Note(text: "new"))
+        let story = try await bob.notes.explain("1")
+        #expect(story.events.contains { $0.text.contains("a fetch was dropped") }, "\(story)")
+        await bob.stop()
+        guard onDisk else { return }
+        let again = try world.client(storage: .directory(directory.path)) { $0.following = .held }
+        try await again.start()
+        #expect(try await again.notes.value(for: "1", policy: .cacheOnly) == Note(text: "new"))
+        await again.stop()
+    }
+}

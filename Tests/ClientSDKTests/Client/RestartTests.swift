@@ -1,0 +1,115 @@
+import FreshetClient
+import Testing
+
+@Suite struct RestartTests {
+    private let directory = TemporaryDirectory()
+
+    @Test func aRestartKeepsCursorEntriesOutboxAndWhatIsPending() async throws {
+        // Given a device that followed, and then wrote without a network
+        let world = try World()
+        let ann = try await world.live()
+        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
+        let cursor: Cursor?
+        do {
+            let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+            world.proxy.refuse()
+            try await bob.offline()
+            try await bob.notes.merge(["text": "mine"], into: "1")
+            try await bob.notes.set(Note(text: "second"), for: "2")
+            cursor = bob.status.cursor
+            await bob.stop()
+            #expect(bob.notes["1"] == nil)
+            await #expect(throws: ClientError.stopped) { try await bob.notes.value(for: "1") }
+        }
+        // When it is opened again, still without a network
+        let bob = try world.client(throughProxy: true, storage: .directory(directory.path))
+        try await bob.start()
+        // Then it shows the same, pending, at once
+        #expect(bob.notes["1"]?.value == Note(text: "mine") && bob.notes["1"]?.isPending == true)
+        #expect(bob.notes["2"]?.value == Note(text: "second"))
+        #expect(bob.status.waitingWrites == 2 && bob.status.cursor == cursor)
+        #expect(try await bob.notes.ids() == ["1", "2"])
+        // And sends it once the network is back
+        world.proxy.acceptAgain()
+        try await within { try await bob.drained() }
+        let seen = try await first(of: ann.notes.snapshots()) { $0.count == 2 && $0.allSatisfy { $0.value?.text != "theirs" } }
+        #expect(seen.map(\.value?.text) == ["mine", "second"])
+        await bob.stop()
+    }
+
+    @Test func theSameClientMayStartAgain() async throws {
+        let world = try World()
+        let bob = try await world.live(storage: .directory(directory.path))
+        _ = try await within { try await bob.notes.set(Note(text: "a"), for: "1").confirmed() }
+        await bob.stop()
+        #expect(bob.status.connection == .stopped)
+        try await bob.start()
+        #expect(try await bob.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        _ = try await within { try await bob.notes.set(Note(text: "b"), for: "1").confirmed() }
+        await bob.stop()
+    }
+
+    @Test func clearForgetsEverythingInEveryTier() async throws {
+        // Given a device with a confirmed and a pending record
+        let world = try World()
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        _ = try await within { try await bob.notes.set(Note(text: "a"), for: "1").confirmed() }
+        world.proxy.refuse()
+        try await bob.offline()
+        let pending = try await bob.notes.set(Note(text: "b"), for: "2")
+        // When it is cleared
+        try await within { try await bob.clear() }
+        // Then nothing is readable, and the writer is told
+        #expect(bob.notes["1"] == nil && bob.notes["2"] == nil)
+        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.ids().isEmpty)
+        await #expect(throws: ClientError.cleared) { try await within { try await pending.verdict() } }
+        #expect(bob.status.waitingWrites == 0)
+        // After a restart neither, but what the server has comes again
+        await bob.stop()
+        try await bob.start()
+        #expect(try await bob.notes.ids().isEmpty)
+        world.proxy.acceptAgain()
+        let seen = try await first(of: bob.notes.snapshots()) { !$0.isEmpty }
+        #expect(seen.map(\.id) == ["1"])
+        await bob.stop()
+    }
+
+    @Test func aFetchUnderWayDoesNotSurviveAClear() async throws {
+        let world = try World()
+        let ann = try await world.live()
+        _ = try await within { try await ann.notes.set(Note(text: "secret"), for: "1").confirmed() }
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) {
+            $0.following = .held
+            $0.collections = ["other"]
+        }
+        world.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
+        let reading = Task { try await bob.notes.snapshot(of: "1") }
+        _ = try await first(of: world.proxy.heldRequests) { _ in true }
+        try await within { try await bob.clear() }
+        world.proxy.release()
+        await #expect(throws: ClientError.cleared) { try await within { try await reading.value } }
+        try await within { try await bob.live() }
+        #expect(bob.notes["1"] == nil)
+        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
+        await bob.stop()
+    }
+
+    @Test func aServerThatBeginsANewHistoryKeepsWhatIsOurs() async throws {
+        // Given a device with a pending write, whose server is replaced by an empty one
+        let world = try World()
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        _ = try await within { try await bob.notes.set(Note(text: "old"), for: "1").confirmed() }
+        world.proxy.refuse()
+        try await bob.offline()
+        let pending = try await bob.notes.set(Note(text: "mine"), for: "2")
+        let other = try World()
+        world.proxy.retarget(to: other.port)
+        world.proxy.acceptAgain()
+        // Then the write reaches the new one, and what it does not have is gone
+        _ = try await within { try await pending.confirmed() }
+        let seen = try await first(of: bob.notes.snapshots()) { $0.map(\.id) == ["2"] && $0.allSatisfy { !$0.isPending } }
+        #expect(seen.first?.value == Note(text: "mine"))
+        await bob.stop()
+    }
+}

@@ -1,0 +1,159 @@
+import FreshetClient
+import SQLite
+import Testing
+
+@Suite struct TroubleTests {
+    private let directory = TemporaryDirectory()
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\": 1} ", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
+        "HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nFreshet-Cursor: nonsense\r\nContent-Length: 2\r\n\r\n{}", "garbage\r\n\r\n",
+    ])
+    func aServerThatAnswersGarbageIsCalledThat(_ answer: String) async throws {
+        // Given something else that listens on the port
+        let server = ScriptedServer { connection in
+            while connection.request() != nil { connection.send(answer) }
+        }
+        let client = try World.client(server.url)
+        try await client.start()
+        // When the client writes
+        let write = try await client.notes.set(Note(text: "kept"), for: "1")
+        // Then it says what is wrong, and keeps the write
+        let status = try await first(of: client.statuses) { $0.feedError != nil }
+        guard case .unexpectedAnswer(let text)? = status.feedError else {
+            Issue.record("got \(String(describing: status.feedError))")
+            return
+        }
+        #expect(!text.isEmpty)
+        #expect(client.notes["1"]?.value == Note(text: "kept") && client.notes["1"]?.isPending == true)
+        #expect(client.status.waitingWrites == 1)
+        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "2", policy: .networkOnly) } }
+        await client.stop()
+        await #expect(throws: ClientError.stopped) { try await write.verdict() }
+    }
+
+    @Test func noServerIsUnreachableAndTheCacheStillServes() async throws {
+        let world = try World()
+        let client = try await world.live(throughProxy: true)
+        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        world.proxy.refuse()
+        try await client.offline()
+        let status = try await first(of: client.statuses) { $0.feedError != nil }
+        guard case .unreachable? = status.feedError else {
+            Issue.record("got \(String(describing: status.feedError))")
+            return
+        }
+        let cached = try await client.notes.snapshot(of: "1", policy: .networkElseCache)
+        #expect(cached.value == Note(text: "a"))
+        if case .confirmed? = cached.freshness {} else { Issue.record("got \(String(describing: cached.freshness))") }
+        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "1", policy: .networkOnly) } }
+    }
+
+    @Test func aFullDiskRefusesTheWriteAndLosesNothing() async throws {
+        // Given a client whose file may not grow further than 64 KiB
+        let world = try World()
+        let client = try world.client(storage: .directory(directory.path)) { $0.fileLimit = 65_536 }
+        try await client.start()
+        _ = try await within { try await client.notes.set(Note(text: "small"), for: "1").confirmed() }
+        // When a write comes that does not fit
+        let large = Note(text: String(repeating: "x", count: 100_000))
+        await #expect(throws: ClientError.diskFull(path: directory.path)) { try await client.notes.set(large, for: "2") }
+        // Then it is neither shown nor sent, what was there is, and small writes go on
+        #expect(client.notes["2"]?.exists != true)
+        #expect(client.notes["1"]?.value == Note(text: "small"))
+        _ = try await within { try await client.notes.set(Note(text: "next"), for: "3").confirmed() }
+        let other = try await world.live()
+        #expect(try await other.notes.ids() == ["1", "3"])
+        await client.stop()
+    }
+
+    @Test func aDamagedFileIsMovedAsideWithALoudError() async throws {
+        let world = try World()
+        directory.write([UInt8](repeating: 0x5A, count: 4_096), to: "freshet.sqlite")
+        let client = try world.client(storage: .directory(directory.path))
+        let error = await #expect(throws: ClientError.self) { try await client.start() }
+        guard case .corrupt(_, let quarantine)? = error else {
+            Issue.record("got \(String(describing: error))")
+            return
+        }
+        #expect(directory.files.contains { quarantine.hasSuffix($0) })
+        try await client.start()
+        try await within { try await client.live() }
+        await client.stop()
+    }
+
+    @Test func aNewerSchemaIsRefusedAndLeftAlone() async throws {
+        let world = try World()
+        let client = try world.client(storage: .directory(directory.path))
+        try await client.start()
+        await client.stop()
+        do {
+            let connection = try Connection(path: directory.file("freshet.sqlite"))
+            try connection.setUserVersion(1_000)
+        }
+        let error = await #expect(throws: ClientError.self) { try await client.start() }
+        #expect(error == .newerSchema(path: directory.file("freshet.sqlite"), found: 1_000, supported: 1))
+    }
+
+    @Test func twoClientsOnOneDirectoryDoNoHarm() async throws {
+        let world = try World()
+        let holder = try await world.live(storage: .directory(directory.path))
+        let second = try world.client(storage: .directory(directory.path))
+        let error = await #expect(throws: ClientError.self) { try await second.start() }
+        guard case .directoryInUse? = error else {
+            Issue.record("got \(String(describing: error))")
+            return
+        }
+        _ = try await within { try await holder.notes.set(Note(text: "a"), for: "1").confirmed() }
+        await holder.stop()
+        try await second.start()
+        #expect(try await second.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        await second.stop()
+    }
+
+    // MARK: Settings and names
+
+    @Test func settingsThatCannotWorkAreRefused() {
+        let changes: [@Sendable (inout SyncClient.Configuration) -> Void] = [
+            { $0.url = "127.0.0.1:80" }, { $0.url = "http://" }, { $0.url = "ftp://x" }, { $0.url = "http://x/?y" },
+            { $0.hold = .milliseconds(1_500) }, { $0.hold = .seconds(61) }, { $0.grace = .zero }, { $0.longestDelay = .milliseconds(1) },
+            { $0.storage = .directory("") }, { $0.fileLimit = 1 }, { $0.memoryLimit = -1 }, { $0.responseLimit = 0 },
+        ]
+        for (index, change) in changes.enumerated() {
+            let error = #expect(throws: ClientError.self, "change \(index)") { try World.client("http://127.0.0.1:1", change) }
+            guard case .invalidConfiguration? = error else {
+                Issue.record("change \(index): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func namesThatCannotBeAreRefused() {
+        let changes: [@Sendable (inout SyncClient.Configuration) -> Void] = [
+            { $0.namespace = "Test" }, { $0.client = "a b" }, { $0.collections = ["a/b"] },
+        ]
+        for (index, change) in changes.enumerated() {
+            let error = #expect(throws: ClientError.self, "change \(index)") { try World.client("http://127.0.0.1:1", change) }
+            guard case .invalidName? = error else {
+                Issue.record("change \(index): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func callsThatCannotBeDoneAreRefused() async throws {
+        let client = try World.client("http://127.0.0.1:1")
+        await #expect(throws: ClientError.stopped) { try await client.notes.value(for: "1") }
+        try await client.start()
+        await #expect(throws: ClientError.self) { try await client.notes.set(Note(text: ""), for: "") }
+        await #expect(throws: ClientError.self) { try await client.collection("a/b", of: Note.self).ids() }
+        await #expect(throws: ClientError.self) { try await client.notes.increment("votes", of: "1") }
+        await #expect(throws: ClientError.self) { try await client.notes.merge(json: Array("{".utf8), into: "1") }
+        await #expect(throws: ClientError.self) { try await client.collection("d", of: Double.self).set(.infinity, for: "1") }
+        await #expect(throws: ClientError.self) { try await client.notes.increment("/votes", by: .nan, of: "1") }
+        #expect(client.notes[""] == nil)
+        #expect(client.status.waitingWrites == 0)
+        await client.stop()
+    }
+}
