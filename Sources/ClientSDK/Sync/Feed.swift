@@ -7,6 +7,8 @@ struct Feed: Sendable {
     var isPolling = false
     /// Whether nothing was left at the last answer, and no gap has been since.
     var isCaughtUp = false
+    /// The position at which nothing was left; `nil` until that is so, in this life of the process.
+    var complete: Cursor?
     /// A page is on its way to the disk.
     var isStoring = false
     var notBefore: Int64 = 0

@@ -18,21 +18,18 @@ struct PendingKey: Hashable, Sendable {
         self.rows = rows
     }
 
+    /// Whether the record is known but may or may not hold an increment of ours, and there is no older one to show.
+    var isHidden: Bool { rows.contains { $0.effect == .uncertain } }
+
     /// The record that is shown underneath.
-    var shown: Entry? { frozen ?? base }
+    var shown: Entry? { isHidden ? nil : frozen ?? base }
 
     var isPending: Bool { rows.contains { $0.isPending } }
 
-    var overlay: Overlay { overlay(before: nil) }
-
-    /// The overlay as it was before this write.
-    func overlay(before receipt: Receipt?) -> Overlay {
+    var overlay: Overlay {
         var overlay = Overlay(shown)
-        for row in rows where row.isReplayed {
-            if row.receipt == receipt { break }
-            // A base that changed its kind is shown as it is; the server decides what becomes of the write.
-            try? overlay.apply(row.operation)
-        }
+        // A base that changed its kind is shown as it is; the server decides what becomes of the write.
+        for row in rows where row.effect == .replayed { try? overlay.apply(row.operation) }
         return overlay
     }
 
@@ -44,24 +41,35 @@ struct PendingKey: Hashable, Sendable {
     mutating func apply(_ operation: EntryOperation, certainty: Certainty? = nil, _ horizon: Horizon) {
         let updated = operation.applied(to: base, of: key)
         defer { base = updated }
-        if let certainty {
-            if updated == nil || updated?.revision == certainty.revision { frozen = nil }
-            guard frozen == nil else { return }
-            for place in rows.indices where rows[place].number < certainty.number && rows[place].state == .pending {
-                rows[place].isReplayed = false
-            }
-            return
-        }
+        if let certainty { return apply(certainty, updated) }
         guard updated?.revision != base?.revision || updated?.epoch != base?.epoch else { return }
         guard updated != nil else {
             frozen = nil
+            for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
             return
         }
-        guard rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) else { return }
-        if base != nil {
+        let uncertain = rows.indices.filter { horizon.isUncertain(rows[$0], of: key, base: base) }
+        guard !uncertain.isEmpty else { return }
+        if frozen == nil, base == nil || isHidden {
+            for place in uncertain { rows[place].effect = .uncertain }
+        } else {
             frozen = frozen ?? base
-        } else if frozen == nil {
-            for place in rows.indices where horizon.isUncertain(rows[place], of: key, base: nil) { rows[place].isReplayed = false }
+        }
+    }
+
+    private mutating func apply(_ certainty: Certainty, _ updated: Entry?) {
+        let isExact = updated == nil || updated?.revision == certainty.revision
+        if isExact {
+            frozen = nil
+            for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
+        }
+        // What is shown is older than the news: it does not hold them.
+        guard frozen == nil else { return }
+        for place in rows.indices where rows[place].number < certainty.number {
+            switch rows[place].state {
+            case .pending, .settled: rows[place].effect = .absorbed
+            case .applied, .merging: break
+            }
         }
     }
 
@@ -74,8 +82,8 @@ struct PendingKey: Hashable, Sendable {
     /// Lets go what the base holds now. Gives the receipts of the writes that left.
     mutating func settle(_ horizon: Horizon) -> [Receipt] {
         for place in rows.indices {
-            guard !rows[place].isReplayed, case .applied(let position) = rows[place].state else { continue }
-            if !horizon.covers(position, of: key, base: base) { rows[place].isReplayed = true }
+            guard rows[place].effect != .replayed, case .applied(let position) = rows[place].state else { continue }
+            if !horizon.covers(position, of: key, base: base) { rows[place].effect = .replayed }
         }
         if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
         guard frozen == nil else { return [] }
@@ -118,16 +126,18 @@ struct PendingKey: Hashable, Sendable {
 struct Horizon: Sendable {
     var epoch: Epoch?
     var pass: Int64
-    /// The feed's position, unless entries are being verified: then the feed vouches for nothing yet.
-    var cursor: Cursor?
+    /// The position at which the feed last had nothing more, unless entries are being verified: then it vouches for nothing yet.
+    ///
+    /// A position in between is not enough: a key that changed at 5 and at 9 is told of at 9 only, so the page that ends at 7 is silent on it.
+    var complete: Cursor?
     var filter: ChangeFilter
     /// Writes up to this number may have been sent.
     var sentThrough: Int64
 
-    init(_ state: SyncState, filter: ChangeFilter, sentThrough: Int64) {
+    init(_ state: SyncState, complete: Cursor?, filter: ChangeFilter, sentThrough: Int64) {
         epoch = state.epoch
         pass = state.pass
-        cursor = state.verification == .complete ? state.cursor : nil
+        self.complete = state.verification == .complete ? complete : nil
         self.filter = filter
         self.sentThrough = sentThrough
     }
@@ -139,16 +149,16 @@ struct Horizon: Sendable {
     func covers(_ position: Cursor, of key: RecordKey, base: Entry?) -> Bool {
         guard position.epoch == epoch else {
             // Revisions of another history say nothing here; what counts is that the key was looked at in this one.
-            return base.map { $0.epoch == epoch && $0.pass >= pass } ?? false || (cursor != nil && follows(key))
+            return base.map { $0.epoch == epoch && $0.pass >= pass } ?? false || (complete != nil && follows(key))
         }
         if let base, base.epoch == epoch, base.asOf >= position.revision { return true }
-        if let cursor, cursor.epoch == epoch, cursor.revision >= position.revision { return follows(key) }
+        if let complete, complete.epoch == epoch, complete.revision >= position.revision { return follows(key) }
         return false
     }
 
     /// Whether a new base may or may not hold the write, in a way that shows: an increment sent and not answered, or answered too vaguely.
     func isUncertain(_ row: OutboxRow, of key: RecordKey, base: Entry?) -> Bool {
-        guard row.isReplayed, case .increment = row.operation else { return false }
+        guard row.effect != .absorbed, case .increment = row.operation else { return false }
         switch row.state {
         case .pending: return row.number <= sentThrough
         case .settled(let position): return !covers(position, of: key, base: base)

@@ -30,6 +30,8 @@ struct Plan: Sendable {
     var isRenumbering = false
     var verdicts: [(receipt: Receipt, key: RecordKey, verdict: WriteVerdict)] = []
     var notes: [StoryNote] = []
+    /// Whether reads under way must be asked again: they may be older than the beginning of the pass.
+    var outdatesReads = false
     /// What the fence of reads under way must know.
     var floors: [(scope: InvalidationScope, revision: Revision)] = []
 

@@ -49,6 +49,15 @@ extension SyncMachine {
         requeue(request)
     }
 
+    /// Cancels the reads under way; they are asked anew.
+    mutating func askAgain() {
+        for id in requests.keys.sorted() {
+            if case .fetch? = requests[id]?.purpose { cancel(id) }
+        }
+        intents.removeAll { if case .fetched = $0 { true } else { false } }
+        fetches.release()
+    }
+
     /// Cancels all that is under way, in the order in which it was sent.
     mutating func cancelAll() { for id in requests.keys.sorted() { cancel(id) } }
 
@@ -129,7 +138,8 @@ extension SyncMachine {
         guard phase == .running || phase == .clearing else { return nil }
         var deadline = Int64.max
         for request in requests.values { deadline = min(deadline, request.deadline) }
-        func consider(_ time: Int64, if waits: Bool) { if waits { deadline = min(deadline, time) } }
+        // What could be started by now has been: a time that has passed waits for something else than the clock.
+        func consider(_ time: Int64, if waits: Bool) { if waits, time > now.uptime { deadline = min(deadline, time) } }
         consider(notBefore, if: plan == nil && (pendingReset != nil || pendingClear != nil))
         let isRunning = pendingReset == nil && pendingClear == nil
         consider(feed.notBefore, if: isRunning && feed.request == nil && !feed.isStoring && !isVerifying)

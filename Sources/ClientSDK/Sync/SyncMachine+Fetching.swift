@@ -22,9 +22,7 @@ extension SyncMachine {
 
     mutating func advanceFetches() {
         // Writes whose effect nobody else will tell: the filter keeps their keys out of the feed.
-        for key in outbox.keysAwaitingBase where !settings.filter.matches(key) && fetches.items[key] == nil {
-            refresh(key)
-        }
+        for key in outbox.keysAwaitingBase where fetches.items[key] == nil && mustRead(key) { refresh(key) }
         while fetches.underWay < settings.fetchRequests {
             let ready = fetches.ready(at: now.uptime)
             guard let first = ready.first, let item = fetches.items[first] else { return }
@@ -33,6 +31,18 @@ extension SyncMachine {
             } else {
                 let keys = Array(ready.filter { fetches.items[$0]?.isAlone == false }.prefix(settings.fetchKeys))
                 readTogether(keys, needsFreshToken: keys.contains { fetches.items[$0]?.needsFreshToken ?? false })
+            }
+        }
+    }
+
+    /// Whether only a read can tell that a write of ours became part of the record.
+    private func mustRead(_ key: RecordKey) -> Bool {
+        guard !settings.filter.matches(key), let pending = outbox.keys[key] else { return false }
+        let horizon = horizon
+        return pending.rows.contains { row in
+            switch row.state {
+            case .applied(let position), .settled(let position): !horizon.covers(position, of: key, base: pending.base)
+            case .pending, .merging: false
             }
         }
     }
@@ -184,7 +194,16 @@ extension SyncMachine {
     }
 
     mutating func fetchesStored(_ outcomes: [Fetches.Outcome]) {
-        for outcome in outcomes { finish(outcome.key, view(of: outcome.key, stored: outcome.entry)) }
+        for outcome in outcomes {
+            let isOwn = fetches.items[outcome.key]?.askers.isEmpty == true
+            if isOwn, mustRead(outcome.key) {
+                fetchFailed(outcome.key, .outdated)
+            } else if !isOwn, outbox.keys[outcome.key]?.isHidden == true {
+                fetchFailed(outcome.key, .undecided)
+            } else {
+                finish(outcome.key, view(of: outcome.key, stored: outcome.entry))
+            }
+        }
     }
 
     /// The value is known, though it cannot be kept: who asked gets it, nobody else is told.

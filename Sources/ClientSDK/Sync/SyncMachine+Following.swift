@@ -105,6 +105,7 @@ extension SyncMachine {
     private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool, in plan: inout Plan) {
         plan.state += [.epoch(cursor.epoch), .pass(state.pass + 1), .scope(scope)]
         plan.floors.append((.everything, cursor.revision))
+        plan.outdatesReads = true
         if since == .now {
             plan.state.append(.verification(.ofHeldKeys))
         } else if !upToDate {
@@ -216,7 +217,10 @@ extension SyncMachine {
         feed.isStoring = false
         // The verification of held keys takes its time: catch up after it.
         feed.isCaughtUp = upToDate && state.verification != .ofHeldKeys
-        if upToDate { resetBackoff.reset() }
+        if upToDate {
+            feed.complete = state.cursor
+            resetBackoff.reset()
+        }
     }
 
     // MARK: Trouble

@@ -64,6 +64,7 @@ extension SyncMachine {
         if plan.isRenumbering { outbox.put(all: plan.staged) } else { for pending in plan.staged { outbox.put(pending) } }
         updateClaims(plan)
         for (scope, revision) in plan.floors { fetches.raise(scope, to: revision) }
+        if plan.outdatesReads { askAgain() }
         for note in plan.notes { story.add(note) }
         publish(plan, skipped, before)
         for (receipt, key, verdict) in plan.verdicts {
@@ -85,7 +86,10 @@ extension SyncMachine {
             sender.sawGap = false
             sender.sentThrough = last
             sender.voided = [:]
-        case .heldVerified: verifier.isStoring = false
+        case .heldVerified:
+            verifier.isStoring = false
+            verifier.again = []
+            if case .disk? = feed.trouble { feed.trouble = nil }
         case .merged: break
         case .cleared: break
         }
@@ -162,7 +166,9 @@ extension SyncMachine {
     mutating func settle(_ keys: [RecordKey], _ cause: Cause, sentThrough: Int64? = nil, in plan: inout Plan) {
         var after = state
         for change in plan.state { after.apply(change) }
-        let horizon = Horizon(after, filter: settings.filter, sentThrough: sentThrough ?? sender.sentThrough)
+        let complete: Cursor? = if case .page(upToDate: true) = plan.continuation { after.cursor } else { feed.complete }
+        let horizon = Horizon(
+            after, complete: complete, filter: settings.filter, sentThrough: sentThrough ?? sender.sentThrough)
         for key in keys {
             guard var pending = pending(key, in: plan) else { continue }
             let before = pending

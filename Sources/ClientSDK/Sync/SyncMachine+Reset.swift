@@ -13,6 +13,7 @@ extension SyncMachine {
         fetches.release()
         feed.isCaughtUp = false
         feed.isStoring = false
+        feed.complete = nil
         sender.isDeciding = false
         sender.isReconciling = false
         verifier = Verifier()

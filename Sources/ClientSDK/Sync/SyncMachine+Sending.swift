@@ -151,7 +151,7 @@ extension SyncMachine {
                 pending.rows[index].number = next
                 next += 1
                 // The server has not decided it, so no record holds it.
-                pending.rows[index].isReplayed = true
+                pending.rows[index].effect = .replayed
             }
             plan.stage(pending, .verified)
         }

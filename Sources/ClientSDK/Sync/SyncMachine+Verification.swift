@@ -63,7 +63,6 @@ extension SyncMachine {
         let cursor = response.cursor
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
-        verifier.again = []
         for held in keys {
             let key = held.key
             plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .verified(asOf: cursor.revision)))

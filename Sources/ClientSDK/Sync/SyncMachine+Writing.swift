@@ -55,7 +55,9 @@ extension SyncMachine {
         // An earlier write of ours that has no verdict yet decides what this one must find.
         if let earlier = pending.rows.last {
             switch earlier.state {
-            case .pending, .merging: row.precondition = .after(earlier.receipt)
+            case .pending: row.precondition = .after(earlier.receipt)
+            // Its merge will go behind this one, so this one must not wait for it: it meets the same conflict, and is merged in its turn.
+            case .merging: row.precondition = earlier.precondition
             case .applied(let position):
                 if case .delete = earlier.operation {
                     row.precondition = .revision(.zero)
@@ -152,6 +154,11 @@ extension SyncMachine {
         case .applied(let position):
             pending.rows[index].state = .applied(position)
             verdict = .applied(position.revision)
+            // The server decides in the order of the numbers, so the earlier ones were decided before this.
+            for place in pending.rows.indices where pending.rows[place].number < row.number {
+                guard case .settled(let later) = pending.rows[place].state, later.epoch == position.epoch else { continue }
+                if later.revision > position.revision { pending.rows[place].state = .settled(position) }
+            }
             plan.floors.append((.key(row.key), position.revision))
         case .settled(let position):
             pending.rows[index].state = .settled(position)
@@ -200,7 +207,7 @@ extension SyncMachine {
         let entry = Entry(
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
-        guard isNews(entry, in: plan) else { return }
+        guard let entry = news(entry, in: plan) else { return }
         let certainty = PendingKey.Certainty(revision: position.revision, number: row.number + 1)
         apply(.put(entry, onlyIfHeld: false), to: row.key, .confirmed, certainty: certainty, in: &plan)
     }
@@ -210,16 +217,19 @@ extension SyncMachine {
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
-        guard isNews(entry, in: plan) else { return }
+        guard let entry = news(entry, in: plan) else { return }
         let certainty = PendingKey.Certainty(revision: record.revision, number: number)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, certainty: certainty, in: &plan)
     }
 
-    /// Whether an outcome's record, which may be as old as the first attempt, goes beyond what the feed has told of the key since.
-    private func isNews(_ entry: Entry, in plan: Plan) -> Bool {
-        if let base = pending(entry.key, in: plan)?.base { return entry.supersedes(base) }
-        guard settings.filter.matches(entry.key), let cursor = state.cursor else { return true }
-        return entry.revision > cursor.revision
+    /// An outcome's record, which may be as old as the first attempt, if it goes beyond what the feed has told of the key since.
+    private func news(_ entry: Entry, in plan: Plan) -> Entry? {
+        var entry = entry
+        // While all is read anew, nobody tells of deletes before the beginning: only what the pass brings as well may stay.
+        if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
+        if let base = pending(entry.key, in: plan)?.base { return entry.supersedes(base) ? entry : nil }
+        guard settings.filter.matches(entry.key), let cursor = state.cursor else { return entry }
+        return entry.revision > cursor.revision ? entry : nil
     }
 }
 

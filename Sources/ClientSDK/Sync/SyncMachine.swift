@@ -150,7 +150,7 @@ package struct SyncMachine: Sendable {
         advanceFetches()
     }
 
-    var horizon: Horizon { Horizon(state, filter: settings.filter, sentThrough: sender.sentThrough) }
+    var horizon: Horizon { Horizon(state, complete: feed.complete, filter: settings.filter, sentThrough: sender.sentThrough) }
 
     mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
         story.add(StoryNote(at: now.wall, scope: scope, what: what))

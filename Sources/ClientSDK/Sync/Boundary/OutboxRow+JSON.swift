@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension OutboxRow: WireMessage {
-    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…,"replayed":…, …}`
+    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…,"effect"?:…, …}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("receipt", receipt.number)
@@ -21,7 +21,7 @@ extension OutboxRow: WireMessage {
         case .settled(let position): writer.state("settled", position)
         case .merging: writer.member("state", "merging")
         }
-        writer.member("replayed", isReplayed)
+        if effect != .replayed { writer.member("effect", effect.rawValue) }
         if let ancestor {
             writer.member("ancestor")
             writer.object(ancestor)
@@ -40,7 +40,7 @@ extension OutboxRow: WireMessage {
         var baseRevision: Revision?
         var state = "pending"
         var position: Cursor?
-        var isReplayed = true
+        var effect = Effect.replayed
         var ancestor: Content?
         var attempts: Int64 = 0
         var created: Int64 = 0
@@ -57,7 +57,7 @@ extension OutboxRow: WireMessage {
             case "baseRevision": baseRevision = Revision(try reader.integer())
             case "state": state = try reader.string()
             case "position": position = try Cursor(try reader.string())
-            case "replayed": isReplayed = try reader.boolean()
+            case "effect": effect = Effect(rawValue: try reader.integer()) ?? .replayed
             case "ancestor": ancestor = try reader.content()
             case "attempts": attempts = try reader.integer()
             case "created": created = try reader.integer()
@@ -69,7 +69,7 @@ extension OutboxRow: WireMessage {
             after.map { .after(Receipt($0)) } ?? write.ifRevision.map { .revision($0) } ?? .none
         self.init(
             receipt: Receipt(receipt), number: write.number, key: write.key, operation: write.operation, policy: policy,
-            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position), isReplayed: isReplayed,
+            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position), effect: effect,
             ancestor: ancestor, attempts: attempts, created: Timestamp(milliseconds: created))
     }
 

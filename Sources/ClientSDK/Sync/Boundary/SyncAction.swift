@@ -12,7 +12,8 @@ package enum SyncAction: Hashable, Sendable {
     case publish([Publication])
     /// The answer for a caller; each token gets one.
     case answer(Token, Answer)
-    /// The verdict on a write, for its writer. Each receipt gets one, after a restart too; at least once if the process dies at that moment.
+    /// The verdict on a write, for its writer: once, when it is on disk, whether the write is of this life of the process or of an earlier one.
+    /// If the process dies in between, nobody is told; the views are right all the same.
     case verdict(Receipt, RecordKey, WriteVerdict)
     /// The status has changed.
     case status(SyncStatus)
@@ -27,6 +28,9 @@ package enum SyncAction: Hashable, Sendable {
 }
 
 /// A difference that others should see.
+///
+/// Operations without effect are not published, so the memory tier must hold no key that the disk has not: what the disk evicts for want of
+/// room must leave the memory at once. Keys with rows in the outbox must never be evicted.
 package enum Publication: Hashable, Sendable {
     /// The key looks like this now. An unknown value means: not in any tier.
     case view(KeyView, Cause)
@@ -87,6 +91,8 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case offline(TransportFailure)
     /// The server refused.
     case refused(Problem)
+    /// A write of this device to the key waits for its verdict, and the record may or may not hold it already. Try again later.
+    case undecided
     /// Every answer was older than what this device has seen already. Try again later.
     case outdated
     /// The server's answers are not what the protocol says. The text tells what was wrong; check the URL, proxies and versions.

@@ -1,0 +1,214 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+
+@testable import FreshetClient
+
+/// A machine with a disk and a memory tier, and everything that is on its way to and from it.
+struct ModelDevice {
+    struct Call {
+        var description: RequestDescription
+        var isCancelled = false
+        /// Sent by the process that died: nobody takes its answer.
+        var isOrphaned = false
+    }
+
+    let settings: SyncSettings
+    var machine: SyncMachine
+    var store: VolatileStore
+    var uptime: Int64 = 1_000
+    var random: UInt64 = 1
+
+    /// Requests that no answer was given to yet; cancelled ones may still arrive at the server.
+    var calls: [Call] = []
+    /// Transactions that the disk has not carried out yet, in order.
+    var transactions: [DiskTransaction] = []
+    var queries: [HeldQuery] = []
+    var merges: [MergeRequest] = []
+    var deadline: Int64?
+    var status: SyncStatus?
+
+    /// What the memory tier shows: only what was published.
+    var shown: [RecordKey: KeyView] = [:]
+    var publications: [Publication] = []
+    var answers: [Token: Answer] = [:]
+    var verdicts: [(receipt: Receipt, verdict: WriteVerdict)] = []
+    var logs: [LogLine] = []
+    /// The disk must not be read, since a clear is on its way.
+    var isCleared = false
+
+    var isTraced = false
+
+    private func brief(_ value: some Any) -> String {
+        var text = "\(value)"
+        for word in ["FreshetClient.", "FreshetWire.", "RequestDescription.", "Optional"] {
+            text = text.split(separator: word, omittingEmptySubsequences: false).joined()
+        }
+        return text
+    }
+
+    init(_ settings: SyncSettings = SyncSettings(), client: String = "device") {
+        self.settings = settings
+        let client = try! ClientIdentifier(client)
+        machine = SyncMachine(settings: settings, client: client)
+        store = VolatileStore(client: client)
+    }
+
+    var now: Moment { Moment(uptime: uptime, wall: Timestamp(milliseconds: 1_700_000_000_000 + uptime), random: random) }
+
+    mutating func handle(_ event: SyncEvent) {
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        if isTraced { print("\(store.state.client) <- \(brief(event))") }
+        for action in machine.handle(event, at: now) {
+            if isTraced { print("    \(brief(action))") }
+            carryOut(action)
+        }
+    }
+
+    mutating func start() { handle(.started(store.persisted)) }
+
+    /// The process dies and comes back: what is not on disk is gone; what was sent may still arrive.
+    mutating func crash() {
+        machine = SyncMachine(settings: settings, client: store.state.client)
+        for place in calls.indices { (calls[place].isCancelled, calls[place].isOrphaned) = (true, true) }
+        (transactions, queries, merges, deadline, status, shown, answers, isCleared) = ([], [], [], nil, nil, [:], [:], false)
+        uptime += 1_000
+        start()
+    }
+
+    private mutating func carryOut(_ action: SyncAction) {
+        switch action {
+        case .send(let description): calls.append(Call(description: description))
+        case .cancel(let id):
+            for place in calls.indices where calls[place].description.id == id && !calls[place].isOrphaned {
+                calls[place].isCancelled = true
+            }
+        case .commit(let transaction): transactions.append(transaction)
+        case .publish(let news): for publication in news { show(publication) }
+        case .answer(let token, let answer):
+            precondition(answers[token] == nil, "\(token) is answered twice")
+            answers[token] = answer
+        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict))
+        case .status(let status): self.status = status
+        case .schedule(let deadline): self.deadline = deadline
+        case .merge(let request): merges.append(request)
+        case .loadHeld(let query): queries.append(query)
+        case .log(let line): logs.append(line)
+        }
+    }
+
+    private mutating func show(_ publication: Publication) {
+        publications.append(publication)
+        switch publication {
+        case .view(let view, _): shown[view.key] = view.value == .unknown && !view.isPending ? nil : view
+        case .confirmed(let news):
+            guard var view = shown[news.key], var entry = view.entry else { return }
+            entry.confirm(news)
+            view.entry = entry
+            shown[news.key] = view
+        case .swept(let scope, let position):
+            let overlaid = Set(machine.overlaidKeys)
+            shown = shown.filter { key, view in
+                overlaid.contains(key) || !scope.contains(key) || !(view.entry?.isKnownOnly(before: position) ?? true)
+            }
+        case .sweptUnverified(let pass):
+            let overlaid = Set(machine.overlaidKeys)
+            shown = shown.filter { key, view in overlaid.contains(key) || view.entry?.pass ?? 0 >= pass }
+        case .cleared:
+            shown = [:]
+            isCleared = true
+        }
+    }
+
+    /// The disk wants room. A key that leaves it leaves the memory too.
+    mutating func evict(_ key: RecordKey) {
+        store.evict(key)
+        if store.entries[key] == nil, machine.outbox.keys[key] == nil { shown[key] = nil }
+    }
+
+    /// What a reader sees: the overlay, or the disk.
+    func view(_ key: RecordKey) -> KeyView { machine.view(of: key, stored: isCleared ? nil : store.entries[key]) }
+
+    // MARK: The disk
+
+    /// Carries out the next transaction and tells the machine, unless `silently`.
+    mutating func commitNext(silently: Bool = false) {
+        guard !transactions.isEmpty else { return }
+        let transaction = transactions.removeFirst()
+        let skipped = store.commit(transaction)
+        if transaction.clear != nil { isCleared = false }
+        if !silently { handle(.committed(transaction.id, skipped: skipped)) }
+    }
+
+    mutating func failNext(_ failure: DiskFailure = .full) {
+        guard !transactions.isEmpty else { return }
+        handle(.commitFailed(transactions.removeFirst().id, failure))
+    }
+
+    mutating func answerQuery() {
+        guard !queries.isEmpty else { return }
+        let query = queries.removeFirst()
+        handle(.heldKeys(query, store.heldKeys(query)))
+    }
+
+    /// Lets the disk do all that waits for it.
+    mutating func settleDisk() {
+        while !transactions.isEmpty || !queries.isEmpty {
+            if transactions.isEmpty { answerQuery() } else { commitNext() }
+        }
+    }
+
+    // MARK: The network
+
+    /// The requests that still wait for an answer.
+    var open: [RequestDescription] { calls.filter { !$0.isCancelled }.map(\.description) }
+
+    mutating func reply(_ id: RequestID, _ reply: Reply) {
+        calls.removeAll { $0.description.id == id && !$0.isOrphaned }
+        handle(.replied(id, reply))
+    }
+
+    /// Where the present reading from nothing began; the server can tell it from one that goes on from an old position.
+    private var origin: Int64?
+
+    /// What the server answers to this device.
+    mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
+        if case .changes(.start, _, _, _) = kind { origin = server.head }
+        return server.answer(kind, origin: machine.state.verification == .fromStart ? origin : nil)
+    }
+
+    mutating func fireTimer() {
+        guard let deadline else { return }
+        uptime = max(uptime, deadline)
+        handle(.timer)
+    }
+
+    /// Lets server and disk answer everything, and time pass where the machine waits for it, until only a poll is left.
+    mutating func run(with server: inout ModelServer, rounds: Int = 400) {
+        for _ in 0..<rounds {
+            settleDisk()
+            var isIdle = true
+            for description in open {
+                guard let answer = answer(description.kind, by: &server) else { continue }
+                isIdle = false
+                reply(description.id, answer)
+                settleDisk()
+            }
+            for merge in merges {
+                isIdle = false
+                merges.removeFirst()
+                handle(.merged(merge.receipt, Self.resolve(merge)))
+            }
+            if isIdle {
+                if status?.connection == .live, machine.outbox.keys.isEmpty { return }
+                fireTimer()
+            }
+        }
+    }
+
+    /// The test's merge: theirs, with ours in a member of its own.
+    static func resolve(_ merge: MergeRequest) -> Resolution {
+        guard let mine = merge.mine, let theirs = merge.theirs else { return merge.mine.map { .put($0) } ?? .delete }
+        return .put(Content(checkedJSON: Array("[".utf8) + theirs.bytes + Array(",".utf8) + mine.bytes + Array("]".utf8)))
+    }
+}

@@ -1,0 +1,189 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+
+@testable import FreshetClient
+
+/// A server in a few lines: what the protocol promises, without a network. Values over `inlineLimit` are left out where the protocol allows it.
+struct ModelServer {
+    struct Stored {
+        var revision: Int64
+        /// `nil`: deleted.
+        var content: Content?
+        var author: Change.Author?
+    }
+
+    struct Ledger {
+        var last: Int64 = 0
+        var outcomes: [Int64: WriteOutcome.Verdict] = [:]
+    }
+
+    var epoch: Epoch
+    var head: Int64 = 0
+    var records: [RecordKey: Stored] = [:]
+    /// Invalidations of single keys and sweeps.
+    var invalidations: [(revision: Int64, scope: InvalidationScope)] = []
+    var ledgers: [ClientIdentifier: Ledger] = [:]
+    /// Positions before this one get `410`, since deletes have been forgotten.
+    var oldest: Int64 = 0
+    var inlineLimit = 200
+    /// How many outcomes a client's ledger keeps.
+    var kept = Int64.max
+
+    init(epoch: String = "a") { self.epoch = Epoch(epoch)! }
+
+    var cursor: Cursor { Cursor(epoch: epoch, revision: Revision(head)!) }
+
+    // MARK: What others do
+
+    mutating func write(_ key: RecordKey, _ content: Content?, author: Change.Author? = nil) {
+        head += 1
+        records[key] = Stored(revision: head, content: content, author: author)
+        invalidations.removeAll { $0.scope == .key(key) }
+    }
+
+    mutating func invalidate(_ scope: InvalidationScope) {
+        head += 1
+        invalidations.removeAll { $0.scope == scope }
+        invalidations.append((head, scope))
+    }
+
+    mutating func forgetDeletes() {
+        oldest = max(oldest, records.values.filter { $0.content == nil }.map(\.revision).max() ?? 0)
+        records = records.filter { $0.value.content != nil }
+    }
+
+    /// The record as JSON carries it.
+    func record(_ key: RecordKey, full: Bool = false) -> Record? {
+        guard let stored = records[key], let content = stored.content else { return nil }
+        let revision = Revision(stored.revision)!
+        let modified = Timestamp(milliseconds: stored.revision)
+        return content.bytes.count > inlineLimit && !full
+            ? Record(key: key, revision: revision, contentType: content.type, size: content.bytes.count, modified: modified)
+            : Record(key: key, revision: revision, content: content, modified: modified)
+    }
+
+    // MARK: Requests
+
+    /// The answer; `nil` for a poll that has nothing to tell yet. For a reading from nothing, `origin` is the head at which
+    /// it began: deletes before that mean nothing to it.
+    mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil) -> Reply? {
+        switch kind {
+        case .changes(let since, let filter, let wait, let limit): changes(since, filter, wait, limit, origin)
+        case .writes(let batch): write(batch)
+        case .reads(let request): reads(request)
+        case .record(let key, let known):
+            if let record = record(key, full: true) {
+                known == Cursor(epoch: epoch, revision: record.revision) ? .notModified(cursor) : .record(record, cursor)
+            } else {
+                .missing(cursor)
+            }
+        case .clientStatus(let client): .client(ClientStatus(client: client, last: ledgers[client]?.last ?? 0), cursor)
+        }
+    }
+
+    private func changes(
+        _ since: Since, _ filter: ChangeFilter, _ wait: Int, _ limit: Int, _ origin: Int64?
+    ) -> Reply? {
+        var start: Int64 = 0
+        switch since {
+        case .now: return .page(ChangePage(changes: [], cursor: cursor, upToDate: true))
+        case .start: break
+        case .after(let position):
+            guard position.epoch == epoch else { return .problem(Problem(.epochChanged, "another epoch"), cursor: cursor, retryAfter: nil) }
+            guard position.revision.number <= head else {
+                return .problem(Problem(.cursorAhead, "ahead"), cursor: cursor, retryAfter: nil)
+            }
+            guard max(position.revision.number, origin ?? 0) >= oldest else {
+                return .problem(Problem(.cursorExpired, "expired"), cursor: cursor, retryAfter: nil)
+            }
+            start = position.revision.number
+        }
+        var all: [Change] = []
+        for (key, stored) in records where stored.revision > start && filter.matches(key) {
+            let revision = Revision(stored.revision)!
+            guard let content = stored.content else {
+                if since != .start { all.append(Change(revision: revision, effect: .delete(key), author: stored.author)) }
+                continue
+            }
+            let inline = content.bytes.count > inlineLimit ? nil : content
+            all.append(
+                Change(
+                    revision: revision, effect: .put(key, content: inline, contentType: content.type, size: content.bytes.count),
+                    modified: Timestamp(milliseconds: stored.revision), author: stored.author))
+        }
+        if since != .start {
+            for (revision, scope) in invalidations where revision > start && filter.matches(scope) {
+                all.append(Change(revision: Revision(revision)!, effect: .invalidate(scope)))
+            }
+        }
+        all.sort { $0.revision < $1.revision }
+        let page = Array(all.prefix(limit))
+        let isLast = page.count == all.count
+        if page.isEmpty, wait > 0, start == head { return nil }
+        let position = isLast ? cursor : Cursor(epoch: epoch, revision: page.last!.revision)
+        return .page(ChangePage(changes: page, cursor: position, upToDate: isLast))
+    }
+
+    private func reads(_ request: ReadsRequest) -> Reply {
+        var response = ReadsResponse(records: [], missing: [], cursor: cursor)
+        for item in request.items {
+            guard let record = record(item.key) else {
+                response.missing.append(item.key)
+                continue
+            }
+            if record.revision != item.revision { response.records.append(record) }
+        }
+        return .reads(response)
+    }
+
+    private mutating func write(_ batch: WriteBatch) -> Reply {
+        var ledger = ledgers[batch.client] ?? Ledger()
+        defer { ledgers[batch.client] = ledger }
+        if let first = batch.writes.first, first.number > ledger.last + 1 {
+            return .problem(Problem(.writeGap, "a gap", expected: ledger.last + 1), cursor: cursor, retryAfter: nil)
+        }
+        var results: [WriteOutcome] = []
+        for write in batch.writes {
+            let verdict: WriteOutcome.Verdict
+            if write.number <= ledger.last {
+                verdict = ledger.outcomes[write.number] ?? .settled
+            } else {
+                verdict = apply(write, batch.client)
+                ledger.last = write.number
+                ledger.outcomes[write.number] = verdict
+                ledger.outcomes[write.number - kept] = nil
+            }
+            results.append(WriteOutcome(number: write.number, verdict: verdict))
+        }
+        return .results(WriteResults(results: results, cursor: cursor))
+    }
+
+    private mutating func apply(_ write: Write, _ client: ClientIdentifier) -> WriteOutcome.Verdict {
+        let current = record(write.key, full: true)
+        if let wanted = write.ifRevision, wanted != current?.revision ?? .zero {
+            return .rejected(Problem(.preconditionFailed, "changed", current: record(write.key)))
+        }
+        let content: Content?
+        do {
+            switch write.operation {
+            case .put(let new): content = new
+            case .delete:
+                guard current != nil else { return .applied(nil) }
+                content = nil
+            case .patch(let patch):
+                guard let old = current?.content else { return .rejected(Problem(.notFound, "nothing to patch")) }
+                content = Content(checkedJSON: try JSONDocument(old.bytes).merging(JSONDocument(patch)).bytes)
+            case .increment(let path, let amount):
+                let sum =
+                    try current?.content.map { try JSONDocument($0.bytes).incrementing(path, by: amount) }
+                    ?? JSONDocument.incrementingNothing(path, by: amount)
+                content = Content(checkedJSON: sum.bytes)
+            }
+        } catch {
+            return .rejected(Problem(.invalidRequest, "\(error)"))
+        }
+        self.write(write.key, content, author: Change.Author(client: client, write: write.number))
+        return .applied(Revision(head)!)
+    }
+}
