@@ -178,7 +178,6 @@ extension SyncMachine {
                 let entry = Entry(
                     key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
                     modified: change.modified, verifiedAt: machine.now.wall, origin: .feed)
-                plan.notes.append(StoryNote(at: machine.now.wall, scope: .key(key), what: .changed(revision)))
                 let onlyIfHeld = machine.settings.following == .held && !isOurs
                 machine.apply(.put(entry, onlyIfHeld: onlyIfHeld), to: key, .changed, certainty: certainty, in: &plan)
             } else {

@@ -128,6 +128,9 @@ extension SyncMachine {
 
     private mutating func publish(_ plan: Plan, _ skipped: Set<Int>, _ before: [KeyView?]) {
         var publications: [Publication] = []
+        for case (let index, .put(let entry, _)) in plan.entries.enumerated() where entry.origin == .feed && entry.content != nil {
+            note(.key(entry.key), skipped.contains(index) ? .changeSkipped(entry.revision) : .changed(entry.revision))
+        }
         for (index, operation) in plan.entries.enumerated() where !skipped.contains(index) {
             switch operation {
             case .put(let entry, _):
@@ -158,7 +161,11 @@ extension SyncMachine {
     ) {
         plan.add(operation, cause)
         guard var pending = pending(key, in: plan) else { return }
+        let wasFrozen = pending.frozen != nil
         pending.apply(operation, certainty: certainty, horizon)
+        if !wasFrozen, let frozen = pending.frozen {
+            plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .frozen(at: frozen.revision)))
+        }
         plan.stage(pending, cause)
     }
 
