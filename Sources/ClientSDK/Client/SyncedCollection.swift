@@ -78,7 +78,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
     private func cached(_ key: RecordKey) async throws -> Snapshot<Value> {
         if let hit = client.engine.memory.read(key) { return Snapshot(hit.value, hit.freshness, codec) }
-        return Snapshot(try await client.engine.load(key), client.engine.memory, codec)
+        return Snapshot(try await client.engine.lookUp(key), client.engine.memory, codec)
     }
 
     private func fetched(_ key: RecordKey) async throws -> Snapshot<Value> {

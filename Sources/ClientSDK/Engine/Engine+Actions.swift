@@ -27,6 +27,7 @@ extension Engine {
         guard let disk else { return }
         do {
             let skipped = try disk.apply(transaction)
+            if transaction.clear != nil { reader.resume() }
             submit(.committed(transaction.id, skipped: skipped))
         } catch {
             guard let failure = diskFailure(error) else { return }
@@ -63,18 +64,20 @@ extension Engine {
         switch publication {
         case .view(let view, _):
             observers.tell(memory.store(view))
-            if view.value == .unknown { refresh() }
+            if view.value == .unknown { wantsRefresh = true }
         case .confirmed(let news):
             if let value = memory.confirm(news) { observers.tell(value) }
         case .swept(let scope, let position):
             memory.sweep(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
-            refresh()
+            wantsRefresh = true
         case .sweptUnverified(let pass):
             memory.sweep(unverifiedBefore: pass)
             observers.forget { ($0.entry?.pass ?? pass) < pass }
-            refresh()
+            wantsRefresh = true
         case .cleared:
+            // Nothing may be read from disk until the clear is done there; the engine's own reads come after it anyway.
+            reader.suspend()
             memory.removeAll()
             observers.forgetAll()
         }
@@ -85,10 +88,10 @@ extension Engine {
         memory.setFreshness(FreshnessRule(status))
         let path = settings.path
         board.update { $0 = SyncClient.Status(status, path: path) }
-        if !wasLive, board.status.isLive { refresh() }
+        if !wasLive, board.status.isLive { wantsRefresh = true }
     }
 
-    /// Fetches what observers look at and nobody knows, once the present event is done. Failures are tried again when the server is
+    /// Fetches what observers look at and nobody knows. Failures are tried again when the server is
     /// reached again.
     func refresh() {
         let keys = observers.unknownKeys.filter { !refreshing.contains($0) }

@@ -33,6 +33,16 @@ extension Engine {
         return memory.store(try reading(disk) { try view(of: key, stored: $0.entry(key)) })
     }
 
+    /// As ``load(_:)``, but without waiting for the queue where the disk alone has the answer.
+    nonisolated func lookUp(_ key: RecordKey) async throws -> CachedValue {
+        guard let entry = await reader.entry(key) else { return try await load(key) }
+        // Written meanwhile? Views with pending writes are always in memory.
+        if let hit = memory.read(key) { return hit.value }
+        // Only the queue may put it into memory: it knows whether the row is still there.
+        executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { engine in _ = try? engine.load(key) } }
+        return CachedValue(KeyView(key, entry))
+    }
+
     /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
     func fetch(_ keys: [RecordKey]) async throws -> [CachedValue] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
@@ -85,7 +95,7 @@ extension Engine {
             observers.remove(id, of: key)
             memory.release(key)
         }
-        if first.view.value == .unknown { refresh() }
+        if first.view.value == .unknown, fetches { refresh() }
         return stream
     }
 

@@ -14,6 +14,7 @@ actor Engine {
     nonisolated let settings: EngineSettings
     nonisolated let memory: MemoryTier
     nonisolated let observers = ObserverRegistry()
+    nonisolated let reader = DiskReader()
     nonisolated let board = StatusBoard()
     nonisolated let merges = MergeRegistry()
     nonisolated let rejections = RejectionBoard()
@@ -36,6 +37,8 @@ actor Engine {
     var promises: [Receipt: VerdictPromise] = [:]
     /// The transport's number of each request; `nil` while its token is being asked for.
     var requests: [RequestID: UInt64?] = [:]
+    /// Whether something that observers look at may have become unknown during the present event.
+    var wantsRefresh = false
     /// What was fetched for observers and has not come yet, so that it is not asked for twice.
     var refreshing: Set<RecordKey> = []
 
@@ -56,6 +59,11 @@ actor Engine {
             transport = try CurlTransport(settings.transport)
         } catch {
             throw .storageFailed(path: settings.path, "\(error)")
+        }
+        do {
+            try reader.open(disk.path)
+        } catch {
+            throw DiskTier.clientError(error, disk.path)
         }
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
@@ -93,9 +101,11 @@ actor Engine {
         timer = nil
         transport?.shutdown()
         transport = nil
+        reader.close()
         disk = nil
         requests = [:]
         refreshing = []
+        wantsRefresh = false
         for caller in callers.values { caller.fail(reason) }
         callers = [:]
         for promise in promises.values { promise.resolve(.failure(reason)) }
@@ -128,6 +138,10 @@ actor Engine {
         while let event = inbox.popFirst() {
             let actions = machine?.handle(event, at: DeviceClock.moment) ?? []
             for action in actions { carryOut(action) }
+            if inbox.isEmpty, wantsRefresh {
+                wantsRefresh = false
+                refresh()
+            }
         }
     }
 

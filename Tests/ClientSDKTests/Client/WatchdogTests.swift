@@ -1,0 +1,64 @@
+import FreshetClient
+import Testing
+
+@Suite struct WatchdogTests {
+    @Test func aConnectionOnWhichNothingComesIsNoticedAndReplaced() async throws {
+        // Given a live device, whose answers to polls stop coming while the connection stays open, as with a half-open socket
+        let world = try World()
+        let ann = try await world.live()
+        let bob = try world.client(throughProxy: true) {
+            $0.hold = .seconds(1)
+            $0.grace = .milliseconds(200)
+        }
+        try await bob.start()
+        try await within { try await bob.live() }
+        world.proxy.hold(answersTo: "GET /v1/test/changes")
+        // When it hears nothing for longer than hold and grace
+        try await bob.offline()
+        // Then it does not claim to be live, and catches up on a new connection what it missed
+        _ = try await within { try await ann.notes.set(Note(text: "missed"), for: "1").confirmed() }
+        #expect(bob.notes["1"] == nil)
+        world.proxy.release()
+        let seen = try await first(of: bob.notes.snapshots(of: "1", policy: .cacheOnly)) { $0.exists }
+        #expect(seen.value == Note(text: "missed"))
+        try await within { try await bob.live() }
+    }
+
+    @Test func aClientThatIsLetGoOfStopsAndFreesItsDirectory() async throws {
+        let world = try World()
+        let directory = TemporaryDirectory()
+        do {
+            let client = try await world.live(storage: .directory(directory.path))
+            _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        }
+        // The directory is free as soon as the client's queue has seen to it
+        let next = try world.client(storage: .directory(directory.path))
+        try await within {
+            while true {
+                do {
+                    return try await next.start()
+                } catch ClientError.directoryInUse {
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(try await next.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        await next.stop()
+    }
+
+    @Test func manyChangesAtOnceArriveComplete() async throws {
+        // Given 500 writes at once from one device, and another that follows
+        let world = try World()
+        let (ann, bob) = (try await world.live(), try await world.live())
+        try await withThrowingTaskGroup { group in
+            for number in 0..<500 {
+                group.addTask { _ = try await ann.notes.set(Note(text: "\(number)"), for: "\(number)") }
+            }
+            try await group.waitForAll()
+        }
+        // Then both end with all of them
+        try await within { try await ann.drained() }
+        let all = try await first(of: bob.notes.snapshots()) { $0.count == 500 }
+        #expect(all.allSatisfy { $0.value?.text == $0.id })
+    }
+}
