@@ -99,7 +99,7 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "TestSupport",
+                "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

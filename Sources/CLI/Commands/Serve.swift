@@ -48,11 +48,9 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        StandardStream.output.printLine(Self.readyPrefix + address.url)
-
         var quiet = logger
         quiet.logLevel = .warning
-        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: ServerService(server: server))]
+        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: ServerService(server: server, url: address.url))]
         if untilInputEnds {
             services.append(.init(service: InputEnd(), successTerminationBehavior: .gracefullyShutdownGroup))
         }
@@ -65,8 +63,11 @@ struct Serve: AsyncParsableCommand {
 /// A server that runs already, as one that is stopped well.
 private struct ServerService: Service {
     let server: RecordServer
+    let url: String
 
     func run() async throws {
+        // Not earlier: by now the group listens to signals, so whoever reads this can rely on them.
+        StandardStream.output.printLine(Serve.readyPrefix + url)
         try? await gracefulShutdown()
         // Who asks twice does not want to wait.
         let impatience = Task { await SecondSignal.endProcess() }

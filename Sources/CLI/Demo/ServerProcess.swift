@@ -10,9 +10,9 @@ struct ServerProcess: Sendable {
 
     /// Starts one on a data directory and waits until it answers.
     /// - Parameter port: 0 takes any free one.
-    static func start(executable: String, data: String, port: Int = 0) async throws -> ServerProcess {
+    static func start(executable: String, data: String, port: Int = 0, options: [String] = []) async throws -> ServerProcess {
         let process = try ChildProcess(
-            executable: executable, arguments: ["serve", "--data", data, "--port", String(port), "--until-input-ends"])
+            executable: executable, arguments: ["serve", "--data", data, "--port", String(port), "--until-input-ends"] + options)
         for await line in process.lines {
             if let url = url(in: line), let port = Int(url.split(separator: ":").last ?? "") {
                 return ServerProcess(process: process, url: url, port: port)

@@ -1,0 +1,81 @@
+import FreshetWire
+import Synchronization
+import Testing
+
+@testable import freshet
+
+/// That the demo would tell if something were wrong.
+struct DemonstrationTests {
+    private func tier(_ values: [String: (revision: Int64, value: String)]) throws -> Tier {
+        var tier = Tier()
+        for (id, held) in values {
+            tier.entries[try RecordKey(collection: "c", id: id)] = Tier.Entry(revision: held.revision, value: Array(held.value.utf8))
+        }
+        return tier
+    }
+
+    @Test func equalTiersAreSaidToBe() throws {
+        let truth = try tier(["1": (1, "a"), "2": (2, "b")])
+        #expect(truth.description(against: truth) == "2 as the server")
+    }
+
+    @Test func everyKindOfDifferenceIsTold() throws {
+        // Given a server, and a cache that lacks a record, has one too many, and an old one
+        let truth = try tier(["1": (1, "a"), "2": (3, "new"), "4": (4, "d")])
+        let cache = try tier(["2": (2, "old"), "3": (1, "c"), "4": (4, "d")])
+        // Then all three are named
+        #expect(
+            cache.description(against: truth)
+                == "3, where c/1 is missing, at the server a at revision 1; c/2: old at revision 2 instead of new at revision 3; "
+                + "c/3: c at revision 1, which the server does not have")
+    }
+
+    @Test func aCheckThatFailsShowsBothAndIsKept() {
+        // Given a narrator
+        let printed = Mutex<[String]>([])
+        var narrator = Narrator(style: Style(isTerminal: false, environment: Environment([:]))) { line in
+            printed.withLock { $0.append(line) }
+        }
+        // When one of two checks does not hold
+        narrator.begin("Count")
+        narrator.check("there is one", expected: "1", seen: "1")
+        narrator.check("there are two", expected: "2", seen: "3")
+        // Then it says what was expected and what was seen
+        #expect(narrator.checks == 2)
+        #expect(narrator.failures == ["step 1: there are two"])
+        #expect(
+            printed.withLock { $0 } == [
+                "", "1. Count", "   ok there is one", "   FAILED there are two", "      expected: 2", "      seen:     3",
+            ])
+    }
+
+    @Test(arguments: [
+        (Duration.microseconds(840), "0.8 ms"), (.milliseconds(63), "63 ms"), (.milliseconds(1_240), "1.24 s"), (.seconds(61), "61.00 s"),
+    ])
+    func timesAreForPeople(duration: Duration, text: String) {
+        #expect(duration.text == text)
+    }
+
+    @Test func aPulledCableBreaksConnectionsUntilItIsPluggedIn() async throws {
+        // Given a server behind a cable
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        let cable = try Cable(toPort: server.port)
+        let freshet = Program(server: "http://127.0.0.1:\(cable.port)")
+        #expect(try await freshet("put", "c/1", "1").status == 0)
+        // When it is pulled, and plugged in again
+        cable.pull()
+        #expect(try await freshet("get", "c/1").status == ExitStatus.unavailable.rawValue)
+        cable.plugIn()
+        #expect(try await freshet("get", "c/1").output == "1")
+        cable.close()
+        #expect(await server.stop() == .exited(0))
+    }
+
+    @Test func aWaitIsBounded() async {
+        let failure = await #expect(throws: freshet.CommandFailure.self) {
+            try await within(.milliseconds(1), "what never comes") { try await Task.sleep(for: .seconds(3_600)) }
+        }
+        #expect(failure?.message == "waited 1.0 ms for what never comes, in vain")
+    }
+}

@@ -1,0 +1,109 @@
+import FoundationEssentials
+import FreshetWire
+import Glibc
+import SQLite
+import TestSupport
+import Testing
+
+@testable import freshet
+
+/// How a server begins and ends.
+@Suite(.timeLimit(.minutes(1)))
+struct ServeTests {
+    private let program = Program()
+
+    /// One line on standard error that says what to do, nothing on standard output, and the status.
+    private func expectRefusal(_ arguments: [String], _ status: freshet.ExitStatus, saying text: String) async throws {
+        let ending = try await program(["serve", "--until-input-ends"] + arguments)
+        #expect(ending.status == status.rawValue)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.hasPrefix("error: ") && ending.error.contains(text), "\(ending.error)")
+        #expect(ending.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func aTakenPortOrFolderIsRefused() async throws {
+        // Given a server
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        // Then no other gets its port, nor its folder
+        try await expectRefusal(["--memory", "--port", "\(server.port)"], .unavailable, saying: "choose another port")
+        try await expectRefusal(["--data", folder.path + "/data", "--port", "0"], .unavailable, saying: "another directory")
+        #expect(await server.stop() == .exited(0))
+    }
+
+    @Test func aFolderThatCannotServeIsRefused() async throws {
+        let folder = try TemporaryFolder()
+        // Given no folder above, and a file in a folder's place
+        try await expectRefusal(["--data", folder.path + "/no/data", "--port", "0"], .cannotCreate, saying: "mkdir -p")
+        #expect(FileManager.default.createFile(atPath: folder.path + "/file", contents: nil))
+        try await expectRefusal(["--data", folder.path + "/file", "--port", "0"], .inputOutput, saying: "Name a directory")
+        // Given data of a newer version
+        let data = folder.path + "/data"
+        let server = try await ServerProcess.start(executable: Program.path, data: data)
+        #expect(await server.stop() == .exited(0))
+        try Connection(path: data + "/freshet.db").execute("PRAGMA user_version = 99")
+        try await expectRefusal(["--data", data, "--port", "0"], .data, saying: "Run a newer Freshet")
+        // Given a file that is no database
+        try Data(repeating: 7, count: 8_192).write(to: URL(filePath: data + "/freshet.db"))
+        try await expectRefusal(["--data", data, "--port", "0"], .data, saying: "not a database")
+    }
+
+    @Test func itEndsWellWithItsInput() async throws {
+        let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends")
+        #expect(ending.status == 0)
+        #expect(ending.output.contains(/^listening on http:\/\/127\.0\.0\.1:[0-9]+\n$/))
+        #expect(ending.error.isEmpty)
+    }
+
+    @Test func whoeverWaitsIsAnsweredWhenItStops() async throws {
+        // Given a server with a client that waits for changes
+        let folder = try TemporaryFolder()
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        let freshet = Program(server: server.url)
+        #expect(try await freshet("put", "c/1", "1").status == 0)
+        let status = try NamespaceStatus(json: Array(try await freshet("status", "--json").output.utf8))
+        let url = "\(server.url)/v1/default/changes?since=\(status.cursor)&wait=60"
+        async let answer = curl([url])
+        while try NamespaceStatus(json: Array(try await freshet("status", "--json").output.utf8)).waiting == 0 {}
+        // When it is told to stop
+        let ending = await server.stop()
+        // Then the client has its answer, and the server ended well
+        #expect(try await answer.status == 204)
+        #expect(try await answer.fields["freshet-cursor"] == status.cursor.description)
+        #expect(ending == .exited(0))
+    }
+
+    @Test func nothingAcknowledgedIsLostWhenItIsKilled() async throws {
+        // Given a server with a record
+        let folder = try TemporaryFolder()
+        let data = folder.path + "/data"
+        let first = try await ServerProcess.start(executable: Program.path, data: data)
+        #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)
+        // When it is killed and started again on the same port
+        await first.kill()
+        #expect(await first.process.ending() == .signalled(SIGKILL))
+        let second = try await ServerProcess.start(executable: Program.path, data: data, port: first.port)
+        // Then it has the record
+        #expect(second.url == first.url)
+        #expect(try await Program(server: second.url)("get", "c/1").output == "1")
+        #expect(await second.stop() == .exited(0))
+    }
+
+    @Test func restoringRotatesTheEpoch() async throws {
+        // Given a record, and its namespace's epoch
+        let folder = try TemporaryFolder()
+        let data = folder.path + "/data"
+        let first = try await ServerProcess.start(executable: Program.path, data: data)
+        #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)
+        let before = try NamespaceStatus(json: Array(try await Program(server: first.url)("status", "--json").output.utf8))
+        #expect(await first.stop() == .exited(0))
+        // When a server begins on a folder that was restored
+        let second = try await ServerProcess.start(executable: Program.path, data: data, options: ["--restored"])
+        // Then the record is there in a new epoch
+        let after = try NamespaceStatus(json: Array(try await Program(server: second.url)("status", "--json").output.utf8))
+        #expect(after.records == 1)
+        #expect(after.cursor.epoch != before.cursor.epoch)
+        #expect(try await Program(server: second.url)("status", "--ready").status == 0)
+        #expect(await second.stop() == .exited(0))
+    }
+}
