@@ -36,10 +36,18 @@ public struct RequestFailure: Error, Sendable, Equatable {
     public var kind: Kind
     /// What was wrong, for the client's developer; one sentence without an end mark.
     public var detail: String
+    /// The path of the request as it was sent, still percent-encoded; empty where it was not understood.
+    public private(set) var path = ""
 
     init(_ kind: Kind, _ detail: String) {
         self.kind = kind
         self.detail = detail
+    }
+
+    func at(_ path: String) -> RequestFailure {
+        var failure = self
+        failure.path = path
+        return failure
     }
 
     /// The status that goes with the kind.

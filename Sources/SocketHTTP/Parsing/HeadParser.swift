@@ -40,7 +40,10 @@ struct HeadParser: Sendable {
     /// The head that ends at `end`; `bytes` are those that `advance` was given.
     func head(_ bytes: Span<UInt8>, upTo end: Int, _ limits: ParserLimits) throws(RequestFailure) -> RequestHead {
         guard var line else { throw RequestFailure(.malformed, "The request has no request line") }
-        let body = try framing.body(isHTTP10: line.isHTTP10, limit: limits.bodyBytes)
+        let body: BodyFraming
+        do throws(RequestFailure) { body = try framing.body(isHTTP10: line.isHTTP10, limit: limits.bodyBytes) } catch {
+            throw error.at(bytes.text(line.path))
+        }
         line.shift(by: start)
         return RequestHead(
             bytes: bytes.copy(start..<end),

@@ -127,7 +127,11 @@ struct RequestParser: Sendable {
         _ input: Span<UInt8>, _ position: inout Int, _ head: RequestHead, _ parser: ChunkedBodyParser
     ) throws(RequestFailure) -> Outcome {
         var parser = parser
-        guard try !parser.advance(input, &position, into: &body, limits) else { return finishBody(head) }
+        let isComplete: Bool
+        do throws(RequestFailure) { isComplete = try parser.advance(input, &position, into: &body, limits) } catch {
+            throw error.at(head.text(head.line.path))
+        }
+        guard !isComplete else { return finishBody(head) }
         stage = .chunked(head, parser)
         return .incomplete
     }

@@ -54,7 +54,10 @@ extension Router {
             }
             return .route(RouteParameters(route: route, values: texts))
         }
-        return mismatch(head, allow: place.map(tree.allow))
+        return switch mismatch(head, allow: place.map(tree.allow)) {
+        case .failure(let failure, let allow): .failure(failure.at(head.text(head.line.path)), allow: allow)
+        case let other: other
+        }
     }
 
     /// - Parameter allow: the methods of the path, or nil where there is no such path.
