@@ -8,7 +8,10 @@ final class ReadQueue: Sendable {
 
     private struct State {
         var waiting = Deque<Work>()
+        /// How many threads are at work, or about to be.
         var running = 0
+        /// How many were accepted and are not finished.
+        var pending = 0
         /// Set when the queue stops; called once nothing runs any more.
         var onIdle: [Work]?
     }
@@ -20,7 +23,7 @@ final class ReadQueue: Sendable {
 
     /// - Parameters:
     ///   - width: how many run at once.
-    ///   - limit: how many may wait beyond those.
+    ///   - limit: how many may run or wait.
     init(width: Int, limit: Int) {
         self.width = max(width, 1)
         self.limit = limit
@@ -33,8 +36,9 @@ final class ReadQueue: Sendable {
     /// - Returns: false where too much waits already or the queue has stopped.
     func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool {
         let (isAccepted, mustStart) = state.withLock { state in
-            guard isContinuation || state.onIdle == nil && state.waiting.count < limit else { return (false, false) }
+            guard isContinuation || state.onIdle == nil && state.pending < limit else { return (false, false) }
             state.waiting.append(work)
+            state.pending += 1
             guard state.running < width else { return (true, false) }
             state.running += 1
             return (true, true)
@@ -57,7 +61,10 @@ final class ReadQueue: Sendable {
     }
 
     private func run() {
-        while let work = next() { work() }
+        while let work = next() {
+            work()
+            state.withLock { $0.pending -= 1 }
+        }
     }
 
     private func next() -> Work? {

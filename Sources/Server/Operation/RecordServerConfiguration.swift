@@ -26,8 +26,8 @@ public struct RecordServerConfiguration: Sendable {
     public var connections = 20_000
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
-    /// The most scans (lists, reads, catching up) that may wait for a thread; further ones are answered `503`.
-    public var waitingReads = 4_096
+    /// The most scans (lists, reads, catching up) that may run or wait for a thread; further ones are answered `503`.
+    public var pendingReads = 4_096
 
     /// Seconds that a long poll waits if it does not say, 0 to 60.
     public var hold = 25

@@ -7,6 +7,7 @@ import Synchronization
 /// One run of a server: the store, what serves it, and the timer that moves it.
 final class Run: Sendable {
     private let core: ServerCore
+    private let store: ClosableStore
     private let server: HTTPServer
     private let timer = Ticker(interval: Run.tick)
     private let compaction: Mutex<CompactionSchedule>
@@ -17,12 +18,11 @@ final class Run: Sendable {
     private static let tick = 250
 
     init(_ configuration: RecordServerConfiguration, _ environment: ServerEnvironment, _ logger: Logger) throws(RecordServerError) {
-        let store: any RecordStore
         do throws(StoreError) {
-            store = try Self.open(configuration, environment)
+            store = ClosableStore(try Self.open(configuration, environment))
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
-            store: store, settings: configuration.settings, waitingReads: configuration.waitingReads, environment: environment,
+            store: store, settings: configuration.settings, pendingReads: configuration.pendingReads, environment: environment,
             logger: logger)
         self.core = core
         self.environment = environment
@@ -48,6 +48,7 @@ final class Run: Sendable {
         timer.cancel()
         await withCheckedContinuation { continuation in core.reads.stop { continuation.resume() } }
         await withCheckedContinuation { continuation in core.committer.stop { continuation.resume() } }
+        store.close()
     }
 
     /// All steps of a pass, now.

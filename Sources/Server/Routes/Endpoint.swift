@@ -5,7 +5,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getServer
-    case getHealth, getReadiness, getMetrics
+    case getHealth, getReadiness, getMetrics, getOpenAPI
 
     var method: HTTPRequest.Method {
         switch self {
@@ -31,6 +31,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getHealth: "/healthz"
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"
+        case .getOpenAPI: "/openapi.json"
         }
     }
 }

@@ -10,6 +10,7 @@ extension ServerCore {
             writer.beginObject()
             writer.member("server", "freshet")
             writer.member("protocol", 1)
+            writer.member("openapi", Endpoint.getOpenAPI.pattern)
             writer.member("valueLimit", Int64(settings.valueLimit))
             writer.member("inlineLimit", Int64(settings.feed.inlineBytes))
             writer.member("hold", Int64(settings.hold))
@@ -55,6 +56,9 @@ extension ServerCore {
             call.fail(Problem(.unavailable, "The server cannot commit. \(problem.detail)"))
         }
     }
+
+    /// `GET /openapi.json`
+    @Sendable func getOpenAPI(_ call: Call) { call.respond(json: OpenAPI.document, at: nil) }
 
     private func status(of namespace: Namespace, _ state: NamespaceState) -> NamespaceStatus {
         NamespaceStatus(

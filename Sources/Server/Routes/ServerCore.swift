@@ -30,7 +30,7 @@ final class ServerCore: Sendable {
         var valueLimit: Int
     }
 
-    init(store: any RecordStore, settings: Settings, waitingReads: Int, environment: ServerEnvironment, logger: Logger) {
+    init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
         let metrics = ServerMetrics()
         let hub = FeedHub(
             limits: settings.feed, metrics: metrics.feed,
@@ -49,7 +49,7 @@ final class ServerCore: Sendable {
                 hub.publish(commits)
             })
         readiness = ReadinessProbe(committer: committer)
-        reads = ReadQueue(width: 4, limit: waitingReads)
+        reads = ReadQueue(width: 4, limit: pendingReads)
         self.store = store
         self.hub = hub
         self.metrics = metrics
@@ -80,7 +80,7 @@ final class ServerCore: Sendable {
     func router() -> Router {
         var router = Router { [self] failure in
             metrics.countResponse(nil, status: failure.status.code)
-            return Response(Problem(failure), at: nil, retryAfter: environment.retryAfter())
+            return Response(Problem(failure), at: position(at: failure.path), retryAfter: environment.retryAfter())
         }
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
@@ -90,6 +90,13 @@ final class ServerCore: Sendable {
             }
         }
         return router
+    }
+
+    /// Where the namespace stands that a path is about, if it is about one.
+    private func position(at path: String) -> Cursor? {
+        let segments = path.split(separator: "/", maxSplits: 2)
+        guard segments.count > 1, segments[0] == "v1", let namespace = try? Namespace(String(segments[1])) else { return nil }
+        return try? store.state(of: namespace).cursor
     }
 
     private func handler(of endpoint: Endpoint) -> @Sendable (Call) throws -> Void {
@@ -110,6 +117,7 @@ final class ServerCore: Sendable {
         case .getHealth: getHealth
         case .getReadiness: getReadiness
         case .getMetrics: getMetrics
+        case .getOpenAPI: getOpenAPI
         }
     }
 }

@@ -1,0 +1,49 @@
+import FreshetWire
+import Synchronization
+
+/// A store that can be closed while others still hold it, so that its files are free when a stop has returned, and not some time later.
+final class ClosableStore: RecordStore {
+    private let base: Mutex<(any RecordStore)?>
+
+    init(_ base: any RecordStore) { self.base = Mutex(base) }
+
+    /// Lets go of the store. Calls that are under way finish; those after it fail.
+    func close() {
+        let closed = base.withLock { $0.take() }
+        // Its deinit closes the files, which is no work to do under the lock.
+        _ = closed
+    }
+
+    private func open() throws(StoreError) -> any RecordStore {
+        guard let base = base.withLock({ $0 }) else { throw .failed(path: "", reason: "the store is closed, since the server has stopped") }
+        return base
+    }
+
+    func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try open().namespaces(limit: limit) }
+
+    func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
+
+    func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
+        try open().record(key, in: namespace)
+    }
+
+    func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
+        try open().records(query, in: namespace)
+    }
+
+    func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+        try open().records(items, in: namespace)
+    }
+
+    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+        try open().changes(query, in: namespace)
+    }
+
+    func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
+        try open().lastWrite(of: client, in: namespace)
+    }
+
+    func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
+        try open().transaction(body)
+    }
+}

@@ -1,0 +1,96 @@
+extension OpenAPI {
+    static let components = "\(parameters),\(responses),\(schemas)"
+
+    private static let parameters = #"""
+        "headers": {
+          "cursor": {"description": "The position of the state that the answer reflects.", "schema": {"$ref": "#/components/schemas/Cursor"}},
+          "etag": {"description": "Strong: the record's own position in quotes.", "schema": {"type": "string"}}
+        },
+        "parameters": {
+          "namespace": {"name": "namespace", "in": "path", "required": true, "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,62}$"}},
+          "collection": {"name": "collection", "in": "path", "required": true, "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
+          "prefix": {"name": "prefix", "in": "query", "description": "Only ids that begin so, at most 512 bytes.", "schema": {"type": "string"}},
+          "ifMatch": {"name": "If-Match", "in": "header", "description": "* or entity tags.", "schema": {"type": "string"}},
+          "ifNoneMatch": {"name": "If-None-Match", "in": "header", "description": "* or entity tags.", "schema": {"type": "string"}},
+          "client": {"name": "Freshet-Client", "in": "header", "description": "With Freshet-Write: the write takes part in exactly once.", "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
+          "write": {"name": "Freshet-Write", "in": "header", "description": "The number of the write.", "schema": {"type": "integer", "minimum": 1}}
+        }
+        """#
+
+    private static let responses = "\"responses\":{\(successes),\(problems)}"
+
+    private static let successes = #"""
+        "written": {
+          "description": "On disk.",
+          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "ETag": {"$ref": "#/components/headers/etag"}},
+          "content": {"application/json": {"schema": {"type": "object", "required": ["key", "cursor"], "properties": {"key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}, "cursor": {"$ref": "#/components/schemas/Cursor"}}}}}
+        },
+        "namespace": {
+          "description": "Where it stands.",
+          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}},
+          "content": {"application/json": {"schema": {"type": "object", "required": ["namespace", "epoch", "head", "records", "bytes", "waiting", "cursor"], "properties": {
+            "namespace": {"type": "string"}, "epoch": {"type": "string"}, "head": {"type": "integer", "minimum": 0}, "records": {"type": "integer"},
+            "bytes": {"type": "integer"}, "waiting": {"type": "integer"}, "cursor": {"$ref": "#/components/schemas/Cursor"}}}}}
+        }
+        """#
+
+    /// One response a kind of problem.
+    private static let problems = [
+        ("invalid", "invalid-request, invalid-json, invalid-key, invalid-cursor: 'detail' says what would be right."),
+        ("notFound", "not-found."), ("preconditionFailed", "precondition-failed: 'current' is the record as it is."),
+        ("gap", "write-gap: 'expected' is the number that comes next."), ("tooLarge", "too-large: 'detail' says the limit."),
+        ("unsupported", "unsupported-media-type: 'detail' and Accept-Patch say the right one."),
+        ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),
+        ("overloaded", "overloaded, unavailable: come back after Retry-After."),
+        ("storageFailed", "storage-failed: nothing was stored."), ("storageFull", "storage-full: nothing was stored."),
+    ]
+    .map { name, text in
+        """
+        "\(name)": {"description": "\(text)", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, \
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+        """
+    }
+    .joined(separator: ",")
+
+    private static let schemas = #"""
+        "schemas": {
+          "Cursor": {"type": "string", "description": "Opaque: keep it and give it back.", "examples": ["05m2tq8k1c7va-1043"]},
+          "Revision": {"type": "integer", "minimum": 0, "maximum": 9007199254740991},
+          "Key": {"type": "string", "description": "collection/id", "examples": ["customers/7"]},
+          "Body": {"type": "object", "required": ["base64"], "properties": {"base64": {"type": "string"}, "contentType": {"type": "string"}}},
+          "Record": {"type": "object", "required": ["key", "revision", "contentType", "size", "modified"], "properties": {
+            "key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}, "value": {}, "body": {"$ref": "#/components/schemas/Body"},
+            "contentType": {"type": "string"}, "size": {"type": "integer"}, "modified": {"type": "string", "format": "date-time"}}},
+          "RecordList": {"type": "object", "required": ["records", "next", "cursor"], "properties": {
+            "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "next": {"type": ["string", "null"]}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
+          "ReadsRequest": {"type": "object", "required": ["keys"], "properties": {"keys": {"type": "array", "maxItems": 10000, "items": {"type": "object", "required": ["key"], "properties": {
+            "key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}}}}}},
+          "ReadsResponse": {"type": "object", "required": ["records", "missing", "cursor"], "properties": {
+            "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "missing": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
+          "WriteBatch": {"type": "object", "required": ["client", "writes"], "properties": {
+            "client": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}, "atomic": {"type": "boolean", "default": false},
+            "writes": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "required": ["number", "op", "key"], "properties": {
+              "number": {"type": "integer", "minimum": 1}, "op": {"enum": ["put", "patch", "delete", "increment"]}, "key": {"$ref": "#/components/schemas/Key"},
+              "value": {}, "body": {"$ref": "#/components/schemas/Body"}, "path": {"type": "string", "format": "json-pointer"}, "by": {"type": "number"},
+              "ifRevision": {"$ref": "#/components/schemas/Revision"}}}}}},
+          "WriteResults": {"type": "object", "required": ["results", "cursor"], "properties": {"cursor": {"$ref": "#/components/schemas/Cursor"},
+            "results": {"type": "array", "items": {"type": "object", "required": ["number", "status"], "properties": {
+              "number": {"type": "integer"}, "status": {"enum": ["applied", "rejected", "settled"]}, "revision": {"$ref": "#/components/schemas/Revision"},
+              "problem": {"$ref": "#/components/schemas/Problem"}}}}}},
+          "Invalidation": {"oneOf": [
+            {"type": "object", "required": ["keys"], "properties": {"keys": {"type": "array", "minItems": 1, "maxItems": 10000, "items": {"$ref": "#/components/schemas/Key"}}}},
+            {"type": "object", "required": ["collection"], "properties": {"collection": {"type": "string"}, "prefix": {"type": "string"}}},
+            {"type": "object", "required": ["all"], "properties": {"all": {"const": true}}}]},
+          "Change": {"type": "object", "required": ["revision", "op"], "properties": {
+            "key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}, "op": {"enum": ["put", "delete", "invalidate"]},
+            "value": {}, "body": {"$ref": "#/components/schemas/Body"}, "contentType": {"type": "string"}, "size": {"type": "integer"},
+            "modified": {"type": "string", "format": "date-time"}, "client": {"type": "string"}, "write": {"type": "integer"},
+            "collection": {"type": "string"}, "prefix": {"type": "string"}}},
+          "ChangePage": {"type": "object", "required": ["changes", "cursor", "upToDate"], "properties": {
+            "changes": {"type": "array", "items": {"$ref": "#/components/schemas/Change"}}, "cursor": {"$ref": "#/components/schemas/Cursor"}, "upToDate": {"type": "boolean"}}},
+          "Problem": {"type": "object", "required": ["type", "title", "status", "detail"], "properties": {
+            "type": {"type": "string", "description": "urn:freshet:problem:<code>"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
+            "current": {"$ref": "#/components/schemas/Record"}, "expected": {"type": "integer"}}}
+        }
+        """#
+}

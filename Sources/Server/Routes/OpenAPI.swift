@@ -1,0 +1,14 @@
+/// The OpenAPI 3.1 document of `/openapi.json`, kept by hand; a test compares it with ``Endpoint``.
+enum OpenAPI {
+    static let document = Array(
+        "{\(head),\"paths\":{\(recordPaths),\(namespacePaths),\(operationPaths)},\"components\":{\(components)}}".utf8)
+
+    private static let head = #"""
+        "openapi": "3.1.0",
+        "info": {
+          "title": "Freshet",
+          "version": "1",
+          "description": "Cache invalidation and sync. Every answer about a namespace, errors included, carries Freshet-Cursor: the position of the state that it reflects."
+        }
+        """#
+}

@@ -1,0 +1,137 @@
+import FreshetWire
+import Logging
+import Synchronization
+import Testing
+
+@testable import FreshetServer
+
+@Suite("Life of a record server") struct RecordServerTests {
+    @Test func recordsOutliveARestart() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let first = try TestServer(RecordServerConfiguration(directory: directory.path))
+        let receipt = try await first.put("/v1/shop/records/fruits/apple", "1")
+        await first.server.stop()
+        // When
+        try await TestServer.with(RecordServerConfiguration(directory: directory.path)) { second in
+            let read = try await second.request("GET", "/v1/shop/records/fruits/apple")
+            let changes = try await second.request("GET", "/v1/shop/changes?since=\(receipt.cursor)&wait=0")
+            // Then
+            #expect(read.text == "1" && read.cursor == receipt.cursor)
+            #expect(changes.status == 204)
+        }
+    }
+
+    @Test func aRestoredServerBeginsNewHistories() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let first = try TestServer(RecordServerConfiguration(directory: directory.path))
+        let receipt = try await first.put("/v1/shop/records/fruits/apple", "1")
+        await first.server.stop()
+        var configuration = RecordServerConfiguration(directory: directory.path)
+        configuration.isRestored = true
+        // When
+        try await TestServer.with(configuration) { second in
+            let read = try await second.request("GET", "/v1/shop/records/fruits/apple")
+            let changes = try await second.request("GET", "/v1/shop/changes?since=\(receipt.cursor)")
+            // Then
+            #expect(read.text == "1" && read.cursor?.epoch != receipt.cursor.epoch)
+            #expect(changes.status == 410 && changes.problem?.code == .epochChanged)
+        }
+    }
+
+    @Test func everythingWorksOnDiskToo() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        try await TestServer.with(RecordServerConfiguration(directory: directory.path)) { server in
+            let start = try #require(try await server.request("GET", "/v1/shop").cursor)
+            async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&wait=30")
+            try await server.waitUntil(waiting: 1, in: "shop")
+            // When
+            let receipt = try await server.put("/v1/shop/records/fruits/apple", "1")
+            // Then
+            #expect(try await woken.message(ChangePage.self).cursor == receipt.cursor)
+            let page = try await server.request("GET", "/v1/shop/changes?since=0").message(ChangePage.self)
+            #expect(page.changes.count == 1)
+            let list = try await server.request("GET", "/v1").text
+            #expect(list.contains(#""namespaces":["shop"]"#))
+        }
+    }
+
+    @Test func forgottenDeletesEndOldPositions() async throws {
+        // Given
+        let wall = Atomic<Int64>(1_000_000_000_000)
+        var environment = ServerEnvironment.system
+        environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
+        try await TestServer.with(environment: environment) { server in
+            let old = try await server.put("/v1/shop/records/fruits/apple", "1").cursor
+            try await server.put("/v1/shop/records/fruits/fig", "1")
+            try await server.put("/v1/shop/records/fruits/kiwi", "1")
+            _ = try await server.request("DELETE", "/v1/shop/records/fruits/fig")
+            // When
+            wall.add(31 * 86_400_000, ordering: .relaxed)
+            await server.server.compact()
+            // Then
+            let expired = try await server.request("GET", "/v1/shop/changes?since=\(old)")
+            #expect(expired.status == 410 && expired.problem?.code == .cursorExpired && expired.cursor?.revision.number == 4)
+            let metrics = try await server.request("GET", "/metrics").text
+            #expect(metrics.contains("freshet_forgotten_total 1\n"))
+            // Who begins from nothing is led past it, page by page.
+            let first = try await server.request("GET", "/v1/shop/changes?since=0&limit=1&wait=0")
+            let link = try #require(first["Link"])
+            let path = link.dropFirst().prefix { $0 != ">" }
+            let second = try await server.request("GET", String(path))
+            #expect(try first.message(ChangePage.self).changes.map(\.revision.number) == [1])
+            #expect(try second.message(ChangePage.self).changes.map(\.revision.number) == [3])
+            // A stream needs no link.
+            let revisions = try await server.thread { connection in
+                try connection.sendRequest("GET", "/v1/shop/changes?since=0&limit=1", [("Accept", "text/event-stream")])
+                _ = try connection.readHead()
+                return [try connection.readChunk(), try connection.readChunk()].map {
+                    String(decoding: $0, as: UTF8.self).contains("\"revision\":3")
+                }
+            }
+            #expect(revisions == [false, true])
+        }
+    }
+
+    @Test func whyItCannotStartIsSaid() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let running = try TestServer(RecordServerConfiguration(directory: directory.path))
+        var port = RecordServerConfiguration()
+        port.port = running.port
+        var hold = RecordServerConfiguration()
+        hold.hold = 61
+        // Then
+        #expect(throws: RecordServerError.addressInUse(host: "127.0.0.1", port: running.port)) { try RecordServer.running(port) }
+        #expect(throws: RecordServerError.directoryInUse(path: directory.path)) {
+            try RecordServer.running(RecordServerConfiguration(directory: directory.path))
+        }
+        #expect(throws: RecordServerError.invalidConfiguration("hold is 61: it takes 0 to 60 seconds")) { try RecordServer.running(hold) }
+        #expect(throws: RecordServerError.alreadyStarted) { try running.server.start() }
+        do {
+            _ = try RecordServer.running(RecordServerConfiguration(directory: directory.path + "/no/such"))
+            Issue.record("a directory without a parent was taken")
+        } catch RecordServerError.directoryUnusable(let path, let reason) {
+            #expect(path.hasSuffix("/no/such") && reason.contains("mkdir"))
+        }
+        await running.server.stop()
+        await running.server.stop()
+        #expect(running.server.address == nil)
+    }
+
+    @Test func compactionHasItsTimes() {
+        // Given
+        var schedule = CompactionSchedule(interval: 100, retention: 10, now: 0)
+        // Then
+        #expect(schedule.tick(now: 99, wall: 1_000) == nil)
+        #expect(schedule.tick(now: 100, wall: 1_000) == Timestamp(milliseconds: 990))
+        #expect(schedule.tick(now: 500, wall: 1_400) == nil, "one step at a time")
+        schedule.finished(isComplete: false, now: 500)
+        #expect(schedule.tick(now: 501, wall: 1_401) == Timestamp(milliseconds: 1_391))
+        schedule.finished(isComplete: true, now: 600)
+        #expect(schedule.tick(now: 699, wall: 2_000) == nil)
+        #expect(schedule.tick(now: 700, wall: 2_000) != nil)
+    }
+}
