@@ -24,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Tests alone.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
@@ -87,10 +88,14 @@ let package = Package(
         // One folder of tests per target, and what they share.
         .target(
             name: "TestSupport",
-            dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],
+            dependencies: [
+                .product(name: "Subprocess", package: "swift-subprocess"), .product(name: "SystemPackage", package: "swift-system"),
+            ],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
@@ -101,6 +106,14 @@ let package = Package(
             dependencies: [
                 "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "TestSupport", "freshet",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -29,6 +29,8 @@ package struct CurlAnswer: Sendable {
 /// Why a command of a test could not be used.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// Runs the `curl` binary and reads what it printed; at most 30 seconds.

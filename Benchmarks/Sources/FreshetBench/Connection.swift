@@ -1,0 +1,83 @@
+import Glibc
+
+/// One keep-alive connection of a closed-loop load: sends a request when the one before has been answered.
+struct Connection {
+    let descriptor: Int32
+    private(set) var status = 0
+    /// The last whole answer, for those who look inside.
+    private(set) var answer = ""
+    private var buffer: [UInt8] = []
+    private var sent: ContinuousClock.Instant = .now
+    private let keepsAnswer: Bool
+
+    /// Connects to 127.0.0.1, so that no load ever leaves the machine.
+    init(port: UInt16, keepsAnswer: Bool = true) throws {
+        self.keepsAnswer = keepsAnswer
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw LoadError.system("socket", errno) }
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        guard result == 0 else { throw LoadError.system("connect to 127.0.0.1:\(port)", errno) }
+    }
+
+    mutating func send(_ request: [UInt8]) throws {
+        sent = .now
+        var rest = request[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw LoadError.system("write", errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Reads what there is; the time since the request once the whole answer is there, otherwise `nil`.
+    mutating func receive(into scratch: inout [UInt8]) throws -> Duration? {
+        let count = scratch.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { throw LoadError.closed }
+        buffer.append(contentsOf: scratch[..<count])
+        guard let length = answerLength(), buffer.count >= length else { return nil }
+        if keepsAnswer { answer = String(decoding: buffer[..<length], as: UTF8.self) }
+        buffer.removeFirst(length)
+        return .now - sent
+    }
+
+    /// Head and body together, by `Content-Length`; `nil` until the head is there.
+    private mutating func answerLength() -> Int? {
+        guard let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+        status = Int(head.dropFirst(9).prefix(3)) ?? 0
+        let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        let body = field.flatMap { Int($0.drop { $0 != ":" }.dropFirst().filter { $0 != " " }) } ?? 0
+        return end.upperBound + body
+    }
+}
+
+enum LoadError: Error, CustomStringConvertible {
+    /// A system call failed: is the server there?
+    case system(String, Int32)
+    /// The server closed a connection in the middle of the load.
+    case closed
+    /// The server answered something else than success.
+    case status(Int)
+    /// The server left out the position that every answer must carry.
+    case noCursor
+    /// The server did not come to hold all the waiting clients within 20 seconds.
+    case notWaiting
+
+    var description: String {
+        switch self {
+        case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
+        case .closed: "the server closed a connection"
+        case .status(let status): "the server answered \(status)"
+        case .noCursor: "an answer came without Freshet-Cursor"
+        case .notWaiting: "not all clients came to wait within 20 seconds"
+        }
+    }
+}

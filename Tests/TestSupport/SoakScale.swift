@@ -1,0 +1,12 @@
+import Glibc
+
+/// How long the tests that gain by it go on: short with the suite, long with `scripts/soak`, which sets `FRESHET_SOAK`.
+package enum SoakScale {
+    package static let isSoak = getenv("FRESHET_SOAK") != nil
+    /// Runs of the test that kills processes.
+    package static let kills = isSoak ? 200 : 4
+    /// Seconds of the test that looks for stale reads.
+    package static let staleSeconds = isSoak ? 120 : 5
+    /// How many clients wait in the test of waiting clients.
+    package static let waiters = isSoak ? 5_000 : 400
+}
