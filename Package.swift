@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer"], swiftSettings: strict),
-        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer"], swiftSettings: strict),
+        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CLITests",
             dependencies: [

@@ -53,7 +53,8 @@ extension CurlCase {
         .problem("a batch that is no batch", post("writes", "[]"), 400, "invalid-json"),
         .problem("a batch without writes", post("writes", #"{"client":"d1","writes":[]}"#), 400, "invalid-json", body: ["1 to 1000"]),
         CurlCase(
-            "a batch is JSON whatever curl -d calls it", ["-d", #"{"client":"d1","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "{ns}/writes"],
+            "a batch is JSON whatever curl -d calls it",
+            ["-d", #"{"client":"d1","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "{ns}/writes"],
             200, body: [#""status":"applied""#]),
         CurlCase(
             "a single PUT with a number has its effect once",

@@ -1,5 +1,6 @@
 import FreshetClient
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct TroubleTests {

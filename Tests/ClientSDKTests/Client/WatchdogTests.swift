@@ -1,4 +1,5 @@
 import FreshetClient
+import TestSupport
 import Testing
 
 @Suite struct WatchdogTests {

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A server that does to each connection exactly what a test's script says, on a thread of the connection's own.
 final class ScriptedServer: Sendable {

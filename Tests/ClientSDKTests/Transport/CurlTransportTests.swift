@@ -2,6 +2,7 @@ import FreshetClient
 import Glibc
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct CurlTransportTests {

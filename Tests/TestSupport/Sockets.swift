@@ -1,9 +1,9 @@
 import Glibc
 
 /// Plain blocking IPv4 sockets on loopback, for servers and proxies that misbehave on purpose.
-enum Sockets {
+package enum Sockets {
     /// A listening socket on a port of the system's choice.
-    static func listen() -> (descriptor: Int32, port: UInt16) {
+    package static func listen() -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -21,7 +21,7 @@ enum Sockets {
     }
 
     /// A connection to loopback, or `nil` if refused.
-    static func connect(port: UInt16) -> Int32? {
+    package static func connect(port: UInt16) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = loopback(port)
         let connected = withUnsafePointer(to: &address) { pointer in
@@ -37,14 +37,14 @@ enum Sockets {
         return descriptor
     }
 
-    static func noDelay(_ descriptor: Int32) {
+    package static func noDelay(_ descriptor: Int32) {
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends all bytes; false once the other side is gone.
     @discardableResult
-    static func write(_ descriptor: Int32, _ bytes: some Collection<UInt8>) -> Bool {
+    package static func write(_ descriptor: Int32, _ bytes: some Collection<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -55,21 +55,21 @@ enum Sockets {
     }
 
     /// The next bytes; empty when the other side has closed or reset.
-    static func read(_ descriptor: Int32) -> [UInt8] {
+    package static func read(_ descriptor: Int32) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count > 0 ? Array(buffer[..<count]) : []
     }
 
     /// Closes with a reset instead of a farewell.
-    static func reset(_ descriptor: Int32) {
+    package static func reset(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         close(descriptor)
     }
 
     /// Runs the closure on a thread of its own: none of this blocks the cooperative pool.
-    static func thread(_ body: @escaping @Sendable () -> Void) {
+    package static func thread(_ body: @escaping @Sendable () -> Void) {
         final class Box: Sendable {
             let body: @Sendable () -> Void
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }

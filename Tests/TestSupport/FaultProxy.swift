@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// A TCP proxy in front of a server that can refuse, cut, and hold back answers, so that a test decides what the network does.
-final class FaultProxy: Sendable {
+package final class FaultProxy: Sendable {
     private struct State {
         var target: UInt16
         var refuses = false
@@ -14,19 +14,19 @@ final class FaultProxy: Sendable {
         var isGone = false
     }
 
-    let port: UInt16
-    var url: String { "http://127.0.0.1:\(port)" }
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)" }
     private let descriptor: Int32
     private let state: Mutex<State>
     private let holds = AsyncStream.makeStream(of: String.self)
 
     /// The first line of each request whose answer is being held back.
-    var heldRequests: AsyncStream<String> { holds.stream }
+    package var heldRequests: AsyncStream<String> { holds.stream }
 
     /// How many connections have come so far.
-    var connections: Int { state.withLock { $0.accepted } }
+    package var connections: Int { state.withLock { $0.accepted } }
 
-    init(to target: Int) {
+    package init(to target: Int) {
         (descriptor, port) = Sockets.listen()
         state = Mutex(State(target: UInt16(target)))
         Sockets.thread { [descriptor, weak self] in
@@ -49,26 +49,26 @@ final class FaultProxy: Sendable {
     }
 
     /// Sends new connections to another port, as after a restart of the server.
-    func retarget(to port: Int) { state.withLock { $0.target = UInt16(port) } }
+    package func retarget(to port: Int) { state.withLock { $0.target = UInt16(port) } }
 
     /// Resets all connections; new ones are accepted.
-    func cut() {
+    package func cut() {
         for connection in state.withLock({ $0.connections.values.map(\.self) }) { connection.cut() }
     }
 
     /// Resets all connections and every new one, until ``acceptAgain()``.
-    func refuse() {
+    package func refuse() {
         state.withLock { $0.refuses = true }
         cut()
     }
 
-    func acceptAgain() { state.withLock { $0.refuses = false } }
+    package func acceptAgain() { state.withLock { $0.refuses = false } }
 
     /// Holds back the answer to every request whose head contains one of the texts. The request itself reaches the server.
-    func hold(answersTo texts: String...) { state.withLock { $0.held = texts } }
+    package func hold(answersTo texts: String...) { state.withLock { $0.held = texts } }
 
     /// Lets what was held back pass, and holds nothing any more.
-    func release() {
+    package func release() {
         let connections = state.withLock { state in
             state.held = []
             return state.connections.values.map(\.self)
