@@ -26,7 +26,11 @@ final class DirectoryLock {
         _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is just being started may still share the descriptor, so that closing alone would not unlock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func make(_ directory: String) throws(ClientError) {
         // Each level in turn, as "mkdir -p" does.

@@ -15,7 +15,11 @@ final class DirectoryLock: Sendable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is just being started may still share the descriptor, so that closing alone would not unlock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Makes the directory if it is not there, but not those above it: a misspelt path shall not grow a tree.
     static func makeDirectory(_ path: String) throws(StoreError) {
