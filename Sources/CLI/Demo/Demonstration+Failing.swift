@@ -29,7 +29,7 @@ extension Demonstration {
 
     /// The server is killed in the middle of writing, and started again.
     mutating func killServer() async throws {
-        narrator.begin("The server is killed with SIGKILL while both write")
+        narrator.begin("The server is killed with SIGKILL in the middle of writing")
         let increments = 300
         let a = a
         let counting = Task {
