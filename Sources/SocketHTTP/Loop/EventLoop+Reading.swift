@@ -132,7 +132,7 @@ extension EventLoop {
         let context = connection.context
         counters.requestsRefused.add(1)
         var response = context.router.failure(failure)
-        if failure.kind == .overloaded { response.fields[.retryAfter] = "1" }
+        if failure.kind == .overloaded, response.fields[.retryAfter] == nil { response.fields[.retryAfter] = "1" }
         let number = connection.state.admit(isSafe: true, isFinal: true, leavesInput: true)
         deliver(.response(response), to: connection, Ticket(number: number, traits: .closes))
     }

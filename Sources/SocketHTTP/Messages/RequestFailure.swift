@@ -26,7 +26,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
         case methodNotImplemented
         /// `501`: a transfer coding other than `chunked`.
         case codingNotImplemented
-        /// `503`: `Limits.connections` are open. The answer gets its `Retry-After` field by itself.
+        /// `503`: `Limits.connections` are open. The answer gets a `Retry-After` field if it has none.
         case overloaded
         /// `505`: not HTTP/1.
         case versionNotSupported
