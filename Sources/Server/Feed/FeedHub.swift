@@ -1,23 +1,15 @@
-import Dispatch
 import FreshetWire
-import SocketHTTP
 import Synchronization
-
-/// Who waits at a feed of this server.
-enum FeedReader: Sendable {
-    case poll(Exchange)
-    case stream(EventStream)
-}
 
 /// The feeds of all namespaces, each behind a lock of its own, and what carries their deliveries out.
 ///
 /// A feed is made when somebody asks for it and goes when nobody has for a while: the store can answer everything that it could.
-final class FeedHub: Sendable {
+final class FeedHub<Reader: Sendable>: Sendable {
     /// One namespace's feed.
     final class Entry: Sendable {
         struct State {
             /// `nil` until the store has said where the namespace stands.
-            var feed: ChangeFeed<FeedReader>?
+            var feed: ChangeFeed<Reader>?
             var lastUse: Int64
             /// Set once the entry has left the hub: whoever still holds it looks the namespace up again.
             var isRetired = false
@@ -30,13 +22,13 @@ final class FeedHub: Sendable {
         init(now: Int64) { state = Mutex(State(lastUse: now)) }
     }
 
-    /// How long a feed that nobody uses stays in memory, in milliseconds.
-    static let retirement: Int64 = 300_000
+    /// How long a feed that nobody uses stays in memory, in milliseconds; and one that holds nothing, since names cost a caller nothing.
+    private static var retirement: (full: Int64, empty: Int64) { (300_000, 5_000) }
 
     let metrics: FeedMetrics
     private let limits: FeedLimits
     private let position: @Sendable (Namespace) throws(StoreError) -> Cursor
-    private let deliver: @Sendable (FeedDelivery<FeedReader>) -> Void
+    private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
     private let directory = Mutex<[Namespace: Entry]>([:])
     private let isDraining = Atomic<Bool>(false)
 
@@ -45,7 +37,7 @@ final class FeedHub: Sendable {
     ///   - deliver: carries one delivery out. It must not call the hub.
     init(
         limits: FeedLimits, metrics: FeedMetrics, position: @escaping @Sendable (Namespace) throws(StoreError) -> Cursor,
-        deliver: @escaping @Sendable (FeedDelivery<FeedReader>) -> Void
+        deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void
     ) {
         self.limits = limits
         self.metrics = metrics
@@ -55,7 +47,7 @@ final class FeedHub: Sendable {
 
     /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``. With a verdict of waiting comes what cancels it.
     func ask(
-        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: FeedReader, isVerified: Bool = false,
+        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false,
         deadline: Int64?, now: Int64
     ) throws(StoreError) -> (FeedVerdict, Entry) {
         while true {
@@ -147,7 +139,7 @@ final class FeedHub: Sendable {
 
     private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.map { ($0.key, $0.value) } } }
 
-    private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<FeedReader>]?) {
+    private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<Reader>]?) {
         entry.delivery.withLock { _ in
             for delivery in entry.state.withLock(event) ?? [] { deliver(delivery) }
         }
@@ -156,7 +148,8 @@ final class FeedHub: Sendable {
     private func retire(_ namespace: Namespace, _ entry: Entry, _ now: Int64) {
         directory.withLock { directory in
             let isIdle = entry.state.withLock { state in
-                guard now - state.lastUse > Self.retirement, (state.feed?.waiting ?? 0) == 0 else { return false }
+                let limit = (state.feed?.recentCount ?? 0) > 0 ? Self.retirement.full : Self.retirement.empty
+                guard now - state.lastUse > limit, (state.feed?.waiting ?? 0) == 0 else { return false }
                 state.isRetired = true
                 return true
             }

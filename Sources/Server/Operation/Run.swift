@@ -40,7 +40,11 @@ final class Run: Sendable {
 
     func start() throws(RecordServerError) -> BoundAddress {
         timer.start { [weak self] in self?.timePassed() }
-        do throws(SocketHTTPError) { return try server.start() } catch { throw RecordServerError(error) }
+        do throws(SocketHTTPError) { return try server.start() } catch {
+            timer.cancel()
+            store.close()
+            throw RecordServerError(error)
+        }
     }
 
     func stop() async {

@@ -11,7 +11,7 @@ import Synchronization
 /// is written before the stream asks for the next, and asks before it waits, so events are in order.
 final class EventStream: Sendable {
     private struct State {
-        var waiting: (entry: FeedHub.Entry, ticket: WaiterTicket)?
+        var waiting: (entry: FeedHub<FeedReader>.Entry, ticket: WaiterTicket)?
         var isCancelled = false
     }
 

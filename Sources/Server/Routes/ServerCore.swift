@@ -8,7 +8,7 @@ import Synchronization
 final class ServerCore: Sendable {
     let store: any RecordStore
     let committer: Committer
-    let hub: FeedHub
+    let hub: FeedHub<FeedReader>
     let reads: ReadQueue
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
@@ -32,7 +32,7 @@ final class ServerCore: Sendable {
 
     init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
         let metrics = ServerMetrics()
-        let hub = FeedHub(
+        let hub = FeedHub<FeedReader>(
             limits: settings.feed, metrics: metrics.feed,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
             deliver: { delivery in metrics.deliver(delivery) })
@@ -72,7 +72,7 @@ final class ServerCore: Sendable {
             return error.problem
         default:
             logger.error("an unexpected error", metadata: ["error": "\(error)"])
-            return Problem(.storageFailed, "The server failed; its log says why. Send it again later.")
+            return Problem(.internalError, "The server failed; its log says why. Send it again later.")
         }
     }
 
@@ -122,6 +122,11 @@ final class ServerCore: Sendable {
     }
 }
 
+extension ProblemCode {
+    /// A fault of the server itself.
+    fileprivate static let internalError = ProblemCode(text: "internal-error", status: 500)
+}
+
 extension Problem {
     /// A request that no handler saw.
     init(_ failure: RequestFailure) {
@@ -130,7 +135,7 @@ extension Problem {
             case .notFound: .notFound
             case .methodNotAllowed: .methodNotAllowed
             case .bodyTooLarge, .targetTooLong, .headersTooLarge: .tooLarge
-            case .unanswered: .storageFailed
+            case .unanswered: .internalError
             case .overloaded: .overloaded
             case .malformed, .timeout, .expectationFailed, .methodNotImplemented, .codingNotImplemented, .versionNotSupported:
                 .malformedRequest

@@ -116,6 +116,12 @@ import Testing
         } catch RecordServerError.directoryUnusable(let path, let reason) {
             #expect(path.hasSuffix("/no/such") && reason.contains("mkdir"))
         }
+        // A failed start leaves nothing behind that the next one would trip over.
+        let other = TemporaryDirectory()
+        port.storage = .directory(other.path)
+        #expect(throws: RecordServerError.addressInUse(host: "127.0.0.1", port: running.port)) { try RecordServer.running(port) }
+        let next = try RecordServer.running(RecordServerConfiguration(directory: other.path))
+        await next.stop()
         await running.server.stop()
         await running.server.stop()
         #expect(running.server.address == nil)

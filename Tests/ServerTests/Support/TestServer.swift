@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import FreshetWire
 import Logging
 
@@ -34,10 +34,10 @@ struct TestServer: Sendable {
         }
     }
 
-    /// Runs what blocks on a thread of its own.
+    /// Runs what blocks on a thread of its own: not on one of Dispatch's, since the server needs those and there are only so many.
     func thread<Result: Sendable>(_ body: @escaping @Sendable (RawConnection) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "client").async { [port] in
+            Thread.detachNewThread { [port] in
                 continuation.resume(with: Swift.Result { try body(try RawConnection(port: port)) })
             }
         }

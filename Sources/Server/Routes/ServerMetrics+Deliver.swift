@@ -1,6 +1,12 @@
 import HTTPTypes
 import SocketHTTP
 
+/// Who waits at a feed of this server.
+enum FeedReader: Sendable {
+    case poll(Exchange)
+    case stream(EventStream)
+}
+
 extension ServerMetrics {
     /// Carries out what the feed decided, and counts it.
     func deliver(_ delivery: FeedDelivery<FeedReader>) {

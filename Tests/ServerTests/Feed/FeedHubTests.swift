@@ -1,0 +1,90 @@
+import FreshetWire
+import Synchronization
+import Testing
+
+@testable import FreshetServer
+
+/// The hub's own races: a feed is made while commits come in, and goes when nobody uses it. No exchange takes part.
+@Suite("Feed hub") struct FeedHubTests {
+    private let subscription = Subscription()
+    private let namespace: Namespace
+
+    init() throws { namespace = try Namespace("shop") }
+
+    private func commit(_ revisions: ClosedRange<Int64>) throws -> NamespaceCommit {
+        let changes = try revisions.map { try FeedSupport.put($0, "a/\($0)") }
+        return NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revisions.upperBound), changes: changes)
+    }
+
+    private final class Box: Sendable {
+        let hub = Mutex<FeedHub<Int>?>(nil)
+    }
+
+    /// A hub whose feeds open at a position that was read before `meanwhile` happened.
+    private func hub(at revision: Int64, meanwhile: @escaping @Sendable (FeedHub<Int>) -> Void = { _ in }) -> FeedHub<Int> {
+        let box = Box()
+        let hub = FeedHub<Int>(limits: FeedLimits(), metrics: FeedMetrics()) { _ throws(StoreError) in
+            let cursor = FeedSupport.cursor(revision)
+            if let hub = box.hub.withLock({ $0.take() }) { meanwhile(hub) }
+            return cursor
+        } deliver: { _ in
+        }
+        box.hub.withLock { $0 = hub }
+        return hub
+    }
+
+    private func ask(_ hub: FeedHub<Int>, after revision: Int64, now: Int64 = 0) throws -> FeedVerdict {
+        // A reader that is never told anything: time is up at once.
+        try hub.ask(
+            .after(FeedSupport.cursor(revision)), subscription, in: namespace, 1, deadline: now, now: now
+        ).0
+    }
+
+    @Test func aCommitThatCrossesTheOpeningIsNotLost() throws {
+        // Given: the position 3 is read, then 4 and 5 are committed and published, and only then does the feed open.
+        let crossing = try commit(4...5)
+        let hub = hub(at: 3) { $0.publish([crossing]) }
+        // Then
+        #expect(try ask(hub, after: 3).page?.changes.map(\.revision.number) == [4, 5])
+        #expect(try ask(hub, after: 5) == .reply(.idle(FeedSupport.cursor(5))))
+        #expect(try ask(hub, after: 2) == .scan(.after(FeedSupport.cursor(2))))
+    }
+
+    @Test func aCommitThatTheOpeningHasSeenComesTwiceInVain() throws {
+        // Given
+        let hub = hub(at: 5)
+        #expect(try ask(hub, after: 5) == .reply(.idle(FeedSupport.cursor(5))))
+        // When
+        hub.publish([try commit(4...5)])
+        hub.publish([try commit(6...6)])
+        // Then
+        #expect(try ask(hub, after: 5).page?.changes.map(\.revision.number) == [6])
+    }
+
+    @Test func whatNobodyAskedForIsNotKept() throws {
+        // Given
+        let hub = hub(at: 5)
+        // When
+        hub.publish([try commit(6...6)])
+        // Then
+        #expect(hub.totals().feeds == 0)
+    }
+
+    @Test func feedsThatNobodyUsesGo() throws {
+        // Given
+        let hub = hub(at: 5)
+        _ = try ask(hub, after: 5)
+        // Then: an empty one soon
+        hub.expire(now: 5_000)
+        #expect(hub.totals().feeds == 1)
+        hub.expire(now: 5_001)
+        #expect(hub.totals().feeds == 0)
+        // and one that holds changes later
+        _ = try ask(hub, after: 5, now: 6_000)
+        hub.publish([try commit(6...6)])
+        hub.expire(now: 306_000)
+        #expect(hub.totals().changes == 1)
+        hub.expire(now: 306_001)
+        #expect(hub.totals().feeds == 0)
+    }
+}
