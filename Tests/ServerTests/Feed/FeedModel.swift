@@ -14,7 +14,7 @@ struct FeedModel {
 
     /// The latest change of each scope after a revision, in order, that the filter wants.
     func changes(after revision: Int64, _ subscription: Subscription) -> [Change] {
-        var latest: [String: Int64] = [:]
+        var latest: [Subject: Int64] = [:]
         for change in log { latest[subject(change)] = change.revision.number }
         return log.filter { change in
             change.revision.number > revision && latest[subject(change)] == change.revision.number && wants(subscription, change.scope)
@@ -23,8 +23,13 @@ struct FeedModel {
     }
 
     /// A record's changes take each other's place, and so do invalidations of one scope.
-    private func subject(_ change: Change) -> String {
-        if case .invalidate(let scope) = change.effect { "invalidate \(scope)" } else { "record \(change.scope)" }
+    private func subject(_ change: Change) -> Subject {
+        if case .invalidate(let scope) = change.effect { .invalidation(scope) } else { .record(change.scope) }
+    }
+
+    private enum Subject: Hashable {
+        case record(InvalidationScope)
+        case invalidation(InvalidationScope)
     }
 
     /// The page that answers a question after a revision; `nil` if there is nothing.

@@ -64,14 +64,14 @@ import Testing
 
     @Test(arguments: [false, true])
     func everyInterleaving(beginsWithScan: Bool) throws {
-        // Given: three writes of two steps each, and a reader of up to eight steps; a bit of the pattern says whose turn it is.
+        // Given: three writes of two steps each, and a reader of up to six steps; a bit of the pattern says whose turn it is.
         var finished = 0
-        for pattern in 0..<(1 << 14) where pattern.nonzeroBitCount == 6 {
+        for pattern in 0..<(1 << 12) where pattern.nonzeroBitCount == 6 {
             var race = Race()
             if beginsWithScan { race.next = .scan }
             var step = 0
             // When
-            for turn in 0..<14 {
+            for turn in 0..<12 {
                 if pattern & (1 << turn) != 0 {
                     try race.writerStep(step)
                     step += 1
@@ -80,13 +80,13 @@ import Testing
                 }
             }
             // and then the reader has all the time it wants
-            for _ in 0..<20 { race.readerStep() }
+            for _ in 0..<14 { race.readerStep() }
             // Then
             #expect(race.seen == [1, 2, 3], "\(pattern)")
             #expect(race.position == 3)
             guard case .wait = race.next else { return #expect(Bool(false), "the reader spins in \(pattern)") }
             finished += 1
         }
-        #expect(finished == 3_003)
+        #expect(finished == 924)
     }
 }
