@@ -21,6 +21,8 @@ struct JSONDocumentTests {
         (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
         ("[1,2]", #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
         ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+        // Names are equal when their bytes are, as SQLite has it: é in one scalar is another name than é in two.
+        ("{\"\u{E9}\":1}", "{\"e\u{301}\":2}", "{\"\u{E9}\":1,\"e\u{301}\":2}"),
     ]
 
     @Test("merges as RFC 7396 shows", arguments: patches)

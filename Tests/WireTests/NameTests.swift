@@ -41,10 +41,19 @@ struct NameTests {
         #expect(Cursor(entityTag: cursor.entityTag) == cursor)
     }
 
+    @Test("a cursor of a reading from nothing remembers where it began")
+    func origins() throws {
+        let cursor = try Cursor("abc-4-10")
+        #expect(cursor.revision.number == 4 && cursor.origin?.number == 10 && cursor.description == "abc-4-10")
+        #expect(cursor.entityTag == "\"abc-4\"")
+        #expect(Cursor(entityTag: "\"abc-4-10\"") == nil)
+    }
+
     @Test(
         "no cursors",
         arguments: [
-            "", "-", "abc", "abc-", "-1", "abc-01", "abc--1", "abc-+1", "abc-9007199254740992", "ABC-1", "abc-1-2", "abc-1 ", "abc-٣",
+            "", "-", "abc", "abc-", "-1", "abc-01", "abc--1", "abc-+1", "abc-9007199254740992", "ABC-1", "abc-1-2-3", "abc-1-", "abc-1 ",
+            "abc-٣",
         ])
     func noCursors(text: String) {
         #expect(throws: WireError.invalidCursor(text)) { try Cursor(text) }

@@ -35,7 +35,7 @@ final class EventStream: Sendable {
         call.later {
             let core = call.core
             let result = try core.store.scan(
-                changes.query(since: changes.since, origin: changes.origin, core.settings.feed), in: changes.namespace)
+                changes.query(since: changes.since, core.settings.feed), in: changes.namespace)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [.contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no"]
                 fields.append(.freshetCursor, cursor.description)
@@ -47,40 +47,39 @@ final class EventStream: Sendable {
             case .refused(let problem, let position):
                 core.metrics.feed.gone.add()
                 call.fail(problem, at: position)
-            case .page(let page, let origin):
+            case .page(let page):
                 let stream = begin(page.cursor)
                 stream.stream.write(encode(page))
-                stream.goOn(after: page.cursor, origin: origin, isVerified: false)
-            case .nothing(let reached, let isComplete, let origin):
+                stream.goOn(after: page.cursor)
+            case .nothing(let reached, let isComplete):
                 let stream = begin(reached)
                 // So that the reader has a position to resume from, whatever comes.
                 if changes.since == .now {
                     stream.stream.write(encode(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)))
                 }
-                stream.goOn(after: reached, origin: origin, isVerified: isComplete)
+                stream.goOn(after: reached, isVerified: isComplete)
             }
         }
     }
 
     /// Reads on from a position, on the read queue.
-    func goOn(after cursor: Cursor, origin: Revision? = nil, isVerified: Bool = false) {
+    func goOn(after cursor: Cursor, isVerified: Bool = false) {
         guard stream.unsentBytes <= Self.highWater else {
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { [self] in
-                goOn(after: cursor, origin: origin, isVerified: isVerified)
+                goOn(after: cursor, isVerified: isVerified)
             }
             return
         }
         // A stream that goes on is never refused: only what stops the server ends it.
         _ = core.reads.submit(isContinuation: true) { [self] in
-            do throws(StoreError) { try step(after: cursor, origin: origin, isVerified: isVerified) } catch {
+            do throws(StoreError) { try step(after: cursor, isVerified: isVerified) } catch {
                 core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
                 stream.finish()
             }
         }
     }
 
-    private func step(after cursor: Cursor, origin: Revision?, isVerified: Bool) throws(StoreError) {
-        guard origin == nil else { return try scan(after: cursor, origin: origin) }
+    private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         let (verdict, entry) = try core.hub.ask(
             .after(cursor), changes.subscription, in: changes.namespace, .stream(self), isVerified: isVerified, deadline: nil,
             now: core.environment.now())
@@ -95,18 +94,18 @@ final class EventStream: Sendable {
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)
         case .reply: stream.finish()
-        case .scan: try scan(after: cursor, origin: nil)
+        case .scan: try scan(after: cursor)
         }
     }
 
-    private func scan(after cursor: Cursor, origin: Revision?) throws(StoreError) {
-        switch try core.store.scan(changes.query(since: .after(cursor), origin: origin, core.settings.feed), in: changes.namespace) {
+    private func scan(after cursor: Cursor) throws(StoreError) {
+        switch try core.store.scan(changes.query(since: .after(cursor), core.settings.feed), in: changes.namespace) {
         // It comes back, and is told why by a status.
         case .refused: stream.finish()
-        case .page(let page, let origin):
+        case .page(let page):
             guard stream.write(Self.encode(page)) else { return }
-            goOn(after: page.cursor, origin: origin)
-        case .nothing(let reached, let isComplete, let origin): goOn(after: reached, origin: origin, isVerified: isComplete)
+            goOn(after: page.cursor)
+        case .nothing(let reached, let isComplete): goOn(after: reached, isVerified: isComplete)
         }
     }
 

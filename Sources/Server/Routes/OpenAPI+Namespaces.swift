@@ -57,13 +57,12 @@ extension OpenAPI {
               {"name": "wait", "in": "query", "description": "Seconds to wait if there is nothing.", "schema": {"type": "integer", "minimum": 0, "maximum": 60, "default": 25}},
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},
               {"name": "values", "in": "query", "description": "Whether values come along.", "schema": {"type": "boolean", "default": true}},
-              {"name": "origin", "in": "query", "description": "As the Link of a page from since=0 has it: where the reading from nothing began.", "schema": {"$ref": "#/components/schemas/Revision"}},
               {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
             ],
             "responses": {
               "200": {
                 "description": "There are changes, or since=now.",
-                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Link": {"description": "rel=next, while a reading from nothing stands before the last forgotten delete.", "schema": {"type": "string"}}},
+                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}},
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChangePage"}}, "text/event-stream": {"schema": {"type": "string", "description": "Events 'changes' whose id is the cursor and whose data is a ChangePage."}}}
               },
               "204": {"description": "Nothing came in time; Freshet-Cursor is a new position.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}},

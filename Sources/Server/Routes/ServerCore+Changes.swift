@@ -24,28 +24,25 @@ extension ServerCore {
             call.exchange.onHangUp { [hub] in hub.cancel(ticket, in: entry) }
         case .scan(let since):
             call.later(isContinuation: isVerified) { [self] in
-                try scan(call, changes, since: since, origin: changes.origin, deadline: deadline)
+                try scan(call, changes, since: since, deadline: deadline)
             }
         }
     }
 
     /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
-    private func scan(_ call: Call, _ changes: ChangesRequest, since: Since, origin: Revision?, deadline: Int64) throws {
-        let found = try store.scan(changes.query(since: since, origin: origin, settings.feed), in: changes.namespace)
+    private func scan(_ call: Call, _ changes: ChangesRequest, since: Since, deadline: Int64) throws {
+        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
         switch found {
         case .refused(let problem, let position):
             metrics.feed.gone.add()
             call.fail(problem, at: position)
-        case .page(let page, let origin):
-            var response = Response(.page(page))
-            if let origin { response.fields.append(.link, "<\(changes.path(from: page.cursor, origin: origin))>; rel=\"next\"") }
-            call.respond(response)
-        case .nothing(let reached, isComplete: true, _):
+        case .page(let page): call.respond(Response(.page(page)))
+        case .nothing(let reached, isComplete: true):
             try poll(call, changes, since: .after(reached), isVerified: true, deadline: deadline)
-        case .nothing(let reached, isComplete: false, let origin):
+        case .nothing(let reached, isComplete: false):
             // Others have their turn before the next stretch.
             call.later(isContinuation: true) { [self] in
-                try scan(call, changes, since: .after(reached), origin: origin, deadline: deadline)
+                try scan(call, changes, since: .after(reached), deadline: deadline)
             }
         }
     }
@@ -54,8 +51,8 @@ extension ServerCore {
 /// What a stretch of the store's feed holds.
 enum ScanResult: Sendable {
     case refused(Problem, Cursor)
-    case page(FeedPage, origin: Revision?)
-    case nothing(Cursor, isComplete: Bool, origin: Revision?)
+    case page(FeedPage)
+    case nothing(Cursor, isComplete: Bool)
 }
 
 extension RecordStore {
@@ -69,13 +66,10 @@ extension RecordStore {
             }
             return .refused(refusal.problem(for: cursor, in: snapshot.state), snapshot.cursor)
         case .changes(let scanned):
-            let reached = Cursor(epoch: snapshot.state.epoch, revision: scanned.reached)
-            guard !scanned.changes.isEmpty else {
-                return .nothing(reached, isComplete: scanned.isComplete, origin: scanned.origin)
-            }
+            guard !scanned.changes.isEmpty else { return .nothing(scanned.reached, isComplete: scanned.isComplete) }
             var encoder = PageEncoder(limit: .max, pageBytes: .max)
             for change in scanned.changes { encoder.append(change.json) }
-            return .page(encoder.page(at: reached, upToDate: scanned.isComplete), origin: scanned.origin)
+            return .page(encoder.page(at: scanned.reached, upToDate: scanned.isComplete))
         }
     }
 }

@@ -3,8 +3,6 @@ package import FreshetWire
 /// What is wanted of the feed.
 package struct ChangeQuery: Hashable, Sendable {
     package var since: Since
-    /// The head at which a reading from nothing began, if `since` continues one: see ``ScannedChanges/origin``.
-    package var origin: Revision?
     package var filter: ChangeFilter
     /// The most changes in the answer, at least 1.
     package var limit: Int
@@ -16,11 +14,10 @@ package struct ChangeQuery: Hashable, Sendable {
     package var scanLimit: Int
 
     package init(
-        since: Since, origin: Revision? = nil, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,
+        since: Since, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,
         inlineLimit: Int = 64 << 10, scanLimit: Int = 10_000
     ) {
         self.since = since
-        self.origin = origin
         self.filter = filter
         self.limit = max(limit, 1)
         self.byteLimit = byteLimit
@@ -39,21 +36,15 @@ package enum ChangeAnswer: Hashable, Sendable {
 package struct ScannedChanges: Hashable, Sendable {
     /// In revision order.
     package var changes: [Change]
-    /// The position that the stretch reaches, also where its end matched nothing.
-    package var reached: Revision
+    /// The position that the stretch reaches, also where its end matched nothing. It has an origin while a reading from nothing goes on.
+    package var reached: Cursor
     /// Whether nothing is left after it.
     package var isComplete: Bool
-    /// Set while a reading from nothing stands before the last forgotten delete: the head at which it began.
-    ///
-    /// Such a reader holds nothing that was deleted before it began, so its cursor has not expired; but the cursor alone does not show
-    /// that, and the next query has to bring this along.
-    package var origin: Revision?
 
-    package init(changes: [Change], reached: Revision, isComplete: Bool, origin: Revision?) {
+    package init(changes: [Change], reached: Cursor, isComplete: Bool) {
         self.changes = changes
         self.reached = reached
         self.isComplete = isComplete
-        self.origin = origin
     }
 }
 
@@ -83,10 +74,11 @@ package enum CursorRefusal: Hashable, Sendable {
 
 extension NamespaceState {
     /// Why the cursor cannot be followed in this state; `nil` if it can.
-    package func refusal(of cursor: Cursor, origin: Revision? = nil) -> CursorRefusal? {
+    package func refusal(of cursor: Cursor) -> CursorRefusal? {
         if cursor.epoch != epoch { return .epochChanged }
-        if cursor.revision > head || origin.map({ $0 > head }) == true { return .ahead }
-        return max(cursor.revision, origin ?? .zero) < forgotten ? .expired : nil
+        let known = max(cursor.revision, cursor.origin ?? .zero)
+        if known > head { return .ahead }
+        return known < forgotten ? .expired : nil
     }
 
     /// Where a query begins to read, and up to which revision deletes and invalidations mean nothing to the reader.
@@ -95,16 +87,13 @@ extension NamespaceState {
         case .start: .read(after: .zero, origin: head)
         case .now: .read(after: head, origin: .zero)
         case .after(let cursor):
-            if let refusal = refusal(of: cursor, origin: query.origin) {
+            if let refusal = refusal(of: cursor) {
                 .refused(refusal)
             } else {
-                .read(after: cursor.revision, origin: query.origin ?? .zero)
+                .read(after: cursor.revision, origin: cursor.origin ?? .zero)
             }
         }
     }
-
-    /// The origin that a reader who has come this far must bring along.
-    func origin(_ origin: Revision, at reached: Revision) -> Revision? { reached < forgotten ? origin : nil }
 }
 
 enum FeedStart {

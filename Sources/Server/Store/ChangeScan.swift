@@ -48,8 +48,10 @@ struct ChangeScan {
 
     /// What was kept. Where the rows ended before a bound was reached, the position is the head.
     var result: ScannedChanges {
-        let reached = isComplete ? state.head : reached
-        return ScannedChanges(
-            changes: changes, reached: reached, isComplete: isComplete, origin: state.origin(origin, at: reached))
+        let position =
+            isComplete
+            ? Cursor(epoch: state.epoch, revision: state.head)
+            : Cursor(epoch: state.epoch, revision: reached, origin: origin > reached ? origin : nil)
+        return ScannedChanges(changes: changes, reached: position, isComplete: isComplete)
     }
 }

@@ -9,7 +9,7 @@ extension JSONDocument {
         guard let step = steps.first else { return try sum(with: amount, at: pointer) }
         switch self {
         case .object(var members):
-            if let place = members.firstIndex(where: { $0.name == step }) {
+            if let place = members.firstIndex(where: { ByteIdentity.areEqual($0.name, step) }) {
                 members[place].value = try members[place].value.adding(amount, at: steps.dropFirst(), of: pointer)
             } else {
                 members.append(Member(name: step, value: try Self.missing(amount, at: steps.dropFirst(), of: pointer)))

@@ -4,7 +4,7 @@ extension JSONDocument {
         guard case .object(let changes) = patch else { return patch }
         var members: [Member] = if case .object(let own) = self { own } else { [] }
         for change in changes {
-            let place = members.firstIndex { $0.name == change.name }
+            let place = members.firstIndex { ByteIdentity.areEqual($0.name, change.name) }
             switch (change.value, place) {
             case (.null, let place?): members.remove(at: place)
             case (.null, nil): break

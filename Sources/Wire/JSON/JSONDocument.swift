@@ -43,14 +43,14 @@ package indirect enum JSONDocument: Hashable, Sendable {
         case UInt8(ascii: "{"):
             var members: [Member] = []
             // Places by name, so that the last of equal names wins in O(1) each.
-            var places: [String: Int] = [:]
+            var places: [ByteIdentity.Name: Int] = [:]
             try reader.beginObject()
             while let name = try reader.nextMember() {
                 let value = try read(&reader, depth: depth + 1)
-                if let place = places[name] {
+                if let place = places[ByteIdentity.Name(text: name)] {
                     members[place].value = value
                 } else {
-                    places[name] = members.count
+                    places[ByteIdentity.Name(text: name)] = members.count
                     members.append(Member(name: name, value: value))
                 }
             }

@@ -1,6 +1,15 @@
 /// Names are equal when their bytes are. `String` compares by canonical equivalence instead, by which `é` in its two
 /// spellings would be one record here and two in SQLite.
 enum ByteIdentity {
+    /// A name as the key of a dictionary.
+    struct Name: Hashable {
+        let text: String
+
+        static func == (left: Name, right: Name) -> Bool { areEqual(left.text, right.text) }
+
+        func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
+    }
+
     static func areEqual(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     static func hash(_ text: String, into hasher: inout Hasher) {

@@ -83,17 +83,17 @@ struct StoreFixture: Sendable {
     }
 
     func changes(
-        since: Since, origin: Revision? = nil, filter: ChangeFilter = .all, limit: Int = 1_000, scanLimit: Int = 10_000
+        since: Since, filter: ChangeFilter = .all, limit: Int = 1_000, scanLimit: Int = 10_000
     ) throws -> ScannedChanges {
-        let query = ChangeQuery(since: since, origin: origin, filter: filter, limit: limit, scanLimit: scanLimit)
+        let query = ChangeQuery(since: since, filter: filter, limit: limit, scanLimit: scanLimit)
         guard case .changes(let changes) = try store.changes(query, in: namespace).value else {
             throw Unexpected(what: "the cursor was refused")
         }
         return changes
     }
 
-    func refusal(since: Since, origin: Revision? = nil) throws -> CursorRefusal? {
-        guard case .refused(let refusal) = try store.changes(ChangeQuery(since: since, origin: origin), in: namespace).value else {
+    func refusal(since: Since) throws -> CursorRefusal? {
+        guard case .refused(let refusal) = try store.changes(ChangeQuery(since: since), in: namespace).value else {
             return nil
         }
         return refusal
