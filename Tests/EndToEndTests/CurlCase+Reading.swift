@@ -79,7 +79,7 @@ extension CurlCase {
         CurlCase(
             "metrics for Prometheus", ["{root}/metrics"], 200, fields: ["content-type": "text/plain; version=0.0.4"],
             body: ["# TYPE freshet_"]),
-        CurlCase("OpenAPI", ["{root}/openapi.json"], 200, fields: ["content-type": "application/json"], body: [#""openapi":"3.1"#]),
+        CurlCase("OpenAPI", ["{root}/openapi.json"], 200, fields: ["content-type": "application/json"], body: [#""openapi": "3.1"#]),
         CurlCase("which methods there are", ["-X", "OPTIONS", "{root}/v1"], 204, fields: ["allow": "GET"]),
         .problem("a path that is none", ["{root}/v2/x"], 404, "not-found"),
         .problem("a namespace that cannot be", ["{root}/v1/NO"], 400, "invalid-key", body: ["NO"]),
