@@ -21,8 +21,9 @@ final class CachedValue: Sendable {
     func value<Value: Sendable>(_ codec: ValueCodec<Value>) throws(ClientError) -> Value? {
         guard case .content(let content) = view.value else { return nil }
         if let stored = decoded.load() {
-            if let stored = stored as? Decoded<Value> { return stored.value }
-            return try decode(content, codec)
+            // The exact type is known then, so the slower checked cast is not needed.
+            guard type(of: stored) == Decoded<Value>.self else { return try decode(content, codec) }
+            return unsafeDowncast(stored, to: Decoded<Value>.self).value
         }
         let fresh = Decoded(try decode(content, codec))
         // Another thread may have been first; its decoding is as good.

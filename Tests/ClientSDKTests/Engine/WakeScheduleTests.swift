@@ -1,0 +1,42 @@
+import Testing
+
+@testable import FreshetClient
+
+@Suite struct WakeScheduleTests {
+    @Test func aDeadlineIsMetOnceAndNeverEarly() {
+        var schedule = WakeSchedule(uptime: 1_000, slept: 0)
+        schedule.deadline = 3_000
+        #expect(schedule.wait(uptime: 1_000) == 2_000)
+        let early = schedule.look(uptime: 2_999, slept: 0)
+        #expect(!early.due && !early.gap)
+        #expect(schedule.wait(uptime: 2_999) == 1)
+        #expect(schedule.look(uptime: 3_000, slept: 0).due)
+        #expect(!schedule.look(uptime: 3_001, slept: 0).due)
+        schedule.deadline = 10
+        #expect(schedule.wait(uptime: 3_001) == 0)
+    }
+
+    @Test func itLooksEveryFewSecondsWhateverTheDeadline() {
+        var schedule = WakeSchedule(uptime: 0, slept: 0)
+        #expect(schedule.wait(uptime: 0) == WakeSchedule.interval)
+        schedule.deadline = 60_000
+        #expect(schedule.wait(uptime: 0) == WakeSchedule.interval)
+    }
+
+    @Test func aSleepIsAGapAndADriftIsNot() {
+        // Given a schedule that was armed; the uptime counts sleep, so it runs ahead of the timer by as much
+        var schedule = WakeSchedule(uptime: 0, slept: 100)
+        _ = schedule.wait(uptime: 0)
+        #expect(!schedule.look(uptime: 5_001, slept: 101).gap)
+        _ = schedule.wait(uptime: 5_001)
+        #expect(schedule.look(uptime: 12_001, slept: 2_101).gap)
+        #expect(!schedule.look(uptime: 12_002, slept: 2_101).gap)
+    }
+
+    @Test func aHaltIsAGapToo() {
+        // As when the process was stopped by a signal, or its machine was paused without the clocks' knowing
+        var schedule = WakeSchedule(uptime: 0, slept: 0)
+        _ = schedule.wait(uptime: 0)
+        #expect(schedule.look(uptime: 5_000 + WakeSchedule.haltThreshold + 1, slept: 0).gap)
+    }
+}
