@@ -8,7 +8,7 @@ struct TooLate: Error, CustomStringConvertible {
 
 /// Runs the closure, and fails when it takes longer than the limit. No test waits by the clock for success: this is only the guard.
 func within<Result: Sendable>(
-    _ limit: Duration = .seconds(20), _ what: String = "the end", _ body: @escaping @Sendable () async throws -> Result
+    _ limit: Duration = .seconds(120), _ what: String = "the end", _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
     try await withThrowingTaskGroup(of: Result.self) { group in
         group.addTask(operation: body)
@@ -24,7 +24,7 @@ func within<Result: Sendable>(
 
 /// Waits for the first element that fulfils the condition.
 func first<Elements: AsyncSequence & Sendable>(
-    of elements: Elements, _ what: String = "the element", limit: Duration = .seconds(20),
+    of elements: Elements, _ what: String = "the element", limit: Duration = .seconds(120),
     where condition: @escaping @Sendable (Elements.Element) -> Bool
 ) async throws -> Elements.Element where Elements.Element: Sendable {
     try await within(limit, what) {
