@@ -48,6 +48,10 @@ struct PendingKey: Hashable, Sendable {
             for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
             return
         }
+        if let base, base.epoch != updated?.epoch {
+            // What a record of the old history held, one of the new need not.
+            for place in rows.indices where rows[place].effect == .absorbed { rows[place].effect = .uncertain }
+        }
         let uncertain = rows.indices.filter { horizon.isUncertain(rows[$0], of: key, base: base) }
         guard !uncertain.isEmpty else { return }
         if frozen == nil, base == nil || isHidden {
@@ -77,6 +81,12 @@ struct PendingKey: Hashable, Sendable {
     struct Certainty {
         var revision: Revision
         var number: Int64
+    }
+
+    /// Another history begins: of a record that is not known, nothing is known any more.
+    mutating func forgetAbsorbed() {
+        guard base == nil else { return }
+        for place in rows.indices where rows[place].effect == .absorbed { rows[place].effect = .replayed }
     }
 
     /// Lets go what the base holds now. Gives the receipts of the writes that left.

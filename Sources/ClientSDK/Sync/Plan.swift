@@ -11,7 +11,8 @@ struct Plan: Sendable {
         case verdicts
         case fetched([Fetches.Outcome])
         case reset
-        case reconciled(last: Int64)
+        /// Writes up to this number, by the new counting, may have been sent.
+        case reconciled(sentThrough: Int64)
         case heldVerified
         case merged
         case cleared(Token)

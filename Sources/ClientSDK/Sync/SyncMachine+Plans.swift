@@ -81,10 +81,10 @@ extension SyncMachine {
         case .verdicts: sender.isDeciding = false
         case .fetched(let outcomes): fetchesStored(outcomes)
         case .reset: resetStored()
-        case .reconciled(let last):
+        case .reconciled(let sentThrough):
             sender.isReconciling = false
             sender.sawGap = false
-            sender.sentThrough = last
+            sender.sentThrough = sentThrough
             sender.voided = [:]
         case .heldVerified:
             verifier.isStoring = false

@@ -31,12 +31,19 @@ extension SyncMachine {
         var plan = Plan(.reset)
         plan.state = [.pass(state.pass + 1), .cursor(nil), .epoch(epoch)]
         plan.state.append(.verification(settings.following == .everything ? .fromStart : .ofHeldKeys))
-        if epoch == nil || epoch != state.epoch || forgets { plan.state.append(.mustReconcile(true)) }
+        if epoch == nil || epoch != state.epoch || forgets {
+            plan.state.append(.mustReconcile(true))
+            for key in overlaidKeys {
+                guard var pending = outbox.keys[key] else { continue }
+                pending.forgetAbsorbed()
+                if pending != outbox.keys[key] { plan.stage(pending, .verified) }
+            }
+        }
         if forgets, let epoch {
             let operation = EntryOperation.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum))
             plan.add(operation, .invalidated)
             for key in overlaidKeys {
-                guard var pending = outbox.keys[key] else { continue }
+                guard var pending = pending(key, in: plan) else { continue }
                 pending.apply(operation, horizon)
                 plan.stage(pending, .invalidated)
             }

@@ -137,9 +137,11 @@ extension SyncMachine {
 
     /// After a new epoch: what the server has decided in this history keeps its number and is asked for again, the rest is numbered anew.
     mutating func planReconcile(_ last: Int64) -> Plan? {
-        var plan = Plan(.reconciled(last: last))
+        var plan = Plan(.reconciled(sentThrough: last))
         plan.isRenumbering = true
         var next = last + 1
+        // A request of before may still arrive, and be taken, where its numbers fit.
+        var sentThrough = last
         for place in outbox.queue {
             guard var pending = pending(place.key, in: plan), let index = pending.rows.firstIndex(where: { $0.receipt == place.receipt })
             else { continue }
@@ -150,14 +152,14 @@ extension SyncMachine {
             if place.number > last {
                 pending.rows[index].number = next
                 next += 1
-                // The server has not decided it, so no record holds it.
-                pending.rows[index].effect = .replayed
             }
+            if place.number <= sender.sentThrough { sentThrough = max(sentThrough, pending.rows[index].number) }
             plan.stage(pending, .verified)
         }
         if next != state.nextNumber { plan.state.append(.nextNumber(next)) }
         if state.mustReconcile { plan.state.append(.mustReconcile(false)) }
-        settle(plan.staged.map(\.key), .verified, sentThrough: last, in: &plan)
+        plan.continuation = .reconciled(sentThrough: sentThrough)
+        settle(plan.staged.map(\.key), .verified, sentThrough: sentThrough, in: &plan)
         return plan
     }
 }

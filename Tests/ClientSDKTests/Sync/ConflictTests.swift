@@ -1,0 +1,212 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// Two writers, one record.
+@Suite struct ConflictTests {
+    private let merge = ConflictPolicy.merge(MergeName("m"))
+
+    private func live() -> Scene { Scene.live(holding: [Scene.put("c/1", 4, "1")]) }
+
+    @Test func theLastWriterWinsUnlessToldOtherwise() {
+        // Given
+        var scene = live()
+        // When
+        scene.put("c/1", "2")
+        // Then
+        #expect(scene.batch.first?.ifRevision == nil)
+    }
+
+    @Test func rejectIfChangedNamesTheRevisionThatTheUserSaw() {
+        // Given
+        var scene = live()
+        // When
+        scene.put("c/1", "2", .rejectIfChanged)
+        // Then
+        #expect(scene.batch.first?.ifRevision == Scene.revision(4))
+    }
+
+    @Test func whereNothingIsKnownItCannotBeCompared() {
+        // Given
+        var scene = Scene.live()
+        // When
+        let token = scene.put("c/9", "2", .rejectIfChanged)
+        // Then
+        #expect(scene.failure(token) == .baseUnknown)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func aKnownAbsenceIsRevisionZero() {
+        // Given
+        var scene = Scene.live(.held)
+        _ = scene.fetch("c/9")
+        scene.answerFetch(.missing(Scene.position(10)))
+        // When
+        scene.put("c/9", "2", .rejectIfChanged)
+        // Then
+        #expect(scene.batch.first?.ifRevision == .zero)
+    }
+
+    @Test func aWriteOverOnesOwnWaitsForItsVerdict() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.put("c/1", "3", .rejectIfChanged)
+        scene.put("c/2", "4")
+        #expect(scene.text("c/1") == "3")
+        // When
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // Then
+        #expect(scene.batch.map(\.ifRevision) == [Scene.revision(11), nil])
+        #expect(scene.row(2)?.precondition == .revision(Scene.revision(11)))
+    }
+
+    @Test func afterOnesOwnDeleteItIsZero() {
+        // Given
+        var scene = live()
+        _ = scene.set("c/1", .delete)
+        scene.put("c/1", "3", .rejectIfChanged)
+        // When
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // Then
+        #expect(scene.batch.first?.ifRevision == .zero)
+    }
+
+    @Test func ifTheFirstIsRejectedTheSecondMeetsTheSameRecord() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.put("c/1", "3", .rejectIfChanged)
+        // When
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 9, Scene.json("x")))], at: 11)
+        // Then
+        #expect(scene.batch.first?.ifRevision == Scene.revision(4))
+    }
+
+    @Test func aRejectionBringsTheCurrentRecord() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        // Then
+        #expect(scene.text("c/1") == "x")
+        #expect(scene.stored("c/1")?.origin == .rejection)
+        #expect(scene.verdict(1) != nil)
+    }
+
+    @Test func anOldRejectionDoesNotBringBackAnOldRecord() {
+        // Given: the answer is lost, and the feed has moved on
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.page([Scene.put("c/1", 15, "new")], to: 15)
+        scene.device.fireTimer()
+        // When
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("old")))], at: 16)
+        // Then
+        #expect(scene.text("c/1") == "new")
+    }
+
+    @Test func aMergeGoesOnAsANewWrite() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        // When
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        // Then
+        #expect(
+            scene.device.merges == [
+                MergeRequest(
+                    receipt: Receipt(1), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
+                    theirs: Scene.json("x"))
+            ])
+        #expect(scene.isPending("c/1"))
+        #expect(scene.text("c/1") == "2")
+        // When
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.verdict(1) == .merged(into: Receipt(2)))
+        #expect(
+            scene.batch == [
+                Write(number: 2, key: Scene.key("c/1"), operation: .put(Scene.json("both")), ifRevision: Scene.revision(12))
+            ])
+        #expect(scene.text("c/1") == "both")
+        scene.results([Scene.applied(2, 13)], at: 13)
+        #expect(scene.verdict(2) == .applied(Scene.revision(13)))
+    }
+
+    @Test func theClosureMayYield() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        // When
+        scene.device.handle(.merged(Receipt(1), .takeTheirs))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.text("c/1") == "x")
+        #expect(!scene.isPending("c/1"))
+        if case .rejected? = scene.verdict(1) {} else { Issue.record("not told") }
+    }
+
+    @Test func mergesAreBounded() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")]) { $0.mergeAttempts = 2 }
+        scene.put("c/1", "2", merge)
+        // When
+        for attempt in Int64(1)...2 {
+            scene.results(
+                [Scene.rejected(attempt, current: Scene.record(Scene.key("c/1"), 10 + attempt, Scene.json("x")))], at: 10 + attempt)
+            scene.device.handle(.merged(Receipt(attempt), .put(Scene.json("both"))))
+            scene.device.settleDisk()
+        }
+        scene.results([Scene.rejected(3, current: Scene.record(Scene.key("c/1"), 20, Scene.json("y")))], at: 20)
+        // Then
+        if case .rejected? = scene.verdict(3) {} else { Issue.record("it goes on for ever") }
+        #expect(scene.text("c/1") == "y")
+    }
+
+    @Test func withoutTheCurrentRecordItIsReadFirst() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        // When: deleted by another, so there is no current record
+        scene.results([Scene.rejected(1)], at: 12)
+        // Then
+        #expect(scene.device.merges.isEmpty)
+        scene.answerFetch(.missing(Scene.position(12)))
+        #expect(scene.device.merges.first?.theirs == nil)
+        #expect(scene.device.merges.count == 1)
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("2"))))
+        scene.device.settleDisk()
+        #expect(scene.batch.first?.ifRevision == .zero)
+    }
+
+    @Test func aMergeSurvivesARestart() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        // When
+        scene.device.crash()
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.merges.first?.theirs == Scene.json("x"))
+        #expect(scene.text("c/1") == "2")
+        #expect(scene.isPending("c/1"))
+    }
+
+    @Test func aWriteOverOneThatIsBeingMergedDoesNotBlockTheQueue() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        // When
+        scene.put("c/1", "3", merge)
+        // Then
+        #expect(scene.numbers == [2])
+    }
+}

@@ -1,0 +1,233 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// Liveness: watchdogs, back-off, waking, tokens (rule 9).
+@Suite struct ConnectionTests {
+    private let unauthorized = Reply.problem(Problem(.unauthorized, "expired"), cursor: nil, retryAfter: nil)
+
+    @Test func theWatchdogFiresWhateverTheTransportBelieves() {
+        // Given
+        var scene = Scene.live()
+        let poll = scene.feed
+        #expect(scene.device.deadline == scene.device.uptime + 35_000)
+        // When
+        scene.pass(35_000)
+        // Then
+        #expect(scene.device.calls.contains { $0.description.id == poll?.id && $0.isCancelled })
+        if case .offline? = scene.device.status?.connection {} else { Issue.record("not offline") }
+        #expect(scene.device.status?.feedTrouble == .transport(.watchdog))
+        scene.device.fireTimer()
+        #expect(scene.wait == 0, "it catches up before it waits")
+    }
+
+    @Test func aReplyAfterTheWatchdogIsIgnored() {
+        // Given
+        var scene = Scene.live()
+        let poll = scene.feed?.id ?? RequestID(0)
+        scene.pass(35_000)
+        // When
+        scene.device.handle(.replied(poll, .quiet(Scene.position(99))))
+        // Then
+        #expect(scene.device.transactions.isEmpty)
+    }
+
+    @Test func anEarlyTimerDoesNothing() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.pass(10)
+        // Then
+        #expect(scene.feed != nil)
+        #expect(scene.device.status?.connection == .live)
+    }
+
+    @Test func offlineSinceTheLastContact() {
+        // Given
+        var scene = Scene.live()
+        let contact = scene.device.now.wall
+        scene.device.uptime += 8_000
+        // When
+        scene.replyToFeed(.failure(.interrupted("reset")))
+        // Then
+        #expect(scene.device.status?.connection == .offline(since: contact))
+        // When
+        scene.device.fireTimer()
+        scene.page([], to: 10)
+        // Then
+        #expect(scene.device.status?.connection == .live)
+        #expect(scene.device.status?.feedTrouble == nil)
+    }
+
+    @Test func backOffGrowsWithJitterAndIsBounded() {
+        // Given
+        var scene = Scene.live()
+        var waits: [Int64] = []
+        // When
+        for _ in 0..<30 {
+            scene.replyToFeed(.failure(.unreachable("no route")))
+            waits.append((scene.device.deadline ?? 0) - scene.device.uptime)
+            scene.device.fireTimer()
+        }
+        // Then
+        #expect(waits.allSatisfy { $0 >= 50 && $0 <= 30_100 })
+        #expect(waits[0] <= 300)
+        #expect(Set(waits.suffix(10)).count > 5)
+        #expect((waits.max() ?? 0) > 10_000)
+    }
+
+    @Test func retryAfterIsTheLeast() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.replyToFeed(.problem(Problem(.overloaded, "busy"), cursor: Scene.position(10), retryAfter: 7_000))
+        // Then
+        #expect((scene.device.deadline ?? 0) >= scene.device.uptime + 7_000)
+    }
+
+    @Test func retryAfterIsNotBelievedForEver() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.replyToFeed(.problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: .max))
+        // Then
+        #expect((scene.device.deadline ?? .max) <= scene.device.uptime + 600_000)
+    }
+
+    @Test func wakingCatchesUpAtOnce() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        let old = scene.device.open.map(\.id)
+        // When
+        scene.device.handle(.wake)
+        // Then
+        #expect(Set(old).isDisjoint(with: scene.device.open.map(\.id)))
+        #expect(scene.wait == 0)
+        #expect(scene.numbers == [1])
+        #expect(scene.device.status?.connection == .catchingUp)
+    }
+
+    @Test func wakingForgetsTheBackOff() {
+        // Given
+        var scene = Scene.live()
+        for _ in 0..<6 {
+            scene.replyToFeed(.failure(.unreachable("no route")))
+            scene.device.fireTimer()
+        }
+        scene.replyToFeed(.failure(.unreachable("no route")))
+        #expect(scene.feed == nil)
+        // When
+        scene.device.handle(.wake)
+        // Then
+        #expect(scene.feed != nil)
+    }
+
+    @Test func anExpiredTokenIsRefreshedOnceFromTheSamePosition() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.replyToFeed(unauthorized)
+        // Then
+        #expect(scene.feed?.needsFreshToken == true)
+        #expect(scene.since == .after(Scene.position(10)))
+        // When
+        scene.replyToFeed(unauthorized)
+        // Then
+        #expect(scene.feed == nil)
+        #expect(scene.device.status?.feedTrouble == .unauthorized)
+        // When
+        scene.device.fireTimer()
+        scene.page([], to: 10)
+        // Then
+        #expect(scene.feed?.needsFreshToken == false)
+        #expect(scene.device.status?.feedTrouble == nil)
+    }
+
+    @Test func soItIsForWritesAndReads() {
+        // Given
+        var scene = Scene.live(.held)
+        scene.put("c/1", "1")
+        let token = scene.fetch("c/2")
+        // When
+        scene.replyToWrites(unauthorized)
+        scene.answerFetch(unauthorized)
+        // Then
+        #expect(scene.writes?.needsFreshToken == true)
+        #expect(scene.fetches.first?.needsFreshToken == true)
+        // When
+        scene.replyToWrites(unauthorized)
+        scene.answerFetch(unauthorized)
+        // Then
+        #expect(scene.device.status?.writeTrouble == .unauthorized)
+        #expect(scene.isPending("c/1"))
+        if case .refused? = scene.failure(token) {} else { Issue.record("not told") }
+    }
+
+    @Test func contactOfOnePartWakesTheOther() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        for _ in 0..<8 {
+            scene.replyToWrites(.failure(.unreachable("no route")))
+            if scene.writes == nil { scene.device.uptime = scene.device.machine.sender.notBefore; scene.device.handle(.timer) }
+        }
+        scene.replyToWrites(.failure(.unreachable("no route")))
+        if scene.feed == nil { scene.device.handle(.wake) }
+        scene.replyToFeed(.failure(.unreachable("no route")))
+        scene.device.uptime = scene.device.machine.feed.notBefore
+        scene.device.handle(.timer)
+        // When
+        scene.page([], to: 10)
+        // Then
+        #expect(scene.writes != nil)
+    }
+
+    @Test func inboundDoesNotWaitForOutbound() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/2", "2")
+        scene.replyToWrites(.problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: 60_000))
+        // When
+        scene.page([Scene.put("c/1", 12, "new")], to: 12)
+        // Then
+        #expect(scene.text("c/1") == "new")
+        #expect(scene.device.status?.connection == .live)
+    }
+
+    @Test func stoppingCancelsAndTellsThoseWhoWait() {
+        // Given
+        var scene = Scene.live(.held)
+        let read = scene.fetch("c/1")
+        let write = scene.set("c/2", .put(Scene.json("1")), settles: false)
+        // When
+        scene.device.handle(.stop)
+        // Then
+        #expect(scene.failure(read) == .stopped)
+        #expect(scene.failure(write) == .stopped)
+        #expect(scene.device.open.isEmpty)
+        scene.device.handle(.timer)
+        scene.device.settleDisk()
+        #expect(scene.device.open.isEmpty)
+    }
+
+    @Test func equalEventsGiveEqualActions() {
+        // Given
+        func run() -> ([Publication], [RequestDescription], VolatileStore) {
+            var scene = Scene.live(.held)
+            for number in 1...9 { scene.put("c/\(number)", "\(number)") }
+            _ = scene.fetch(Scene.key("d/1"), Scene.key("d/2"), Scene.key("d/3"))
+            scene.page([Scene.invalidate(.everything, 20)], to: 20)
+            scene.device.handle(.wake)
+            return (scene.device.publications, scene.device.calls.map(\.description), scene.device.store)
+        }
+        // When
+        let first = run()
+        let second = run()
+        // Then
+        #expect(first.0 == second.0)
+        #expect(first.1 == second.1)
+        #expect(first.2.persisted == second.2.persisted)
+    }
+}

@@ -1,0 +1,260 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// The feed: where it begins, what is stored, what is refused.
+@Suite struct FollowingTests {
+    @Test func aReplicaBeginsFromNothingAndAHolderFromNow() {
+        // Given, When, Then
+        #expect(Scene(.everything).since == .start)
+        #expect(Scene(.held).since == .now)
+        #expect(Scene(.everything).wait == 0)
+    }
+
+    @Test func pagesAreReadToTheEndBeforeItWaits() {
+        // Given
+        var scene = Scene(.everything)
+        // When
+        scene.page([Scene.put("c/1", 3, "1")], to: 3, upToDate: false)
+        // Then
+        #expect(scene.since == .after(Scene.position(3)))
+        #expect(scene.wait == 0)
+        #expect(scene.device.status?.connection == .catchingUp)
+        // When
+        scene.page([Scene.put("c/2", 5, "2")], to: 6)
+        // Then
+        #expect(scene.since == .after(Scene.position(6)))
+        #expect(scene.wait == 25)
+        #expect(scene.device.status?.connection == .live)
+    }
+
+    @Test func thePositionComesFromTheEnvelope() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.page([Scene.put("c/1", 12, "1")], to: 40)
+        // Then
+        #expect(scene.device.store.state.cursor == Scene.position(40))
+        #expect(scene.since == .after(Scene.position(40)))
+    }
+
+    @Test func cursorAndRecordsAreOneTransaction() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.page([Scene.put("c/1", 12, "1")], to: 12, settles: false)
+        // Then
+        #expect(scene.device.transactions.count == 1)
+        #expect(scene.device.transactions.first?.state == [.cursor(Scene.position(12))])
+        #expect(scene.device.transactions.first?.entries.count == 1)
+        #expect(scene.feed == nil, "nothing is asked from a position that is not on disk")
+        #expect(scene.device.publications.isEmpty, "nothing shows that is not on disk")
+    }
+
+    @Test func aFullDiskKeepsThePositionAndAsksAgain() {
+        // Given
+        var scene = Scene.live()
+        scene.page([Scene.put("c/1", 12, "1")], to: 12, settles: false)
+        // When
+        scene.device.failNext(.full)
+        // Then
+        #expect(scene.device.machine.state.cursor == Scene.position(10))
+        #expect(scene.device.status?.feedTrouble == .disk(.full))
+        #expect(scene.device.status?.connection == .catchingUp)
+        #expect(scene.feed == nil)
+        // When
+        scene.device.fireTimer()
+        // Then
+        #expect(scene.since == .after(Scene.position(10)))
+        scene.page([Scene.put("c/1", 12, "1")], to: 12)
+        #expect(scene.text("c/1") == "1")
+        #expect(scene.device.status?.feedTrouble == nil)
+    }
+
+    @Test func aHolderStoresOnlyWhatItHolds() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.page([Scene.put("c/1", 12, "2"), Scene.put("c/2", 13, "3")], to: 13)
+        // Then
+        #expect(scene.text("c/1") == "2")
+        #expect(scene.stored("c/2") == nil)
+    }
+
+    @Test func aHolderKeepsWatchOverADeletedKey() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.page([Scene.delete("c/1", 12)], to: 12)
+        // Then
+        #expect(scene.view("c/1").value == .absent)
+        // When
+        scene.page([Scene.put("c/1", 14, "2")], to: 14)
+        // Then
+        #expect(scene.text("c/1") == "2")
+    }
+
+    @Test func aReplicaForgetsADeletedKey() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.page([Scene.delete("c/1", 12)], to: 12)
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(
+            scene.device.publications.contains { if case .view(let view, .deleted) = $0 { view.key == Scene.key("c/1") } else { false } })
+    }
+
+    @Test func anInvalidationEvictsAndASweepEvictsMany() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
+        // When
+        scene.page([Scene.invalidate(.key(Scene.key("c/1")), 11), Scene.invalidate(.collection("c", prefix: "2"), 12)], to: 12)
+        // Then
+        #expect(scene.device.store.entries.isEmpty)
+        #expect(scene.device.publications.contains(.swept(.collection("c", prefix: "2"), before: Scene.position(12))))
+    }
+
+    @Test func aValueLeftOutIsEvictedUnlessItIsTheSameRevision() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
+        // When
+        scene.page([Scene.put("c/1", 12, nil)], to: 12)
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.text("c/2") == "1")
+    }
+
+    @Test func whatIsNotPastThePositionAskedFromIsDropped() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.page([Scene.put("c/1", 8, "old"), Scene.put("c/2", 12, "2")], to: 12)
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.text("c/2") == "2")
+    }
+
+    @Test func aQuietPollMovesOn() {
+        // Given
+        var scene = Scene.live()
+        scene.device.uptime += 25_000
+        // When
+        scene.replyToFeed(.quiet(Scene.position(30)))
+        // Then
+        #expect(scene.device.store.state.cursor == Scene.position(30))
+        #expect(scene.device.status?.connection == .live)
+        #expect(scene.wait == 25)
+    }
+
+    @Test(arguments: [
+        ChangePage(changes: [], cursor: Scene.position(9), upToDate: true),
+        ChangePage(changes: [], cursor: Scene.position(10), upToDate: false),
+        ChangePage(changes: [Scene.put("c/1", 20, "1")], cursor: Scene.position(15), upToDate: true),
+    ])
+    func aPageThatCannotBeIsRefusedAndAskedForEverMoreSlowly(page: ChangePage) {
+        // Given
+        var scene = Scene.live()
+        var waits: [Int64] = []
+        for _ in 0..<8 {
+            // When
+            scene.replyToFeed(.page(page))
+            // Then
+            #expect(scene.feed == nil)
+            #expect(scene.device.store.state.cursor == Scene.position(10))
+            #expect(scene.device.store.entries.isEmpty)
+            if case .malformed? = scene.device.status?.feedTrouble {} else { Issue.record("the status does not tell") }
+            waits.append((scene.device.deadline ?? 0) - scene.device.uptime)
+            scene.device.fireTimer()
+        }
+        #expect(waits.allSatisfy { $0 >= 50 && $0 <= 30_100 })
+        #expect(waits.max() ?? 0 > 1_000)
+    }
+
+    @Test func garbageNeverLoopsHot() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.replyToFeed(.garbage("<html>"))
+        // Then
+        #expect(scene.feed == nil)
+        #expect(scene.device.status?.feedTrouble == .malformed("<html>"))
+        #expect((scene.device.deadline ?? 0) > scene.device.uptime)
+    }
+
+    @Test func aPollThatIsNotHeldSlowsDown() {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.replyToFeed(.quiet(Scene.position(10)))
+        // Then
+        #expect(scene.feed == nil)
+        #expect((scene.device.deadline ?? 0) > scene.device.uptime)
+        scene.device.fireTimer()
+        #expect(scene.wait == 25)
+    }
+
+    @Test func theFilterGoesAlong() throws {
+        // Given
+        let filter = try ChangeFilter(collections: ["c"], prefix: "x")
+        // When
+        let scene = Scene(.everything, filter: filter)
+        // Then
+        guard case .changes(_, filter, _, 1_000)? = scene.feed?.kind else { Issue.record("no filter"); return }
+    }
+
+    @Test func anotherFilterAtTheNextStartVerifiesEverything() throws {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var settings = SyncSettings()
+        settings.filter = try ChangeFilter(collections: ["d"])
+        // When
+        scene.device.machine = SyncMachine(settings: settings, client: scene.device.store.state.client)
+        scene.device.calls = []
+        scene.device.start()
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.store.state.pass > 2)
+        #expect(scene.since == .now)
+    }
+
+    @Test func aRestartGoesOnFromTheDisk() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.since == .after(Scene.position(10)))
+        #expect(scene.wait == 0, "after a gap it catches up before it waits")
+        #expect(scene.text("c/1") == "1")
+    }
+
+    @Test func whatWasReadBeforeTheFirstPositionIsVerified() {
+        // Given: a read that is older than the position that the feed begins at
+        var scene = Scene(.held)
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 4, Scene.json("1")), Scene.position(5)))
+        // When
+        scene.page([], to: 10)
+        // Then: it is asked for again, since it may have changed between 5 and 10
+        guard case .reads(let request)? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
+        #expect(request.items == [.init(key: Scene.key("c/1"), revision: Scene.revision(4))])
+        scene.answerFetch(
+            .reads(
+                ReadsResponse(records: [Scene.record(Scene.key("c/1"), 7, Scene.json("2"))], missing: [], cursor: Scene.position(10))))
+        #expect(scene.text("c/1") == "2")
+    }
+
+    @Test func aReplicaDropsWhatTheFirstReadingDidNotBring() {
+        // Given
+        var scene = Scene(.everything)
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 4, Scene.json("1")), Scene.position(5)))
+        // When: deleted between 5 and 10, of which a reading from nothing does not tell
+        scene.page([Scene.put("c/2", 9, "2")], to: 10)
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.text("c/2") == "2")
+    }
+}

@@ -1,0 +1,422 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// From `set` to the verdict: durable, in order, exactly once.
+@Suite struct OutboxTests {
+    @Test func aWriteIsAcknowledgedAndShownOnlyWhenItIsOnDisk() {
+        // Given
+        var scene = Scene.live()
+        // When
+        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        // Then
+        #expect(scene.device.answers[token] == nil)
+        #expect(scene.view("c/1").value == .unknown)
+        #expect(scene.writes == nil)
+        // When
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.answers[token] == .accepted(Receipt(1)))
+        #expect(scene.text("c/1") == "1")
+        #expect(scene.isPending("c/1"))
+        #expect(scene.numbers == [1])
+    }
+
+    @Test func aFullDiskIsAnErrorAndNothingShows() {
+        // Given
+        var scene = Scene.live()
+        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        // When
+        scene.device.failNext(.full)
+        // Then
+        #expect(scene.failure(token) == .storageFull)
+        #expect(scene.view("c/1").value == .unknown)
+        // When: the number is free again
+        scene.put("c/1", "2")
+        // Then
+        #expect(scene.numbers == [1])
+    }
+
+    @Test func writesThatWaitForTheDiskGoTogether() {
+        // Given
+        var scene = Scene.live()
+        _ = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        _ = scene.set("c/2", .put(Scene.json("2")), settles: false)
+        _ = scene.set("c/2", Scene.increment(), settles: false)
+        #expect(scene.device.transactions.count == 1)
+        // When
+        scene.device.settleDisk()
+        // Then: the third could not be applied to the second
+        #expect(scene.device.store.rows.count == 2)
+        #expect(scene.failure(Token(3)) != nil)
+    }
+
+    @Test func oneBatchIsUnderWayAtATime() {
+        // Given
+        var scene = Scene.live { $0.batchCount = 2 }
+        for number in 1...5 { scene.put("c/\(number)", "1") }
+        // When, Then
+        #expect(scene.numbers == [1])
+        scene.results([Scene.applied(1, 11)], at: 11)
+        #expect(scene.numbers == [2, 3])
+        scene.results([Scene.applied(2, 12), Scene.applied(3, 13)], at: 13)
+        #expect(scene.numbers == [4, 5])
+    }
+
+    @Test func aBatchHoldsSoManyBytesButAlwaysOneWrite() {
+        // Given
+        var scene = Scene.live { $0.batchBytes = 10 }
+        scene.put("c/0", "0")
+        for number in 1...3 { scene.put("c/\(number)", "\"\(String(repeating: "x", count: number == 1 ? 50 : 3))\"") }
+        // When
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // Then
+        #expect(scene.numbers == [2])
+        scene.results([Scene.applied(2, 12)], at: 12)
+        #expect(scene.numbers == [3, 4])
+    }
+
+    @Test(arguments: [
+        Reply.failure(.interrupted("reset")), .failure(.unreachable("no route")), .garbage("?"),
+        .problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: nil),
+        .problem(Problem(.storageFull, "full"), cursor: nil, retryAfter: nil),
+    ])
+    func theSameNumbersAreSentAgainUntilThereIsAVerdict(reply: Reply) {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        let first = scene.batch
+        // When
+        scene.replyToWrites(reply)
+        // Then
+        #expect(scene.writes == nil)
+        #expect(scene.isPending("c/1"))
+        #expect(scene.device.status?.writeTrouble != nil)
+        scene.device.fireTimer()
+        #expect(scene.batch == first)
+        scene.results([Scene.applied(1, 11)], at: 11)
+        #expect(!scene.isPending("c/1"))
+        #expect(scene.device.status?.writeTrouble == nil)
+    }
+
+    @Test func aPutIsTheConfirmedRecordWithItsVerdict() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // Then
+        #expect(scene.verdict(1) == .applied(Scene.revision(11)))
+        #expect(scene.stored("c/1")?.revision == Scene.revision(11))
+        #expect(scene.device.store.rows.isEmpty)
+        #expect(scene.text("c/1") == "1")
+    }
+
+    @Test func anIncrementStaysUntilTheFeedBringsIt() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        // When
+        scene.results([Scene.applied(1, 12)], at: 12)
+        // Then
+        #expect(!scene.isPending("c/1"))
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        #expect(scene.row(1)?.state == .applied(Scene.position(12)))
+        // When: an earlier change of another comes first
+        scene.page([Scene.put("c/1", 11, #"{"n":15}"#)], to: 11, upToDate: false)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        scene.page([Scene.put("c/1", 12, #"{"n":16}"#, by: 1)], to: 12)
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func theFeedMayBringTheVerdictBeforeTheAnswer() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        // When
+        scene.page([Scene.put("c/1", 12, #"{"n":6}"#, by: 1)], to: 12)
+        // Then: not counted twice
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        #expect(!scene.isPending("c/1"))
+        #expect(scene.verdict(1) == .applied(Scene.revision(12)))
+        // When
+        scene.results([Scene.applied(1, 12)], at: 12)
+        // Then: told once
+        #expect(scene.device.verdicts.count == 1)
+        #expect(scene.writes == nil)
+    }
+
+    @Test func ofSeveralTheFeedTellsTheLastOnly() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        scene.device.handle(.wake)
+        _ = scene.set("c/1", Scene.increment())
+        _ = scene.set("c/1", Scene.increment(10))
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.device.fireTimer()
+        #expect(scene.numbers == [1, 2])
+        // When
+        scene.page([Scene.put("c/1", 12, #"{"n":16}"#, by: 2)], to: 12)
+        // Then: the first is part of it, and still waits for its own verdict
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        #expect(scene.isPending("c/1"))
+        #expect(scene.verdict(1) == nil)
+        scene.results([Scene.applied(1, 11), Scene.applied(2, 12)], at: 12)
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        #expect(!scene.isPending("c/1"))
+    }
+
+    @Test func aForeignChangeMayHoldAnIncrementThatWasSent() {
+        // Given: sent, and the answer is lost
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        // When: another's change comes, on top of ours or not
+        scene.page([Scene.put("c/1", 13, #"{"n":16}"#)], to: 13)
+        // Then: what is shown stays as it was
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        #expect(scene.device.store.frozen.count == 1)
+        // When: ours was in it
+        scene.results([Scene.applied(1, 12)], at: 13)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        #expect(scene.device.store.frozen.isEmpty)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func orItDoesNotHoldIt() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        scene.page([Scene.put("c/1", 13, #"{"n":15}"#)], to: 13)
+        // When: ours came after it
+        scene.results([Scene.applied(1, 14)], at: 14)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        scene.page([Scene.put("c/1", 14, #"{"n":16}"#, by: 1)], to: 14)
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+    }
+
+    @Test func whatIsFrozenSurvivesARestart() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        scene.page([Scene.put("c/1", 13, #"{"n":16}"#)], to: 13)
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        #expect(scene.numbers == [1])
+        scene.results([Scene.applied(1, 12)], at: 13)
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+    }
+
+    @Test func aLaterForeignWriteConfirmsOurs() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // When: the feed tells of the latest only
+        scene.page([Scene.put("c/1", 15, #"{"n":60}"#)], to: 15)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":60}"#)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func aPositionInTheMiddleOfACatchUpConfirmsNothing() {
+        // Given: ours at 11 was followed by another's change at 20
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        scene.results([Scene.applied(1, 11)], at: 11)
+        // When: the page ends before that, and so is silent on the key
+        scene.page([Scene.put("c/2", 15, "1")], to: 15, upToDate: false)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":6}"#)
+        scene.page([Scene.put("c/1", 20, #"{"n":7}"#)], to: 20)
+        #expect(scene.text("c/1") == #"{"n":7}"#)
+    }
+
+    @Test func laterWritesStayOverTheNewBase() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        _ = scene.set("c/1", Scene.increment(10))
+        // When
+        scene.results([Scene.applied(1, 11)], at: 11)
+        scene.page([Scene.put("c/1", 11, #"{"n":6}"#, by: 1)], to: 11)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":16}"#)
+        #expect(scene.isPending("c/1"))
+    }
+
+    @Test func aDeleteOfNothingHasNoRevision() {
+        // Given: deleted by another, of which the feed has not told yet
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        _ = scene.set("c/1", .delete)
+        #expect(scene.view("c/1").value == .absent)
+        // When
+        scene.results([Scene.applied(1, nil)], at: 12)
+        // Then: no flicker
+        #expect(scene.view("c/1").value == .absent)
+        #expect(scene.verdict(1) == .applied(nil))
+        scene.page([Scene.delete("c/1", 12)], to: 12)
+        #expect(scene.view("c/1").value == .absent || scene.view("c/1").value == .unknown)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func settledIsVerifiedBeforeItLeaves() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "2")
+        // When
+        scene.results([WriteOutcome(number: 1, verdict: .settled)], at: 15)
+        // Then
+        #expect(scene.verdict(1) == .applied(nil))
+        #expect(scene.text("c/1") == "2")
+        #expect(scene.row(1)?.state == .settled(Scene.position(15)))
+        scene.page([Scene.put("c/1", 14, "3")], to: 16)
+        #expect(scene.text("c/1") == "3")
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func aRejectionRollsBackAndTheQueueGoesOn() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")]) { $0.batchCount = 1 }
+        scene.put("c/1", "2")
+        scene.put("c/2", "3")
+        // When
+        scene.results([Scene.rejected(1, .forbidden)], at: 12)
+        // Then
+        #expect(scene.text("c/1") == "1")
+        #expect(!scene.isPending("c/1"))
+        if case .rejected(let problem)? = scene.verdict(1) { #expect(problem.code == .forbidden) } else { Issue.record("not told") }
+        #expect(scene.numbers == [2])
+    }
+
+    @Test func aWriteThatTheServerCannotTakeApartIsFoundAndGivenUp() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/0", "0")
+        for number in 1...4 { scene.put("c/\(number)", "1") }
+        scene.results([Scene.applied(1, 11)], at: 11)
+        #expect(scene.numbers == [2, 3, 4, 5])
+        // When
+        let problem = Problem(.tooLarge, "too large")
+        scene.replyToWrites(.problem(problem, cursor: nil, retryAfter: nil))
+        #expect(scene.numbers == [2, 3])
+        scene.replyToWrites(.problem(problem, cursor: nil, retryAfter: nil))
+        #expect(scene.numbers == [2])
+        scene.replyToWrites(.problem(problem, cursor: nil, retryAfter: nil))
+        // Then: its number is used up by a write that cannot apply
+        #expect(scene.batch == [Write(number: 2, key: Scene.key("c/1"), operation: .delete, ifRevision: .maximum)])
+        scene.results([Scene.rejected(2)], at: 11)
+        #expect(scene.verdict(2) == .rejected(problem))
+        #expect(scene.view("c/1").value == .unknown)
+        #expect(scene.numbers.first == 3)
+    }
+
+    @Test func aRestartSendsTheSameNumbersAgain() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        scene.put("c/2", "2")
+        let first = scene.batch
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.batch.first == first.first)
+        #expect(scene.numbers == [1, 2])
+        #expect(scene.text("c/1") == "1")
+        #expect(scene.isPending("c/1"))
+        #expect(scene.device.status?.pendingWrites == 2)
+    }
+
+    @Test func anOldOutcomeDoesNotBringBackWhatTheFeedHasMovedOnFrom() {
+        // Given: applied at 11, the answer lost, deleted by another at 13
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.page([Scene.delete("c/1", 13)], to: 13)
+        scene.device.fireTimer()
+        // When
+        scene.results([Scene.applied(1, 11)], at: 14)
+        // Then
+        #expect(scene.view("c/1").value == .absent)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func ourOwnLargeValueIsKnownAlthoughTheFeedLeavesItOut() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        scene.page([Scene.put("c/1", 12, nil, by: 1)], to: 12)
+        // Then
+        #expect(scene.text("c/1") == "1")
+        #expect(!scene.isPending("c/1"))
+    }
+
+    @Test func outsideTheFilterAReadConfirms() throws {
+        // Given
+        var scene = Scene.live(.everything, filter: try ChangeFilter(collections: ["c"]))
+        _ = scene.fetch("d/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("d/1"), 4, Scene.json(#"{"n":1}"#)), Scene.position(10)))
+        _ = scene.set("d/1", Scene.increment())
+        // When
+        scene.results([Scene.applied(1, 12)], at: 12)
+        // Then
+        #expect(scene.fetches.count == 1)
+        scene.answerFetch(.record(Scene.record(Scene.key("d/1"), 12, Scene.json(#"{"n":2}"#)), Scene.position(12)))
+        #expect(scene.text("d/1") == #"{"n":2}"#)
+        #expect(scene.device.store.rows.isEmpty)
+        #expect(scene.fetches.isEmpty)
+    }
+
+    @Test func outcomesOfOtherWritesAreRefused() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        scene.results([Scene.applied(7, 11)], at: 11)
+        // Then
+        if case .malformed? = scene.device.status?.writeTrouble {} else { Issue.record("not told") }
+        #expect(scene.isPending("c/1"))
+    }
+
+    @Test func verdictsThatTheDiskDoesNotTakeAreAskedForAgain() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        scene.results([Scene.applied(1, 11)], at: 11, settles: false)
+        // When
+        scene.device.failNext(.full)
+        // Then
+        #expect(scene.verdict(1) == nil)
+        #expect(scene.isPending("c/1"))
+        scene.device.fireTimer()
+        #expect(scene.numbers == [1])
+    }
+
+    @Test func anIncrementOfWhatNobodyKnowsIsPendingAndUnknown() {
+        // Given
+        var scene = Scene.live(.held)
+        // When
+        _ = scene.set("c/1", Scene.increment())
+        // Then: nothing is invented
+        #expect(scene.view("c/1").value == .unknown)
+        #expect(scene.isPending("c/1"))
+        // When: a read may or may not hold it
+        let token = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json(#"{"n":7}"#)), Scene.position(12)))
+        // Then
+        #expect(scene.view("c/1").value == .unknown)
+        #expect(scene.device.answers[token] == nil)
+        // When: it does
+        scene.results([Scene.applied(1, 11)], at: 12)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":7}"#)
+    }
+}

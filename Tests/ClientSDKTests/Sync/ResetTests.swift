@@ -1,0 +1,269 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// The position or the history is lost: what is yours stays, the rest is verified (rule 11).
+@Suite struct ResetTests {
+    private func gone(_ code: ProblemCode, _ epoch: String = "a") -> Reply {
+        .problem(Problem(code, "gone"), cursor: Scene.position(50, epoch), retryAfter: nil)
+    }
+
+    @Test func aReplicaReadsFromTheStartAndEvictsWhatIsNoMore() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")])
+        // When
+        scene.replyToFeed(gone(.cursorExpired))
+        // Then: what is there still shows, as unverified
+        #expect(scene.since == .start)
+        #expect(scene.text("c/1") == "1")
+        #expect(scene.device.status?.connection == .catchingUp)
+        if let status = scene.device.status, let entry = scene.stored("c/1") {
+            #expect(status.freshness(of: entry) == .unverified(since: entry.verifiedAt))
+        }
+        // When
+        scene.page([Scene.put("c/2", 5, "2")], to: 20, upToDate: false)
+        #expect(scene.stored("c/1") != nil)
+        scene.page([Scene.put("c/3", 30, "3")], to: 50)
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.text("c/2") == "2")
+        #expect(scene.text("c/3") == "3")
+        #expect(scene.device.status?.connection == .live)
+    }
+
+    @Test func aCrashInTheMiddleGoesOnAndStillEvicts() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")])
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([Scene.put("c/2", 5, "2")], to: 20, upToDate: false)
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.since == .after(Scene.position(20)))
+        scene.page([], to: 50)
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.text("c/2") == "2")
+    }
+
+    @Test func aHolderTakesAPositionAndVerifiesItsKeysByPages() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2"), Scene.put("c/3", 6, "3")]) {
+            $0.verificationKeys = 2
+        }
+        // When
+        scene.replyToFeed(gone(.cursorExpired))
+        #expect(scene.since == .now)
+        scene.page([], to: 50)
+        // Then
+        guard case .reads(let first)? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
+        #expect(first.items.map(\.revision) == [Scene.revision(4), Scene.revision(5)])
+        #expect(scene.feed == nil, "nothing newer is asked for before")
+        // When: the first is as it was, the second has changed
+        scene.answerFetch(
+            .reads(
+                ReadsResponse(
+                    records: [Scene.record(Scene.key("c/2"), 40, Scene.json("x"))], missing: [], cursor: Scene.position(51))))
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [Scene.key("c/3")], cursor: Scene.position(52))))
+        // Then
+        #expect(scene.text("c/1") == "1")
+        #expect(scene.text("c/2") == "x")
+        #expect(scene.view("c/3").value == .absent)
+        #expect(scene.wait == 0)
+        #expect(scene.since == .after(Scene.position(50)))
+        scene.page([], to: 52)
+        #expect(scene.device.status?.connection == .live)
+        #expect(scene.device.status?.isVerified == true)
+    }
+
+    @Test func aCrashWhileVerifyingGoesOn() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")]) { $0.verificationKeys = 1 }
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([], to: 50)
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(51))))
+        // When
+        scene.device.crash()
+        scene.device.settleDisk()
+        // Then: only the second is asked for
+        guard case .reads(let request)? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
+        #expect(request.items.map(\.key) == [Scene.key("c/2")])
+    }
+
+    @Test func theOutboxAndTheOverlayStay() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "mine")
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        // When
+        scene.replyToFeed(gone(.cursorExpired))
+        // Then
+        #expect(scene.text("c/1") == "mine")
+        #expect(scene.isPending("c/1"))
+        scene.page([Scene.put("c/1", 40, "theirs")], to: 50)
+        #expect(scene.text("c/1") == "mine")
+        scene.device.fireTimer()
+        #expect(scene.numbers == [1])
+    }
+
+    @Test func anotherEpochInAnyAnswerBeginsAnew() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 400, "1")].map { $0 })
+        _ = scene.fetch("c/9")
+        // When
+        scene.answerFetch(.missing(Scene.position(3, "b")))
+        // Then
+        #expect(scene.device.store.state.epoch == Epoch("b"))
+        #expect(scene.device.store.state.cursor == nil)
+        #expect(scene.since == .now)
+        #expect(scene.status != nil, "the numbers of the outbox are compared first")
+    }
+
+    @Test func ofTwoHistoriesTheLaterWinsWhateverTheRevisions() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 9, "old"), Scene.put("c/2", 8, "old")])
+        // When
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        scene.page([Scene.put("c/1", 2, "new")], to: 3, "b")
+        // Then
+        #expect(scene.text("c/1") == "new")
+        #expect(scene.stored("c/2") == nil)
+    }
+
+    @Test func heldKeysAreAskedForWithoutRevisionsOfAnotherHistory() {
+        // Given
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        scene.page([], to: 3, "b")
+        // Then
+        guard case .reads(let request)? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
+        #expect(request.items == [.init(key: Scene.key("c/1"), revision: nil)])
+        scene.answerFetch(
+            .reads(
+                ReadsResponse(records: [Scene.record(Scene.key("c/1"), 2, Scene.json("1b"))], missing: [], cursor: Scene.position(3, "b"))))
+        #expect(scene.text("c/1") == "1b")
+    }
+
+    @Test func theOutboxIsNumberedFromTheServersLast() {
+        // Given: numbers 1 and 2 are decided, 3 and 4 wait
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        scene.results([Scene.applied(1, 11)], at: 11)
+        scene.put("c/2", "2")
+        scene.results([Scene.applied(2, 12)], at: 12)
+        scene.put("c/3", "3")
+        scene.put("c/4", "4")
+        // When: a namespace made anew knows none
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 0), Scene.position(1, "b")))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.numbers == [1, 2])
+        #expect(scene.batch.map(\.key) == [Scene.key("c/3"), Scene.key("c/4")])
+        #expect(scene.device.store.state.nextNumber == 3)
+        scene.results([Scene.applied(1, 2), Scene.applied(2, 3)], at: 3, "b")
+        #expect(scene.verdict(3) == .applied(Scene.revision(2)))
+        scene.put("c/5", "5")
+        #expect(scene.numbers == [3])
+    }
+
+    @Test func whatTheRestoredServerHasDecidedKeepsItsNumber() {
+        // Given
+        var scene = Scene.live()
+        for number in 1...3 { scene.put("c/\(number)", "\(number)") }
+        // When: a back-up knows the first two
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 2), Scene.position(9, "b")))
+        scene.device.settleDisk()
+        // Then: it tells what became of them, and takes the third
+        #expect(scene.numbers == [1, 2, 3])
+    }
+
+    @Test func aConditionOfAnotherHistoryNeverHoldsByAccident() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 0), Scene.position(9, "b")))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.batch.first?.ifRevision == .maximum)
+    }
+
+    @Test func aGapInTheNumbersIsReconciled() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        scene.replyToWrites(.problem(Problem(.writeGap, "gap", expected: 1), cursor: Scene.position(10), retryAfter: nil))
+        // Then
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 6), Scene.position(10)))
+        scene.device.settleDisk()
+        #expect(scene.numbers == [1])
+        #expect(scene.device.store.state.nextNumber == 7)
+    }
+
+    @Test func anAnswerOfAnOldHistoryAfterTheResetIsIgnored() {
+        // Given
+        var scene = Scene.live(.held)
+        _ = scene.fetch("c/1")
+        let old = scene.fetches.first?.id ?? RequestID(0)
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        // When
+        scene.device.handle(.replied(old, .record(Scene.record(Scene.key("c/1"), 9, Scene.json("old")), Scene.position(10, "a"))))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.store.state.epoch == Epoch("b"))
+        #expect(scene.stored("c/1") == nil)
+        // Then: the read goes on in the new history
+        #expect(!scene.fetches.isEmpty)
+    }
+
+    @Test func aServerThatLagsIsWaitedForBeforeAnythingIsThrownAway() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        // When
+        for _ in 0..<3 {
+            scene.replyToFeed(gone(.cursorAhead))
+            #expect(scene.device.store.state.cursor == Scene.position(10))
+            scene.device.fireTimer()
+        }
+        #expect(scene.text("c/1") == "1")
+        scene.replyToFeed(gone(.cursorAhead))
+        // Then
+        #expect(scene.since == .start)
+        #expect(scene.stored("c/1") == nil)
+    }
+
+    @Test func resetsInARowSlowDown() {
+        // Given
+        var scene = Scene.live()
+        scene.replyToFeed(gone(.cursorExpired))
+        #expect(scene.feed != nil)
+        // When
+        scene.replyToFeed(gone(.cursorExpired))
+        // Then
+        #expect(scene.feed == nil)
+        #expect((scene.device.deadline ?? 0) > scene.device.uptime)
+    }
+
+    @Test func aResetThatTheDiskDoesNotTakeIsTriedAgain() {
+        // Given
+        var scene = Scene.live()
+        scene.replyToFeed(gone(.cursorExpired), settles: false)
+        // When
+        scene.device.failNext(.full)
+        // Then
+        #expect(scene.feed == nil)
+        let token = scene.put("c/1", "1")
+        #expect(scene.device.answers[token] == .accepted(Receipt(1)), "the user's writes go on meanwhile")
+        // Then: the disk takes again what it is given
+        #expect(scene.since == .start)
+    }
+}

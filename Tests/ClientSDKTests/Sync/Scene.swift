@@ -1,0 +1,170 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// A device at work, and short words for what happens to it. The history is `a` unless told otherwise.
+struct Scene {
+    var device: ModelDevice
+    private var lastToken: Int64 = 0
+
+    /// A device that has started and not heard anything.
+    init(_ following: SyncSettings.Following = .held, filter: ChangeFilter = .all, configure: (inout SyncSettings) -> Void = { _ in }) {
+        var settings = SyncSettings()
+        settings.following = following
+        settings.filter = filter
+        configure(&settings)
+        device = ModelDevice(settings)
+        device.start()
+    }
+
+    /// A device that is live at `a-10` and holds these records.
+    static func live(
+        _ following: SyncSettings.Following = .everything, filter: ChangeFilter = .all, holding held: [Change] = [],
+        configure: (inout SyncSettings) -> Void = { _ in }
+    ) -> Scene {
+        var scene = Scene(following, filter: filter, configure: configure)
+        if following == .everything {
+            scene.page(held, to: 10)
+        } else {
+            scene.page([], to: 10)
+            for change in held {
+                guard case .put(let key, let content?, _, _) = change.effect else { continue }
+                _ = scene.fetch(key)
+                scene.answerFetch(.record(record(key, change.revision.number, content), position(10)))
+            }
+            scene.page([], to: 10)
+        }
+        scene.device.publications = []
+        return scene
+    }
+
+    // MARK: Words
+
+    static func key(_ text: String) -> RecordKey { try! RecordKey(text) }
+    static func json(_ text: String) -> Content { Content(checkedJSON: Array(text.utf8)) }
+    static func revision(_ number: Int64) -> Revision { Revision(number)! }
+    static func position(_ number: Int64, _ epoch: String = "a") -> Cursor { Cursor(epoch: Epoch(epoch)!, revision: revision(number)) }
+
+    static func record(_ key: RecordKey, _ number: Int64, _ content: Content) -> Record {
+        Record(key: key, revision: revision(number), content: content, modified: Timestamp(milliseconds: number))
+    }
+
+    static func put(_ key: String, _ number: Int64, _ value: String?, by write: Int64? = nil) -> Change {
+        let content = value.map(json)
+        return Change(
+            revision: revision(number),
+            effect: .put(Self.key(key), content: content, contentType: Content.json, size: content?.bytes.count ?? 1 << 20),
+            author: write.map { Change.Author(client: try! ClientIdentifier("device"), write: $0) })
+    }
+
+    static func delete(_ key: String, _ number: Int64, by write: Int64? = nil) -> Change {
+        Change(
+            revision: revision(number), effect: .delete(Self.key(key)),
+            author: write.map { Change.Author(client: try! ClientIdentifier("device"), write: $0) })
+    }
+
+    static func invalidate(_ scope: InvalidationScope, _ number: Int64) -> Change {
+        Change(revision: revision(number), effect: .invalidate(scope))
+    }
+
+    static func applied(_ number: Int64, _ revision: Int64?) -> WriteOutcome {
+        WriteOutcome(number: number, verdict: .applied(revision.map { Self.revision($0) }))
+    }
+
+    static func rejected(_ number: Int64, _ code: ProblemCode = .preconditionFailed, current: Record? = nil) -> WriteOutcome {
+        WriteOutcome(number: number, verdict: .rejected(Problem(code, "no", current: current)))
+    }
+
+    static func increment(_ amount: Int64 = 1) -> WriteOperation { .increment(path: try! JSONPointer("/n"), by: .integer(amount)) }
+
+    // MARK: Requests under way
+
+    var feed: RequestDescription? { device.open.first { if case .changes = $0.kind { true } else { false } } }
+    var writes: RequestDescription? { device.open.first { if case .writes = $0.kind { true } else { false } } }
+    var status: RequestDescription? { device.open.first { if case .clientStatus = $0.kind { true } else { false } } }
+    var fetches: [RequestDescription] {
+        device.open.filter { request in
+            switch request.kind {
+            case .record, .reads: true
+            case .changes, .writes, .clientStatus: false
+            }
+        }
+    }
+
+    var since: Since? { if case .changes(let since, _, _, _)? = feed?.kind { since } else { nil } }
+    var wait: Int? { if case .changes(_, _, let wait, _)? = feed?.kind { wait } else { nil } }
+    var batch: [Write] { if case .writes(let batch)? = writes?.kind { batch.writes } else { [] } }
+    var numbers: [Int64] { batch.map(\.number) }
+
+    // MARK: Happenings
+
+    /// The feed's answer, and the disk takes it unless told otherwise.
+    mutating func page(_ changes: [Change], to number: Int64, _ epoch: String = "a", upToDate: Bool = true, settles: Bool = true) {
+        replyToFeed(.page(ChangePage(changes: changes, cursor: Self.position(number, epoch), upToDate: upToDate)), settles: settles)
+    }
+
+    mutating func replyToFeed(_ reply: Reply, settles: Bool = true) {
+        guard let feed else { Issue.record("no request for changes is under way"); return }
+        device.reply(feed.id, reply)
+        if settles { device.settleDisk() }
+    }
+
+    mutating func replyToWrites(_ reply: Reply, settles: Bool = true) {
+        guard let writes else { Issue.record("no batch is under way"); return }
+        device.reply(writes.id, reply)
+        if settles { device.settleDisk() }
+    }
+
+    mutating func results(_ outcomes: [WriteOutcome], at number: Int64, _ epoch: String = "a", settles: Bool = true) {
+        replyToWrites(.results(WriteResults(results: outcomes, cursor: Self.position(number, epoch))), settles: settles)
+    }
+
+    mutating func answerFetch(_ reply: Reply, settles: Bool = true) {
+        guard let fetch = fetches.first else { Issue.record("no read is under way"); return }
+        device.reply(fetch.id, reply)
+        if settles { device.settleDisk() }
+    }
+
+    mutating func set(
+        _ key: String, _ operation: WriteOperation, _ policy: ConflictPolicy = .lastWriterWins, settles: Bool = true
+    ) -> Token {
+        lastToken += 1
+        let key = Self.key(key)
+        device.handle(
+            .set(SetRequest(token: Token(lastToken), key: key, operation: operation, policy: policy, base: device.store.entries[key])))
+        if settles { device.settleDisk() }
+        return Token(lastToken)
+    }
+
+    @discardableResult
+    mutating func put(_ key: String, _ value: String, _ policy: ConflictPolicy = .lastWriterWins) -> Token {
+        set(key, .put(Self.json(value)), policy)
+    }
+
+    mutating func fetch(_ keys: RecordKey...) -> Token {
+        lastToken += 1
+        device.handle(
+            .fetch(FetchRequest(token: Token(lastToken), items: keys.map { .init(key: $0, known: device.store.entries[$0]) })))
+        return Token(lastToken)
+    }
+
+    mutating func fetch(_ key: String) -> Token { fetch(Self.key(key)) }
+
+    mutating func pass(_ milliseconds: Int64) {
+        device.uptime += milliseconds
+        device.handle(.timer)
+    }
+
+    // MARK: What shows
+
+    func text(_ key: String) -> String? { device.view(Self.key(key)).value.content.map { String(decoding: $0.bytes, as: UTF8.self) } }
+    func view(_ key: String) -> KeyView { device.view(Self.key(key)) }
+    func stored(_ key: String) -> Entry? { device.store.entries[Self.key(key)] }
+    func isPending(_ key: String) -> Bool { view(key).isPending }
+    func verdict(_ receipt: Int64) -> WriteVerdict? { device.verdicts.last { $0.receipt == Receipt(receipt) }?.verdict }
+    func failure(_ token: Token) -> SyncFailure? { if case .failed(let failure)? = device.answers[token] { failure } else { nil } }
+    func row(_ receipt: Int64) -> OutboxRow? { device.store.rows[Receipt(receipt)] }
+}
