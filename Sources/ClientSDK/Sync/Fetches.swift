@@ -5,6 +5,8 @@ struct Fetches: Sendable {
     /// One key that is being read, for all who want it.
     struct Item: Hashable, Sendable {
         var key: RecordKey
+        /// Its place in the line.
+        fileprivate(set) var place: Int64 = 0
         /// The device's record when it was asked for.
         var known: Entry?
         /// An answer that reflects an earlier position is dropped (rule 4).
@@ -50,10 +52,14 @@ struct Fetches: Sendable {
 
     /// By key.
     private(set) var items: [RecordKey: Item] = [:]
-    /// The keys in the order in which they were first asked for.
-    private(set) var order: [RecordKey] = []
+    /// The keys in the order in which they were first asked for, among some that have left.
+    private var line: [(key: RecordKey, place: Int64)] = []
+    private var lastPlace: Int64 = 0
     private var askers: [Token: Asker] = [:]
     var underWay = 0
+
+    /// The keys in the order in which they were first asked for.
+    private var order: [RecordKey] { line.compactMap { items[$0.key]?.place == $0.place ? $0.key : nil } }
 
     // MARK: Asking
 
@@ -64,8 +70,11 @@ struct Fetches: Sendable {
             if let asker { item.askers.append(asker) }
             items[key] = item
         } else {
-            items[key] = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
-            order.append(key)
+            lastPlace += 1
+            var item = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
+            item.place = lastPlace
+            items[key] = item
+            line.append((key, lastPlace))
         }
     }
 
@@ -151,7 +160,9 @@ struct Fetches: Sendable {
     }
 
     private mutating func remove(_ key: RecordKey) -> Item? {
-        order.removeAll { $0 == key }
+        defer {
+            if line.count > 2 * items.count + 16 { line.removeAll { items[$0.key]?.place != $0.place } }
+        }
         return items.removeValue(forKey: key)
     }
 }

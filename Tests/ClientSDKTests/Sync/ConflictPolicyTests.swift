@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetClient
 
 /// Two writers, one record.
-@Suite struct ConflictTests {
+@Suite struct ConflictPolicyTests {
     private let merge = ConflictPolicy.merge(MergeName("m"))
 
     private func live() -> Scene { Scene.live(holding: [Scene.put("c/1", 4, "1")]) }
