@@ -11,7 +11,7 @@ import Testing
         let write = try await ann.notes.set(Note(text: "Hello"), for: "1")
         // Then it shows it at once, and the other as it arrives
         #expect(ann.notes["1"]?.value == Note(text: "Hello"))
-        let seen = try await first(of: bob.notes.snapshots(of: "1")) { $0.exists }
+        let seen = try await first(of: bob.notes.snapshots(of: "1", policy: .cacheOnly)) { $0.exists }
         #expect(seen.value == Note(text: "Hello") && seen.source == .feed && !seen.isPending && seen.freshness == .live)
         let revision = try await within { try await write.confirmed() }
         #expect(revision == seen.revision)
