@@ -1,0 +1,42 @@
+import Foundation
+import FreshetClient
+import FreshetServer
+import FreshetWire
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A new device")
+struct NewDeviceTests {
+    @Test("comes through a namespace of many pages although deletes in it have been forgotten", .timeLimit(.minutes(1)))
+    func forgottenDeletes() async throws {
+        // Given more records than a page holds, and a delete after all of them that compaction has forgotten
+        let wall = Atomic<Int64>(1_000_000_000_000)
+        var environment = ServerEnvironment.system
+        environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
+        let server = try RecordServer.running(environment: environment)
+        for batch in 0..<3 {
+            let writes = (1...1_000).map { "{\"number\":\(batch * 1_000 + $0),\"op\":\"put\",\"key\":\"c/\(batch * 1_000 + $0)\",\"value\":1}" }
+            let body = "{\"client\":\"filler\",\"writes\":[\(writes.joined(separator: ","))]}"
+            let folder = try TemporaryFolder()
+            try body.write(toFile: "\(folder.path)/batch.json", atomically: true, encoding: .utf8)
+            #expect(try await curl(["-d", "@\(folder.path)/batch.json", "\(server.url)/v1/many/writes"]).status == 200)
+        }
+        #expect(try await curl(["-X", "DELETE", "\(server.url)/v1/many/records/c/3000"]).status == 200)
+        wall.add(31 * 86_400_000, ordering: .relaxed)
+        await server.compact()
+        #expect(try await curl(["\(server.url)/v1/many/changes?since=0&limit=1"]).fields["freshet-cursor"]?.hasSuffix("-1-3001") == true)
+
+        // When a device begins from nothing
+        var configuration = SyncClient.Configuration(url: server.url, namespace: "many")
+        configuration.following = .everything
+        let client = try SyncClient(configuration)
+        try await client.start()
+
+        // Then it comes through, and has what there is
+        try await client.live()
+        #expect(try await client.rawCollection("c").ids().count == 2_999)
+        await client.stop()
+        await server.stop()
+    }
+}
