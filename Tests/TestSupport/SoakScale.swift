@@ -7,6 +7,4 @@ package enum SoakScale {
     package static let kills = isSoak ? 200 : 4
     /// Seconds of the test that looks for stale reads.
     package static let staleSeconds = isSoak ? 120 : 5
-    /// How many clients wait in the test of waiting clients.
-    package static let waiters = isSoak ? 5_000 : 400
 }

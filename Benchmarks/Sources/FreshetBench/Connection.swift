@@ -1,3 +1,4 @@
+import CEpoll
 import Glibc
 
 /// One keep-alive connection of a closed-loop load: sends a request when the one before has been answered.
@@ -48,14 +49,32 @@ struct Connection {
         return .now - sent
     }
 
-    /// Head and body together, by `Content-Length`; `nil` until the head is there.
+    /// Head and body together, by `Content-Length`; `nil` until the head is there. The load must cost less than what it measures, hence
+    /// no text on the way.
     private mutating func answerLength() -> Int? {
-        guard let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
-        let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
-        status = Int(head.dropFirst(9).prefix(3)) ?? 0
-        let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
-        let body = field.flatMap { Int($0.drop { $0 != ":" }.dropFirst().filter { $0 != " " }) } ?? 0
-        return end.upperBound + body
+        buffer.withUnsafeBytes { bytes -> (status: Int, length: Int)? in
+            guard let end = Self.position(of: "\r\n\r\n", in: bytes) else { return nil }
+            let head = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            let body = Self.position(of: "\r\nContent-Length: ", in: head).map { Self.number(bytes[($0 + 18)...]) } ?? 0
+            return (Self.number(bytes[9...]), end + 4 + body)
+        }.map {
+            status = $0.status
+            return $0.length
+        }
+    }
+
+    private static func position(of text: StaticString, in bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let found = memmem(bytes.baseAddress, bytes.count, text.utf8Start, text.utf8CodeUnitCount) else { return nil }
+        return bytes.baseAddress.map { UnsafeRawPointer(found) - $0 }
+    }
+
+    private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+        var number = 0
+        for byte in bytes {
+            guard (0x30...0x39).contains(byte) else { break }
+            number = number * 10 + Int(byte - 0x30)
+        }
+        return number
     }
 }
 
