@@ -97,9 +97,9 @@ let package = Package(
         .executableTarget(
             name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: strict),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
-        .testTarget(name: "ServerTests", dependencies: ["FreshetServer"], swiftSettings: strict),
+        .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CLITests",

@@ -1,5 +1,6 @@
 import FreshetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import freshet
@@ -58,7 +59,7 @@ struct DemonstrationTests {
 
     @Test func aPulledCableBreaksConnectionsUntilItIsPluggedIn() async throws {
         // Given a server behind a cable
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         let cable = try Cable(toPort: server.port)
         let freshet = Program(server: "http://127.0.0.1:\(cable.port)")

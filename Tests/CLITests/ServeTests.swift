@@ -23,7 +23,7 @@ struct ServeTests {
 
     @Test func aTakenPortOrFolderIsRefused() async throws {
         // Given a server
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         // Then no other gets its port, nor its folder
         try await expectRefusal(["--memory", "--port", "\(server.port)"], .unavailable, saying: "choose another port")
@@ -32,7 +32,7 @@ struct ServeTests {
     }
 
     @Test func aFolderThatCannotServeIsRefused() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         // Given no folder above, and a file in a folder's place
         try await expectRefusal(["--data", folder.path + "/no/data", "--port", "0"], .cannotCreate, saying: "mkdir -p")
         #expect(FileManager.default.createFile(atPath: folder.path + "/file", contents: nil))
@@ -57,7 +57,7 @@ struct ServeTests {
 
     @Test func whoeverWaitsIsAnsweredWhenItStops() async throws {
         // Given a server with a client that waits for changes
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         let freshet = Program(server: server.url)
         #expect(try await freshet("put", "c/1", "1").status == 0)
@@ -75,7 +75,7 @@ struct ServeTests {
 
     @Test func nothingAcknowledgedIsLostWhenItIsKilled() async throws {
         // Given a server with a record
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let data = folder.path + "/data"
         let first = try await ServerProcess.start(executable: Program.path, data: data)
         #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)
@@ -91,7 +91,7 @@ struct ServeTests {
 
     @Test func restoringRotatesTheEpoch() async throws {
         // Given a record, and its namespace's epoch
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let data = folder.path + "/data"
         let first = try await ServerProcess.start(executable: Program.path, data: data)
         #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)

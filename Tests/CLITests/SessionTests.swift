@@ -1,5 +1,6 @@
 import FoundationEssentials
 import FreshetWire
+import TestSupport
 import Testing
 
 @testable import freshet
@@ -9,7 +10,7 @@ import Testing
 struct SessionTests {
     /// Gives `body` a server on a folder of its own, and sees that it ends well.
     private func withServer(_ body: (Program) async throws -> Void) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         do {
             try await body(Program(server: server.url))

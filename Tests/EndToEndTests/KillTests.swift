@@ -10,7 +10,7 @@ struct KillTests {
     @Test("the sum is right and nothing acknowledged is lost", .timeLimit(.minutes(2)), arguments: 0..<SoakScale.kills)
     func exactlyOnce(seed: Int) async throws {
         // Given a server and two devices, each a process of its own
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let run = KillRun(seed: UInt64(seed), folder: folder.path)
         // When they are killed at random places of the stream
         let report = try await run.perform()

@@ -16,9 +16,11 @@ struct NewDeviceTests {
         environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
         let server = try RecordServer.running(environment: environment)
         for batch in 0..<3 {
-            let writes = (1...1_000).map { "{\"number\":\(batch * 1_000 + $0),\"op\":\"put\",\"key\":\"c/\(batch * 1_000 + $0)\",\"value\":1}" }
+            let writes = (1...1_000).map {
+                "{\"number\":\(batch * 1_000 + $0),\"op\":\"put\",\"key\":\"c/\(batch * 1_000 + $0)\",\"value\":1}"
+            }
             let body = "{\"client\":\"filler\",\"writes\":[\(writes.joined(separator: ","))]}"
-            let folder = try TemporaryFolder()
+            let folder = TemporaryDirectory()
             try body.write(toFile: "\(folder.path)/batch.json", atomically: true, encoding: .utf8)
             #expect(try await curl(["-d", "@\(folder.path)/batch.json", "\(server.url)/v1/many/writes"]).status == 200)
         }

@@ -9,7 +9,7 @@ struct StaleReadTests {
     @Test("no revision ever falls, and in the end each cache equals the server", .timeLimit(.minutes(10)))
     func noStaleRead() async throws {
         // Given a server on disk and eight devices with caches of their own, each behind a network that fails
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try RecordServer.running(RecordServerConfiguration(directory: "\(folder.path)/server"))
         let port = try #require(server.address?.port)
         var devices: [ChaosDevice] = []

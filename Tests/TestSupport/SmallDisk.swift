@@ -10,7 +10,7 @@ package struct SmallDisk: Sendable {
 
     /// Runs the closure with a disk of this many KiB and takes it away afterwards.
     package static func with<Value>(kibibytes: Int, _ body: (SmallDisk) async throws -> Value) async throws -> Value {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         try await command("mount", ["-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", folder.path])
         do {
             let value = try await body(SmallDisk(path: folder.path))

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import freshet
@@ -28,7 +29,7 @@ struct ReadmeTests {
 
     @Test(.timeLimit(.minutes(1))) func theExampleRuns() async throws {
         // Given a server
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         let (shown, continuation) = AsyncStream.makeStream(of: String.self)
         // When the example runs until it has shown the confirmed note

@@ -1,4 +1,5 @@
 import Subprocess
+import TestSupport
 import Testing
 
 @testable import freshet
@@ -7,7 +8,7 @@ struct TranscriptTests {
     @Test(.timeLimit(.minutes(1)), arguments: ["README.md", "docs/protocol.md"])
     func examplesPrintWhatThePageSays(page: String) async throws {
         // Given a new server, and the examples of a page
-        let folder = try TemporaryFolder()
+        let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
         let examples = try Transcript(page: page).examples
         #expect(!examples.isEmpty)

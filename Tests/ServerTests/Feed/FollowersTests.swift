@@ -1,4 +1,5 @@
 import FreshetWire
+import TestSupport
 import Testing
 
 @testable import FreshetServer

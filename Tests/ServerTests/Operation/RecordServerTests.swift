@@ -1,6 +1,7 @@
 import FreshetWire
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import FreshetServer

@@ -2,6 +2,7 @@ import FreshetServer
 import FreshetWire
 import Glibc
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct SQLiteRecordStoreTests {

@@ -1,6 +1,7 @@
 import FreshetServer
 import FreshetWire
 import Synchronization
+import TestSupport
 import Testing
 
 /// Runs the same random operations on both stores, and compares all that anyone is told.

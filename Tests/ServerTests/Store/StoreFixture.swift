@@ -1,6 +1,7 @@
 import FreshetServer
 import FreshetWire
 import Synchronization
+import TestSupport
 import Testing
 
 /// The stores that every conformance test runs over.
