@@ -35,8 +35,11 @@ actor ChaosDevice {
             do {
                 try await act(on: id)
             } catch let error as ClientError {
-                // With the connection cut a fetch or an invalidation may fail; everything else may not.
-                guard case .unreachable = error else { throw error }
+                // With the connection cut a fetch or an invalidation may fail, and what is not there cannot be patched; nothing else may.
+                switch error {
+                case .unreachable, .cannotApply: break
+                default: throw error
+                }
             }
             if let snapshot = things[id] { note(snapshot) }
         }
