@@ -4,11 +4,11 @@ import SystemPackage
 
 /// The programs that the build puts beside the test bundle.
 package enum Product {
-    package static let freshet = beside("freshet")
-    package static let device = beside("DeviceProcess")
+    package static let freshet = Executable.path(FilePath(path(of: "freshet")))
+    package static let device = Executable.path(FilePath(path(of: "DeviceProcess")))
 
-    private static func beside(_ name: String) -> Executable {
+    package static func path(of name: String) -> String {
         let bundle = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        return .path(FilePath(bundle.deletingLastPathComponent().appendingPathComponent(name).path))
+        return bundle.deletingLastPathComponent().appendingPathComponent(name).path
     }
 }

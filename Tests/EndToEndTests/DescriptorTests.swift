@@ -1,0 +1,39 @@
+import Subprocess
+import TestSupport
+import Testing
+
+@Suite("Out of descriptors")
+struct DescriptorTests {
+    @Test("a server that may open 64 files serves 150 connections at once, and loses nobody", .timeLimit(.minutes(1)))
+    func losesNobody() async throws {
+        // Given a server with far fewer descriptors than clients
+        let script = "ulimit -n 64; exec \"$0\" serve --memory --port 0"
+        _ = try await run(
+            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none, output: .sequence,
+            error: .discarded
+        ) { execution in
+            for try await line in execution.standardOutput.strings() {
+                guard let digits = line.split(separator: ":").last, let port = UInt16(digits.filter(\.isNumber)) else { continue }
+                // When all connect before any asks
+                let answered = await withCheckedContinuation { continuation in
+                    Sockets.thread { continuation.resume(returning: Self.ask(port, clients: 150)) }
+                }
+                // Then each is answered, as those before it make room
+                #expect(answered == 150)
+                break
+            }
+            try execution.send(signal: .terminate)
+        }
+    }
+
+    /// How many of the clients get a `200`. They are connected at once, ask in turn, and close when they have their answer.
+    private static func ask(_ port: UInt16, clients: Int) -> Int {
+        let descriptors = (0..<clients).compactMap { _ in Sockets.connect(port: port) }
+        let request = Array("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
+        for descriptor in descriptors { Sockets.write(descriptor, request) }
+        return descriptors.count { descriptor in
+            defer { Sockets.reset(descriptor) }
+            return String(decoding: Sockets.read(descriptor), as: UTF8.self).hasPrefix("HTTP/1.1 200")
+        }
+    }
+}
