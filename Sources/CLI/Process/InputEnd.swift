@@ -6,14 +6,16 @@ import ServiceLifecycle
 struct InputEnd: Service {
     func run() async throws {
         let (ends, continuation) = AsyncStream.makeStream(of: Never.self)
-        let source = DispatchSource.makeReadSource(fileDescriptor: 0, queue: DispatchQueue(label: "freshet.input"))
-        source.setEventHandler { @Sendable in
+        // A thread that blocks, not a Dispatch source: libdispatch crashes now and then when a source on a closed pipe is cancelled as it
+        // fires, and sees no end of /dev/null (https://github.com/swiftlang/swift-corelibs-libdispatch/issues/949).
+        DispatchQueue(label: "freshet.input").async { @Sendable in
             var buffer = [UInt8](repeating: 0, count: 512)
-            let count = read(0, &buffer, buffer.count)
-            if count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) { continuation.finish() }
+            while true {
+                let count = read(0, &buffer, buffer.count)
+                if count == 0 || (count < 0 && errno != EINTR) { break }
+            }
+            continuation.finish()
         }
-        source.activate()
-        defer { source.cancel() }
         for await _ in ends.cancelOnGracefulShutdown() {}
     }
 }
