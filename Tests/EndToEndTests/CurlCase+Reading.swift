@@ -37,7 +37,8 @@ extension CurlCase {
         CurlCase("a page of them", given: three, ["{ns}/changes?since=0&limit=2"], 200, body: [#""upToDate":false"#]),
         CurlCase("now", given: three, ["{ns}/changes?since=now"], 200, body: [#"{"changes":[],"cursor":"{cursor}","upToDate":true}"#]),
         CurlCase(
-            "a delete after a cursor", given: [put, ["{ns}/changes?since=now"], ["-X", "DELETE", "{ns}/records/customers/7"]],
+            "from nothing, a filter that matches nothing",
+            given: [put, ["{ns}/changes?since=now"], ["-X", "DELETE", "{ns}/records/customers/7"]],
             ["{ns}/changes?since=0&collection=other&wait=0"], 204),
         CurlCase(
             "nothing within the wait", given: three, ["{ns}/changes?since={cursor}&wait=0"], 204, fields: ["freshet-cursor": "{cursor}"]),
@@ -48,7 +49,8 @@ extension CurlCase {
         CurlCase("only a prefix", given: three, ["{ns}/changes?since=0&prefix=3"], 200, body: [#"{"changes":[{"key":"c/3""#]),
         CurlCase("without values", given: three, ["{ns}/changes?since=0&values=false"], 200, body: [#""op":"put","size":1"#]),
         CurlCase(
-            "sweeps", given: [["{ns}/changes?since=now"], post("invalidations", #"{"collection":"c","prefix":"eu-"}"#)],
+            "from nothing there are no sweeps",
+            given: [["{ns}/changes?since=now"], post("invalidations", #"{"collection":"c","prefix":"eu-"}"#)],
             ["{ns}/changes?since=0&wait=0"], 204),
         CurlCase(
             "a stream of server-sent events ends where curl gives up", given: three,

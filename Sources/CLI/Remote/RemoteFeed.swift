@@ -18,8 +18,6 @@ struct RemoteFeed: Sendable {
     let remote: Remote
     let filter: ChangeFilter
     private(set) var since: Since
-    /// Where the server says that a reading from nothing goes on: it remembers there where it began.
-    private var next: String?
     private var failures = 0
 
     init(remote: Remote, since: Since, filter: ChangeFilter) {
@@ -31,7 +29,7 @@ struct RemoteFeed: Sendable {
     /// Waits for the next answer; empty when there was nothing new.
     /// - Throws: ``CommandFailure`` where asking again cannot help: at the first try, or when the server refuses.
     mutating func events() async throws -> [Event] {
-        let path = next ?? remote.namespace.changesPath(since: since, filter: filter, wait: Self.hold, limit: 1_000, values: true)
+        let path = remote.namespace.changesPath(since: since, filter: filter, wait: Self.hold, limit: 1_000, values: true)
         switch await remote.answer(.get, path, timeout: .seconds(Self.hold + Self.grace)) {
         case .success(let reply): return try await events(of: reply)
         case .failure(let error):
@@ -48,27 +46,18 @@ struct RemoteFeed: Sendable {
             failures = 0
             let page = try ChangePage(of: reply)
             since = .after(page.cursor)
-            next = HTTPField.Name("Link").flatMap { Self.next(in: reply.fields[$0]) }
             events += page.changes.map { .change($0) }
         case 204:
             failures = 0
-            next = nil
             if let text = reply.fields[.freshetCursor] { since = .after(try Cursor(text)) }
         case 410:
             since = .start
-            next = nil
             let reason = (try? Problem(json: reply.body))?.detail ?? "the cursor is no longer good"
             events.append(.note("\(reason); printing everything from the start"))
         case 429, 500...599: return try await retry("the server answered with status \(reply.status)")
         default: throw CommandFailure(reply)
         }
         return events
-    }
-
-    /// The target of `<target>; rel="next"` (RFC 8288).
-    static func next(in link: String?) -> String? {
-        guard let link, link.hasPrefix("<"), link.hasSuffix("; rel=\"next\""), let end = link.firstIndex(of: ">") else { return nil }
-        return String(link[..<end].dropFirst())
     }
 
     /// Waits a little, longer each time, then lets the caller ask again.

@@ -5,7 +5,6 @@ import SocketHTTP
 extension HTTPField.Name {
     static let acceptPatch = known("Accept-Patch")
     static let xAccelBuffering = known("X-Accel-Buffering")
-    static let link = known("Link")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is a valid field name") }
