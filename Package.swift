@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
+        .library(name: "FreshetSimulator", targets: ["FreshetSimulator"]),
         .executable(name: "freshet", targets: ["freshet"]),
     ],
     dependencies: [
@@ -71,10 +72,19 @@ let package = Package(
             path: "Sources/ClientSDK",
             swiftSettings: strict
         ),
+        .target(
+            name: "FreshetSimulator",
+            dependencies: [
+                "FreshetClient", "FreshetServer", "FreshetWire",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            path: "Sources/Simulator",
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "FreshetClient", "FreshetServer", "FreshetWire", "SQLite",
+                "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
