@@ -112,6 +112,14 @@ let package = Package(
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "FreshetSimulator", "FreshetWire", "TestSupport",
+                .product(name: "Subprocess", package: "swift-subprocess"), .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "CLITests",
             dependencies: [
                 "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
