@@ -109,7 +109,11 @@ extension SyncMachine {
         let status = status
         if status != lastStatus {
             lastStatus = status
+            // Whoever is told of a write and then looks at the status finds the write in it.
+            let told = actions.filter(\.tellsCaller)
+            actions.removeAll(where: \.tellsCaller)
             actions.append(.status(status))
+            actions += told
         }
         let deadline = deadline
         if deadline != lastSchedule {

@@ -25,6 +25,14 @@ package enum SyncAction: Hashable, Sendable {
     case loadHeld(HeldQuery)
     /// Something worth a line in the log.
     case log(LogLine)
+
+    /// Whether somebody goes on who waited.
+    var tellsCaller: Bool {
+        switch self {
+        case .answer, .verdict: true
+        default: false
+        }
+    }
 }
 
 /// A difference that others should see.

@@ -1,0 +1,27 @@
+import FreshetClient
+import Testing
+
+@Suite struct StatusTests {
+    @Test func aWriteIsInTheStatusAsSoonAsItsReceiptIsThere() async throws {
+        // Given a client that reaches no server
+        let client = try World.client("http://127.0.0.1:1")
+        try await client.start()
+        for number in 1...300 {
+            // When
+            try await client.notes.set(Note(text: "\(number)"), for: "\(number)")
+            // Then
+            #expect(client.status.waitingWrites == number)
+        }
+        await client.stop()
+    }
+
+    @Test func aVerdictIsInTheStatusAsSoonAsItIsThere() async throws {
+        let world = try World()
+        let client = try await world.live()
+        for number in 1...100 {
+            try await client.notes.set(Note(text: "\(number)"), for: "1").confirmed()
+            #expect(client.status.waitingWrites == 0)
+        }
+        await client.stop()
+    }
+}
