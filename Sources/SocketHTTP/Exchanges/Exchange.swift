@@ -11,7 +11,7 @@ public struct Exchange: Sendable {
     @discardableResult
     public func respond(_ response: Response) -> Bool {
         guard handle.claim() else { return false }
-        handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .response(response)))
+        handle.submit(.response(response))
         return true
     }
 
@@ -21,7 +21,7 @@ public struct Exchange: Sendable {
     @discardableResult
     public func respond(_ encoded: EncodedResponse) -> Bool {
         guard handle.claim() else { return false }
-        handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .encoded(encoded)))
+        handle.submit(.encoded(encoded))
         return true
     }
 
@@ -31,6 +31,10 @@ public struct Exchange: Sendable {
     public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
         var byLoop: [(loop: EventLoop, recipients: [Recipient])] = []
         for exchange in exchanges where exchange.handle.claim() {
+            guard exchange.handle.delay == 0 else {
+                exchange.handle.submit(.encoded(encoded))
+                continue
+            }
             let connection = exchange.handle.connection
             let recipient = Recipient(connection: connection, ticket: exchange.handle.ticket)
             // There are few loops: looking through them is cheaper than hashing.

@@ -1,14 +1,26 @@
+import Dispatch
 import Synchronization
 
 /// The one right to answer a request, shared by an exchange's copies. When the last is released unused, the answer is `500`.
 final class ExchangeHandle: Sendable {
     let connection: Connection
     let ticket: Ticket
-    private let isAnswered = Atomic<Bool>(false)
+    /// How long an answer waits before it goes to the loop, in milliseconds.
+    let delay: Int32
+    private let isAnswered: Atomic<Bool>
 
-    init(_ connection: Connection, _ ticket: Ticket) {
+    init(_ connection: Connection, _ ticket: Ticket, delay: Int32 = 0, isAnswered: Bool = false) {
         self.connection = connection
         self.ticket = ticket
+        self.delay = delay
+        self.isAnswered = Atomic(isAnswered)
+    }
+
+    /// Passes the right to answer on to a handle of its own; that one has none if this one has not.
+    func passed(adding traits: Ticket.Traits, delay: Int32) -> ExchangeHandle {
+        let wasAnswered = isAnswered.exchange(true, ordering: .relaxed)
+        return ExchangeHandle(
+            connection, Ticket(number: ticket.number, traits: ticket.traits.union(traits)), delay: delay, isAnswered: wasAnswered)
     }
 
     deinit {
@@ -24,6 +36,14 @@ final class ExchangeHandle: Sendable {
         let (isPeerGone, released) = connection.cancellations.withLock { ($0.isPeerGone, $0.remove(ticket.number)) }
         _ = released
         return !isPeerGone
+    }
+
+    /// Sends an answer on its way, by whoever has claimed the right to it.
+    func submit(_ answer: Answer) {
+        guard delay > 0 else { return connection.loop.submit(.answer(connection, ticket, answer)) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(delay))) { [connection, ticket] in
+            connection.loop.submit(.answer(connection, ticket, answer))
+        }
     }
 
     func onCancel(_ body: @escaping @Sendable () -> Void, isForHangUp: Bool) {

@@ -78,6 +78,10 @@ extension EventLoop {
 
     /// Returns whether the turn is over: a stream's is not, until it ends.
     private func write(_ answer: Answer, to connection: Connection, _ ticket: Ticket) -> Bool {
+        guard ticket.traits.isDisjoint(with: [.isWithheld, .isCut]) else {
+            end(connection, within: answer, ticket)
+            return true
+        }
         let closes = connection.state.closes(after: ticket, isDraining: isDraining)
         let field: ConnectionField = closes ? .close : ticket.traits.contains(.isHTTP10) ? .keepAlive : .none
         let isHeadOnly = ticket.traits.contains(.headOnly)
@@ -105,6 +109,28 @@ extension EventLoop {
         finishTurn(connection, closes: closes)
         return true
     }
+
+    /// Ends the connection in the answer's stead, or in the middle of it.
+    private func end(_ connection: Connection, within answer: Answer, _ ticket: Ticket) {
+        flushCork()
+        if ticket.traits.contains(.isCut) {
+            counters.responses.add(1)
+            let bytes = firstPart(of: answer, isHeadOnly: ticket.traits.contains(.headOnly))
+            bytes.withUnsafeBytes { transmitCopying($0, to: connection) }
+        }
+        close(connection)
+    }
+
+    /// The first half of an answer; of a stream its head, since its length is not known.
+    private func firstPart(of answer: Answer, isHeadOnly: Bool) -> ArraySlice<UInt8> {
+        switch answer {
+        case .stream(let head): return ArraySlice(head + EventLoop.emptyLine)
+        case .response(let response): return firstPart(of: .encoded(EncodedResponse(response)), isHeadOnly: isHeadOnly)
+        case .encoded(let encoded): return encoded.bytes.prefix((isHeadOnly ? encoded.bodyStart : encoded.bytes.count) / 2)
+        }
+    }
+
+    private static let emptyLine = Array("\r\n".utf8)
 
     private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ isHeadOnly: Bool, to connection: Connection) {
         if field == .none, !isHeadOnly { return transmit(encoded.bytes, to: connection) }

@@ -1,0 +1,32 @@
+extension Exchange {
+    /// How much of an answer reaches the peer.
+    public enum Extent: Sendable {
+        /// All of it.
+        case whole
+        /// Its first half, of a stream the head; then the connection ends.
+        case part
+        /// Nothing: the connection ends instead.
+        case nothing
+    }
+
+    /// The right to answer, passed on to an exchange whose answer reaches the peer in part, or late. This one can answer no more.
+    ///
+    /// For an application that has to act as a bad network does. Bytes that the peer has not read when the connection ends may be lost.
+    ///
+    /// - Parameters:
+    ///   - extent: how much of the answer is sent.
+    ///   - delay: how long the answer waits, up to a day. A stream does not wait.
+    public func passed(_ extent: Extent = .whole, after delay: Duration = .zero) -> Exchange {
+        let traits: Ticket.Traits =
+            switch extent {
+            case .whole: []
+            case .part: .isCut
+            case .nothing: .isWithheld
+            }
+        let milliseconds = min(delay.nanoseconds / 1_000_000, 86_400_000)
+        return Exchange(handle: handle.passed(adding: traits, delay: Int32(milliseconds)))
+    }
+
+    /// An exchange of the same request whose answers go nowhere. This one keeps the right to answer.
+    public var muted: Exchange { Exchange(handle: ExchangeHandle(handle.connection, handle.ticket, isAnswered: true)) }
+}
