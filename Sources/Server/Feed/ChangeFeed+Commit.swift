@@ -37,11 +37,19 @@ extension ChangeFeed {
     /// Those who wait are told the position, now and from now on.
     package mutating func drain() -> [FeedDelivery<Waiter>] {
         isDraining = true
-        return groups.indices.map(Int32.init).compactMap { group in
+        return letGo()
+    }
+
+    /// Those who wait are told the position, and may ask again.
+    package mutating func letGo() -> [FeedDelivery<Waiter>] {
+        groups.indices.map(Int32.init).compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
             return end(take(group), present.subscription, .idle(present.awaited ?? head))
         }
     }
+
+    /// Lets go of the recent changes: what is before the head, the store has to answer.
+    package mutating func forgetRecent() { recent = RecentChanges(floor: head.revision, limits: limits) }
 
     /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {

@@ -117,6 +117,16 @@ final class FeedHub<Reader: Sendable>: Sendable {
         for (_, entry) in entries() { run(entry) { $0.feed?.drain() } }
     }
 
+    /// Everybody who waits in the namespace is told the position, and may ask again.
+    func letGo(_ namespace: Namespace) {
+        if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.letGo() } }
+    }
+
+    /// The store has forgotten some of the namespace's past, so its feed does too.
+    func forgetRecent(_ namespace: Namespace) {
+        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.forgetRecent() }
+    }
+
     /// How many wait for a namespace's changes.
     func waiting(in namespace: Namespace) -> Int {
         directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.waiting ?? 0 } ?? 0

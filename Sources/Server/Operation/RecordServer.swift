@@ -102,6 +102,12 @@ public final class RecordServer: Sendable {
         await run?.stop()
     }
 
+    /// What handlers share, while the server runs.
+    var core: ServerCore? {
+        guard case .running(let run, _) = state.withLock({ $0 }) else { return nil }
+        return run.core
+    }
+
     /// Forgets at once the deletes that are older than the retention, all of them.
     package func compact() async {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return }

@@ -44,6 +44,8 @@ public struct RecordServerConfiguration: Sendable {
     public var compactionInterval = Duration.seconds(3_600)
     /// How long a stop waits for requests in flight.
     public var drainTimeout = Duration.seconds(10)
+    /// Whether whoever reaches the server may have it drop, delay and refuse requests, by `POST /v1/{ns}/faults`. For tests alone.
+    public var testFaults = false
 
     /// The defaults.
     public init() {}
@@ -84,7 +86,7 @@ public struct RecordServerConfiguration: Sendable {
         feed.changes = recentChanges
         feed.bytes = recentBytes
         feed.inlineBytes = inlineBytes
-        return ServerCore.Settings(hold: hold, feed: feed, valueLimit: bodyBytes)
+        return ServerCore.Settings(hold: hold, feed: feed, valueLimit: bodyBytes, takesFaults: testFaults)
     }
 }
 

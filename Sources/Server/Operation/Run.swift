@@ -6,7 +6,7 @@ import Synchronization
 
 /// One run of a server: the store, what serves it, and the timer that moves it.
 final class Run: Sendable {
-    private let core: ServerCore
+    let core: ServerCore
     private let store: ClosableStore
     private let server: HTTPServer
     private let timer = Ticker(interval: Run.tick)
@@ -29,6 +29,7 @@ final class Run: Sendable {
         server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
             core.hub.drain()
+            core.faults?.drain()
         }
         core.attach(server)
         retention = configuration.tombstoneRetention.milliseconds

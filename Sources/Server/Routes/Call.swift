@@ -9,6 +9,11 @@ struct Call: Sendable {
     let request: Request
     let exchange: Exchange
 
+    /// Runs the endpoint's handler; what it throws answers the call.
+    func handle(_ handler: (Call) throws -> Void) {
+        do { try handler(self) } catch { fail(error) }
+    }
+
     func namespace() throws(WireError) -> Namespace { try Namespace(request.parameter("namespace")) }
 
     func key() throws(WireError) -> RecordKey {

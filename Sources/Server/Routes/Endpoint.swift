@@ -6,13 +6,24 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getServer
     case getHealth, getReadiness, getMetrics, getOpenAPI
+    case armFault, listFaults, liftFaults, resetNamespace, compactNamespace
+
+    /// Those that a server has: the ones for faults only if it takes any.
+    static func served(withFaults: Bool) -> [Endpoint] { allCases.filter { withFaults || !$0.isForFaults } }
+
+    private var isForFaults: Bool {
+        switch self {
+        case .armFault, .listFaults, .liftFaults, .resetNamespace, .compactNamespace: true
+        default: false
+        }
+    }
 
     var method: HTTPRequest.Method {
         switch self {
         case .putRecord: .put
         case .patchRecord: .patch
-        case .deleteRecord, .deleteNamespace: .delete
-        case .read, .write, .invalidate: .post
+        case .deleteRecord, .deleteNamespace, .liftFaults: .delete
+        case .read, .write, .invalidate, .armFault, .resetNamespace, .compactNamespace: .post
         default: .get
         }
     }
@@ -32,6 +43,9 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"
         case .getOpenAPI: "/openapi.json"
+        case .armFault, .listFaults, .liftFaults: "/v1/{namespace}/faults"
+        case .resetNamespace: "/v1/{namespace}/faults/reset"
+        case .compactNamespace: "/v1/{namespace}/faults/compact"
         }
     }
 }

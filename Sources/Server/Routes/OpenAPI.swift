@@ -1,7 +1,14 @@
 /// The OpenAPI 3.1 document of `/openapi.json`, kept by hand; a test compares it with ``Endpoint``.
 enum OpenAPI {
-    static let document = Array(
-        "{\(head),\"paths\":{\(recordPaths),\(namespacePaths),\(operationPaths)},\"components\":{\(components)}}".utf8)
+    static let document = document(paths: paths)
+    /// That of a server that takes faults.
+    static let documentWithFaults = document(paths: "\(paths),\(faultPaths)")
+
+    private static let paths = "\(recordPaths),\(namespacePaths),\(operationPaths)"
+
+    private static func document(paths: String) -> [UInt8] {
+        Array("{\(head),\"paths\":{\(paths)},\"components\":{\(components)}}".utf8)
+    }
 
     private static let head = #"""
         "openapi": "3.1.0",

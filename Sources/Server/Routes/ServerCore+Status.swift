@@ -28,7 +28,10 @@ extension ServerCore {
 
     /// `GET /v1/{ns}`
     @Sendable func getNamespace(_ call: Call) throws {
-        let namespace = try call.namespace()
+        try respond(call, withStatusOf: try call.namespace())
+    }
+
+    func respond(_ call: Call, withStatusOf namespace: Namespace) throws {
         let state = try store.state(of: namespace)
         call.respond(json: status(of: namespace, state).json, at: state.cursor)
     }
@@ -40,8 +43,7 @@ extension ServerCore {
             .drop(namespace) { [self] committed in
                 do {
                     guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
-                    let state = try store.state(of: namespace)
-                    call.respond(json: status(of: namespace, state).json, at: state.cursor)
+                    try respond(call, withStatusOf: namespace)
                 } catch { call.fail(error, at: committed.cursor) }
             })
     }
@@ -58,7 +60,7 @@ extension ServerCore {
     }
 
     /// `GET /openapi.json`
-    @Sendable func getOpenAPI(_ call: Call) { call.respond(json: OpenAPI.document, at: nil) }
+    @Sendable func getOpenAPI(_ call: Call) { call.respond(json: faults == nil ? OpenAPI.document : OpenAPI.documentWithFaults, at: nil) }
 
     private func status(of namespace: Namespace, _ state: NamespaceState) -> NamespaceStatus {
         NamespaceStatus(

@@ -15,6 +15,8 @@ final class ServerCore: Sendable {
     let environment: ServerEnvironment
     let settings: Settings
     let logger: Logger
+    /// Where tests arm faults; `nil` unless the server was told to take any.
+    let faults: FaultBoard?
     /// The server that serves this, once it is made; it owns the core, not the other way round.
     private let server = Mutex(WeakServer())
 
@@ -28,6 +30,7 @@ final class ServerCore: Sendable {
         var hold: Int
         var feed: FeedLimits
         var valueLimit: Int
+        var takesFaults = false
     }
 
     init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
@@ -56,6 +59,7 @@ final class ServerCore: Sendable {
         self.environment = environment
         self.settings = settings
         self.logger = logger
+        faults = settings.takesFaults ? FaultBoard() : nil
     }
 
     func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
@@ -82,15 +86,19 @@ final class ServerCore: Sendable {
             metrics.countResponse(nil, status: failure.status.code)
             return Response(Problem(failure), at: position(at: failure.path), retryAfter: environment.retryAfter())
         }
-        for endpoint in Endpoint.allCases {
+        for endpoint in endpoints {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
                 let call = Call(core: self, endpoint: endpoint, request: request, exchange: exchange)
-                do { try handler(call) } catch { call.fail(error) }
+                guard let faults else { return call.handle(handler) }
+                faults.meet(call) { $0.handle(handler) }
             }
         }
         return router
     }
+
+    /// Those that this server has.
+    var endpoints: [Endpoint] { Endpoint.served(withFaults: faults != nil) }
 
     /// Where the namespace stands that a path is about, if it is about one.
     private func position(at path: String) -> Cursor? {
@@ -118,6 +126,11 @@ final class ServerCore: Sendable {
         case .getReadiness: getReadiness
         case .getMetrics: getMetrics
         case .getOpenAPI: getOpenAPI
+        case .armFault: armFault
+        case .listFaults: listFaults
+        case .liftFaults: liftFaults
+        case .resetNamespace: resetNamespace
+        case .compactNamespace: compactNamespace
         }
     }
 }

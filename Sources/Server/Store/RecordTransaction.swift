@@ -13,6 +13,13 @@ package protocol RecordTransaction: AnyObject {
     /// - Returns: the namespaces that there are, by name.
     func rotateEpochs(seed: UInt64) throws -> [Namespace]
 
+    /// Gives one namespace a new epoch, its records as they are. `seed` is random.
+    /// - Returns: whether there is one; if not, nothing changes.
+    func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool
+
+    /// Forgets deletes and invalidations of one namespace, however new, at most `limit` rows: first the deletes, each by revision.
+    func forgetDeletes(of namespace: Namespace, limit: Int) throws -> Compaction
+
     /// Forgets deletes and invalidations of before a time, and clears away what dropped namespaces have left, at most `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 

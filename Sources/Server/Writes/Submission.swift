@@ -107,6 +107,28 @@ extension Submission {
         }
     }
 
+    /// Gives one namespace a new epoch, its records as they are, as a restore does to all: whether there is one. `seed` is random.
+    package static func renewEpoch(
+        of namespace: Namespace, seed: UInt64, then completion: @escaping @Sendable (Committed<Bool>) -> Void
+    ) -> Submission {
+        Submission(then: completion) { context in
+            let exists = try context.transaction.renewEpoch(of: namespace, seed: seed)
+            let cursor = try context.transaction.namespace(namespace).state.cursor
+            if exists { context.log.reset(namespace, cursor: cursor) }
+            return Committed(.success(exists), cursor)
+        }
+    }
+
+    /// One step of forgetting the deletes and invalidations of one namespace, however new. Repeat until it is complete.
+    package static func forgetDeletes(
+        of namespace: Namespace, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
+    ) -> Submission {
+        Submission(writes: limit, then: completion) { context in
+            let compaction = try context.transaction.forgetDeletes(of: namespace, limit: limit)
+            return Committed(.success(compaction), try context.transaction.namespace(namespace).state.cursor)
+        }
+    }
+
     /// One step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
     package static func compact(
         before time: Timestamp, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void

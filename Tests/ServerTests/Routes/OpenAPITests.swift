@@ -35,27 +35,37 @@ import Testing
         case .getServer: ["200", "500", "503"]
         case .getReadiness, .getMetrics: ["200", "503"]
         case .getHealth, .getOpenAPI: ["200"]
+        case .armFault: failed.union(["201"])
+        case .listFaults, .liftFaults: failed.union(["200"])
+        case .resetNamespace: committed.union(["404"])
+        case .compactNamespace: committed
         }
     }
 
-    @Test func everyRouteAndStatusIsInIt() throws {
+    /// The document of a server, and of one that takes faults.
+    private func document(withFaults: Bool) throws -> JSONDocument {
+        try JSONDocument(withFaults ? OpenAPI.documentWithFaults : OpenAPI.document)
+    }
+
+    @Test(arguments: [false, true]) func everyRouteAndStatusIsInIt(withFaults: Bool) throws {
         // Given
-        let document = try JSONDocument(OpenAPI.document)
+        let document = try document(withFaults: withFaults)
+        let endpoints = Endpoint.served(withFaults: withFaults)
         let paths = member(document, "paths")
         // Then
         #expect(member(document, "openapi") == .string("3.1.0"))
-        for endpoint in Endpoint.allCases {
+        for endpoint in endpoints {
             let operation = member(member(paths, endpoint.pattern), endpoint.method.rawValue.lowercased())
             #expect(Set(names(member(operation, "responses"))) == statuses(of: endpoint), "\(endpoint)")
         }
-        #expect(Set(names(paths)) == Set(Endpoint.allCases.map(\.pattern)))
+        #expect(Set(names(paths)) == Set(endpoints.map(\.pattern)))
         let operations = names(paths).flatMap { names(member(paths, $0)).filter { $0 != "parameters" } }
-        #expect(operations.count == Endpoint.allCases.count)
+        #expect(operations.count == endpoints.count)
     }
 
-    @Test func everyReferenceLeadsSomewhere() throws {
+    @Test(arguments: [false, true]) func everyReferenceLeadsSomewhere(withFaults: Bool) throws {
         // Given
-        let document = try JSONDocument(OpenAPI.document)
+        let document = try document(withFaults: withFaults)
         var references: [String] = []
         func collect(_ value: JSONDocument) {
             switch value {
@@ -79,9 +89,9 @@ import Testing
         }
     }
 
-    @Test func everyParameterOfAPathIsDeclared() throws {
+    @Test(arguments: [false, true]) func everyParameterOfAPathIsDeclared(withFaults: Bool) throws {
         // Given
-        let paths = member(try JSONDocument(OpenAPI.document), "paths")
+        let paths = member(try document(withFaults: withFaults), "paths")
         // Then
         for path in names(paths) where path.contains("{") {
             guard case .array(let parameters)? = member(member(paths, path), "parameters") else {

@@ -32,6 +32,8 @@ private enum Step {
     case invalidate([InvalidationScope], Namespace)
     case drop(Namespace)
     case rotate(UInt64)
+    case renew(Namespace, UInt64)
+    case forget(Namespace)
     case compact(Timestamp)
 }
 
@@ -87,7 +89,7 @@ private struct Script {
 
     private mutating func step() throws -> Step {
         let namespace = try namespace()
-        switch number(1...100) {
+        switch number(1...104) {
         case 1...40:
             let preconditions: [Precondition] = one(
                 [], [], [], [.exists], [.absent], [.revision(.zero)], Array(cursors.suffix(1)).map { .matches([$0]) })
@@ -117,6 +119,8 @@ private struct Script {
             numbers = [:]
             return .drop(namespace)
         case 95: return .rotate(random.next())
+        case 101, 102: return .renew(namespace, random.next())
+        case 103, 104: return .forget(namespace)
         default: return .compact(Timestamp(milliseconds: Int64(number(0...1_500))))
         }
     }
@@ -164,6 +168,9 @@ extension StoreFixture {
             case .invalidate(let scopes, let namespace): .invalidate(scopes, in: namespace, then: told)
             case .drop(let namespace): .drop(namespace, then: told)
             case .rotate(let seed): .rotateEpochs(seed: seed, then: told)
+            case .renew(let namespace, let seed): .renewEpoch(of: namespace, seed: seed, then: told)
+            // In steps of two, so that both stores must take the same ones first.
+            case .forget(let namespace): .forgetDeletes(of: namespace, limit: 2, then: told)
             // Only one of the stores clears dropped rows away bit by bit.
             case .compact(let time): .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
             }

@@ -88,11 +88,28 @@ final class MemoryRecordTransaction: RecordTransaction {
         return names
     }
 
+    func renewEpoch(of name: Namespace, seed: UInt64) -> Bool {
+        guard let namespace = namespaces[name] else { return false }
+        touched.append(MemoryNamespaceTransaction(namespace) { _ in })
+        namespace.setEpoch(EpochSource(seed: seed).epoch(of: name, generation: 0))
+        return true
+    }
+
+    func forgetDeletes(of name: Namespace, limit: Int) -> Compaction {
+        guard let namespace = namespaces[name] else { return Compaction() }
+        let all = Forgettable.all(in: namespace).sorted { $0.isBefore($1) }
+        return forget(all, limit: limit)
+    }
+
     func compact(before time: Timestamp, limit: Int) -> Compaction {
         var forgettable: [Forgettable] = []
-        for namespace in namespaces.values { forgettable += Forgettable.all(in: namespace, before: time) }
+        for namespace in namespaces.values { forgettable += Forgettable.all(in: namespace) { $0 < time } }
         // Deletes before invalidations, and the oldest first, as the other store has it.
         forgettable.sort { $0.rank < $1.rank }
+        return forget(forgettable, limit: limit)
+    }
+
+    private func forget(_ forgettable: [Forgettable], limit: Int) -> Compaction {
         for item in forgettable.prefix(limit) {
             touched.append(MemoryNamespaceTransaction(item.namespace) { _ in })
             item.forget()
@@ -101,7 +118,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     }
 }
 
-/// A delete or an invalidation that is old enough.
+/// A delete or an invalidation that may be forgotten.
 private struct Forgettable {
     var namespace: MemoryNamespace
     var rank: Rank
@@ -119,20 +136,25 @@ private struct Forgettable {
         }
     }
 
-    static func all(in namespace: MemoryNamespace, before time: Timestamp) -> [Forgettable] {
+    /// Of one namespace, whatever the time.
+    func isBefore(_ other: Forgettable) -> Bool {
+        (rank.isInvalidation ? 1 : 0, rank.revision) < (other.rank.isInvalidation ? 1 : 0, other.rank.revision)
+    }
+
+    static func all(in namespace: MemoryNamespace, isOld: (Timestamp) -> Bool = { _ in true }) -> [Forgettable] {
         let number = namespace.number ?? 0
-        let tombstones = namespace.records.lazy.filter { $0.value.content == nil && $0.value.modified < time }.map { key, entry in
+        let tombstones = namespace.records.filter { $0.value.content == nil && isOld($0.value.modified) }.map { key, entry in
             Forgettable(
                 namespace: namespace,
                 rank: Rank(isInvalidation: false, modified: entry.modified, namespace: number, revision: entry.revision)
             ) { namespace.forget(key, entry) }
         }
-        let invalidations = namespace.invalidations.lazy.filter { $0.value.modified < time }.map { scope, entry in
+        let invalidations = namespace.invalidations.filter { isOld($0.value.modified) }.map { scope, entry in
             Forgettable(
                 namespace: namespace,
                 rank: Rank(isInvalidation: true, modified: entry.modified, namespace: number, revision: entry.revision)
             ) { namespace.forget(scope, entry) }
         }
-        return Array(tombstones) + Array(invalidations)
+        return tombstones + invalidations
     }
 }

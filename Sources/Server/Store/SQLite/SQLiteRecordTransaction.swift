@@ -34,15 +34,23 @@ final class SQLiteRecordTransaction: RecordTransaction {
             while try row.step() { names.append(try Namespace(row.text(0))) }
             return names
         }
-        for name in names {
-            let epoch = try NamespaceState.unmade(name, connection).epoch
-            try connection.withStatement("UPDATE namespace SET epoch = ? WHERE name = ?") { statement in
-                try statement.bind(1, epoch.token)
-                try statement.bind(2, name.name)
-                try statement.run()
-            }
-        }
+        for name in names { try set(NamespaceState.unmade(name, connection).epoch, of: name) }
         return names
+    }
+
+    func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool {
+        try writer.flush()
+        writer.forget()
+        try set(EpochSource(seed: seed).epoch(of: namespace, generation: 0), of: namespace)
+        return connection.changes > 0
+    }
+
+    private func set(_ epoch: Epoch, of namespace: Namespace) throws {
+        try connection.withStatement("UPDATE namespace SET epoch = ? WHERE name = ?") { statement in
+            try statement.bind(1, epoch.token)
+            try statement.bind(2, namespace.name)
+            try statement.run()
+        }
     }
 
     @discardableResult
@@ -66,6 +74,34 @@ extension SQLiteRecordTransaction {
         compaction.purged += try purge(limit: rest())
         compaction.isComplete = rest() > 0
         return compaction
+    }
+
+    func forgetDeletes(of namespace: Namespace, limit: Int) throws -> Compaction {
+        try writer.flush()
+        writer.forget()
+        guard let id = try NamespaceRow.read(namespace, connection).id else { return Compaction() }
+        let deletes = try revisions(
+            "SELECT revision FROM record WHERE value IS NULL AND namespace = ? ORDER BY revision LIMIT ?", id, limit)
+        for revision in deletes { try run("DELETE FROM record WHERE namespace = ? AND revision = ?", id, revision) }
+        let invalidations = try revisions(
+            "SELECT revision FROM invalidation WHERE namespace = ? ORDER BY revision LIMIT ?", id, limit - deletes.count)
+        for revision in invalidations { try run("DELETE FROM invalidation WHERE namespace = ? AND revision = ?", id, revision) }
+        let newest = max(deletes.last ?? 0, invalidations.last ?? 0)
+        try run(
+            "UPDATE namespace SET forgotten = max(forgotten, ?), invalidations = invalidations - ? WHERE id = ?", newest,
+            Int64(invalidations.count), id)
+        let count = deletes.count + invalidations.count
+        return Compaction(forgotten: count, isComplete: count < limit)
+    }
+
+    private func revisions(_ sql: StaticString, _ namespace: Int64, _ limit: Int) throws -> [Int64] {
+        try connection.withStatement(sql) { row in
+            try row.bind(1, namespace)
+            try row.bind(2, limit)
+            var revisions: [Int64] = []
+            while try row.step() { revisions.append(row.int64(0)) }
+            return revisions
+        }
     }
 
     private func forgetTombstones(before time: Timestamp, limit: Int, _ compaction: inout Compaction) throws {

@@ -1,0 +1,170 @@
+import Dispatch
+import FreshetWire
+import HTTPTypes
+import SocketHTTP
+import Synchronization
+
+/// Lets the faults that tests have armed strike requests. There is none in a server that was not told to have one.
+final class FaultBoard: Sendable {
+    /// A request that is frozen or comes late.
+    private struct Held {
+        var namespace: Namespace
+        var resume: @Sendable () -> Void
+    }
+
+    private struct State {
+        var plans: [Namespace: FaultPlan] = [:]
+        var held: [Int: Held] = [:]
+        var lastHeld = 0
+        var isDraining = false
+        var followers: [Namespace: [Int: AsyncStream<Void>.Continuation]] = [:]
+        var lastFollower = 0
+    }
+
+    private let state = Mutex(State())
+
+    // MARK: Faults
+
+    func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault {
+        defer { tell(namespace) }
+        return state.withLock { $0.plans[namespace, default: FaultPlan()].arm(fault) }
+    }
+
+    func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.plans[namespace]?.armed ?? [] } }
+
+    /// Disarms all faults of a namespace: what is frozen ends, and what is late comes now. Returns how many would still have struck.
+    @discardableResult
+    func lift(_ namespace: Namespace) -> Int {
+        let (count, resumed) = state.withLock { state in
+            let held = state.held.filter { $0.value.namespace == namespace }.sorted { $0.key < $1.key }
+            for (number, _) in held { state.held[number] = nil }
+            return (state.plans[namespace]?.lift() ?? 0, held.map(\.value.resume))
+        }
+        for resume in resumed { resume() }
+        tell(namespace)
+        return count
+    }
+
+    /// Forgets the namespace, as when it is no longer used.
+    func forget(_ namespace: Namespace) {
+        lift(namespace)
+        let followers = state.withLock { state in
+            state.plans[namespace] = nil
+            return state.followers.removeValue(forKey: namespace)
+        }
+        for follower in (followers ?? [:]).values { follower.finish() }
+    }
+
+    /// The server stops: nothing is held back any more.
+    func drain() {
+        let resumed = state.withLock { state in
+            state.isDraining = true
+            defer { state.held = [:] }
+            return state.held.sorted { $0.key < $1.key }.map(\.value.resume)
+        }
+        for resume in resumed { resume() }
+    }
+
+    // MARK: Requests
+
+    /// Handles a request as the armed faults have it.
+    func meet(_ call: Call, _ handle: @escaping @Sendable (Call) -> Void) {
+        guard let target = FaultTarget(call.endpoint), let namespace = try? call.namespace() else { return handle(call) }
+        let token = DeviceToken(call.request)
+        guard let effect = state.withLock({ $0.plans[namespace, default: FaultPlan()].strike(target, token) }) else { return handle(call) }
+        switch effect {
+        case .dropRequest: call.passed(.nothing).abort()
+        case .dropReply: handle(call.passed(.nothing))
+        case .cutReply: handle(call.passed(.part))
+        case .duplicate:
+            handle(call.muted)
+            handle(call)
+        case .delayRequest(let milliseconds):
+            hold(in: namespace, milliseconds) { handle(call) }
+        case .delayReply(let milliseconds): handle(call.passed(.whole, after: .milliseconds(milliseconds)))
+        case .answer(let status, let retryAfter): call.respond(Self.answer(status, retryAfter))
+        case .freeze:
+            let dropped = call.passed(.nothing)
+            let number = hold(in: namespace) { dropped.abort() }
+            // Its peer has given up: the connection may go.
+            dropped.exchange.onHangUp { [weak self] in self?.resume(number) }
+        case .expireToken: call.respond(Self.expired(token))
+        }
+        tell(namespace)
+    }
+
+    @discardableResult
+    private func hold(in namespace: Namespace, _ milliseconds: Int? = nil, _ resume: @escaping @Sendable () -> Void) -> Int {
+        let number = state.withLock { state in
+            state.lastHeld += 1
+            if !state.isDraining { state.held[state.lastHeld] = Held(namespace: namespace, resume: resume) }
+            return state.isDraining ? nil : state.lastHeld
+        }
+        guard let number else {
+            resume()
+            return 0
+        }
+        if let milliseconds {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in self?.resume(number) }
+        }
+        return number
+    }
+
+    private func resume(_ number: Int) {
+        let held = state.withLock { $0.held.removeValue(forKey: number) }
+        held?.resume()
+    }
+
+    /// Without a position, as from a proxy that knows none.
+    private static func answer(_ status: Int, _ retryAfter: Int) -> Response {
+        let code: ProblemCode =
+            switch status {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 503: .unavailable
+            case 507: .storageFull
+            default: ProblemCode(text: "fault", status: status)
+            }
+        return Response(Problem(code, "A fault that a test has armed answers \(status).", status: status), at: nil, retryAfter: retryAfter)
+    }
+
+    private static func expired(_ token: DeviceToken?) -> Response {
+        let problem = Problem(.unauthorized, "The token \(token?.text ?? "") has expired, as a test has it. Send a fresh one.")
+        return Response(problem, at: nil, retryAfter: 0)
+    }
+
+    // MARK: Followers
+
+    /// Speaks now, and whenever a fault of the namespace was armed, has struck or was lifted: look then at ``armed(in:)``.
+    func follow(_ namespace: Namespace) -> AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let number = state.withLock { state in
+                state.lastFollower += 1
+                state.followers[namespace, default: [:]][state.lastFollower] = continuation
+                return state.lastFollower
+            }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.followers[namespace]?.removeValue(forKey: number) }
+            }
+            continuation.yield()
+        }
+    }
+
+    private func tell(_ namespace: Namespace) {
+        let followers = state.withLock { Array(($0.followers[namespace] ?? [:]).values) }
+        for follower in followers { follower.yield() }
+    }
+}
+
+extension Call {
+    /// The call with another right to answer; this one has none from then on.
+    fileprivate func passed(_ extent: Exchange.Extent, after delay: Duration = .zero) -> Call {
+        Call(core: core, endpoint: endpoint, request: request, exchange: exchange.passed(extent, after: delay))
+    }
+
+    /// The same call, whose answer goes nowhere.
+    fileprivate var muted: Call { Call(core: core, endpoint: endpoint, request: request, exchange: exchange.muted) }
+
+    /// Ends the connection of a call that was passed on to be answered with nothing.
+    fileprivate func abort() { exchange.respond(Response(status: .serviceUnavailable)) }
+}

@@ -1,0 +1,238 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+@Suite("Faults over HTTP") struct FaultRouteTests {
+    private static let put = #"{"client":"phone","writes":[{"number":1,"op":"increment","key":"c/1","path":"","by":1}]}"#
+    private static let next = #"{"client":"phone","writes":[{"number":2,"op":"increment","key":"c/1","path":"","by":1}]}"#
+
+    private static var faulty: RecordServerConfiguration {
+        var configuration = RecordServerConfiguration()
+        configuration.testFaults = true
+        return configuration
+    }
+
+    private func arm(_ server: TestServer, _ fault: String, in namespace: String = "shop") async throws {
+        let reply = try await server.request("POST", "/v1/\(namespace)/faults", [], fault)
+        #expect(reply.status == 201 && reply.cursor != nil, "\(reply.text)")
+    }
+
+    /// What comes of a request up to the end of its connection.
+    private func rawRequest(_ server: TestServer, _ method: String, _ path: String, _ body: String? = nil) async throws -> String {
+        try await server.thread { connection in
+            try connection.sendRequest(method, path, body: body.map { Array($0.utf8) })
+            return String(decoding: try connection.readToEnd(), as: UTF8.self)
+        }
+    }
+
+    @Test func withoutTheFlagTheyAreNoPaths() async throws {
+        try await TestServer.with { server in
+            for (method, path) in [
+                ("POST", "faults"), ("GET", "faults"), ("DELETE", "faults"), ("POST", "faults/reset"), ("POST", "faults/compact"),
+            ] {
+                let reply = try await server.request(method, "/v1/shop/\(path)", [], method == "POST" ? #"{"effect":"freeze"}"# : nil)
+                #expect(reply.status == 404 && reply.problem?.detail == "Nothing is at this path.")
+            }
+            #expect(try await !server.request("GET", "/openapi.json").text.contains("faults"))
+            #expect(try await !server.request("GET", "/metrics").text.contains("faults"))
+        }
+    }
+
+    @Test func aLostAcknowledgementIsOfAWriteThatTookEffect() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given
+            try await arm(server, #"{"effect":"drop-reply","on":"writes"}"#)
+            // When
+            #expect(try await rawRequest(server, "POST", "/v1/shop/writes", Self.put).isEmpty)
+            // Then
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
+            let again = try await server.request("POST", "/v1/shop/writes", [], Self.put)
+            #expect(again.status == 200)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
+        }
+    }
+
+    @Test func aLostRequestHasNoEffect() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            try await arm(server, #"{"effect":"drop-request"}"#)
+            #expect(try await rawRequest(server, "POST", "/v1/shop/writes", Self.put).isEmpty)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").status == 404)
+        }
+    }
+
+    @Test func aCutAnswerIsOfARequestThatTookEffect() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            try await arm(server, #"{"effect":"cut-reply","on":"writes"}"#)
+            let part = try await rawRequest(server, "POST", "/v1/shop/writes", Self.put)
+            #expect(part.hasPrefix("HTTP/1.1 200 OK\r\n") && !part.hasSuffix("}"))
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
+        }
+    }
+
+    @Test func aRequestThatIsHandledTwiceIsAnsweredOnce() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given numbered writes, and a write without a number, each sent twice by the network
+            try await arm(server, #"{"effect":"duplicate","times":2}"#)
+            // When
+            let numbered = try await server.request("POST", "/v1/shop/writes", [], Self.put)
+            let plain = try await server.request("PUT", "/v1/shop/records/c/2", [], "x")
+            // Then the number took effect once, the other twice
+            #expect(numbered.status == 200 && numbered.cursor?.revision.number == 1)
+            #expect(plain.status == 200 && plain.cursor?.revision.number == 3)
+            #expect(try await server.request("POST", "/v1/shop/writes", [], Self.next).cursor?.revision.number == 4)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "2")
+        }
+    }
+
+    @Test func anAnswerOfTheTestsOwn() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given
+            try await arm(server, #"{"effect":"answer","status":503,"retryAfter":3,"on":"records"}"#)
+            try await arm(server, #"{"effect":"answer","status":418,"on":"records"}"#)
+            // When
+            let first = try await server.request("PUT", "/v1/shop/records/c/1", [], "x")
+            let second = try await server.request("PUT", "/v1/shop/records/c/1", [], "x")
+            let third = try await server.request("PUT", "/v1/shop/records/c/1", [], "x")
+            // Then
+            #expect(first.status == 503 && first["Retry-After"] == "3" && first.problem != nil && first.cursor == nil)
+            #expect(second.status == 418 && second.problem != nil)
+            #expect(third.status == 201)
+        }
+    }
+
+    @Test func aDelayIsBeforeOrAfterTheEffect() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given a request and an answer that are late by so long that the test is over before
+            try await arm(server, #"{"effect":"delay-request","milliseconds":60000,"on":"records"}"#)
+            try await arm(server, #"{"effect":"delay-reply","milliseconds":30,"on":"writes"}"#)
+            async let late = server.request("PUT", "/v1/shop/records/c/2", [], "x")
+            #expect(try await server.request("POST", "/v1/shop/writes", [], Self.put).status == 200)
+            while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1},{"id":2"#) {}
+            #expect(try await server.request("GET", "/v1/shop").message(NamespaceStatus.self).records == 1)
+            // When they are lifted
+            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":0}"#)
+            // Then the late one comes at once
+            #expect(try await late.status == 201)
+        }
+    }
+
+    @Test func aFrozenRequestIsHeldUntilTheFaultsAreLifted() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given
+            try await arm(server, #"{"effect":"freeze","untilLifted":true,"on":"writes"}"#)
+            async let frozen = rawRequest(server, "POST", "/v1/shop/writes", Self.put)
+            while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1"#) {}
+            // When
+            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":1}"#)
+            // Then it ends without an answer and without an effect
+            #expect(try await frozen.isEmpty)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").status == 404)
+        }
+    }
+
+    @Test func aServerThatStopsHoldsNothingBack() async throws {
+        // Given a frozen request
+        let server = try TestServer(Self.faulty)
+        try await arm(server, #"{"effect":"freeze"}"#)
+        async let frozen = rawRequest(server, "POST", "/v1/shop/writes", Self.put)
+        while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1"#) {}
+        // When it stops
+        await server.server.stop()
+        // Then nobody waits
+        #expect(try await frozen.isEmpty)
+    }
+
+    @Test func faultsKnowDevicesByTheirTokens() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given
+            try await server.put("/v1/shop/records/c/1", "1")
+            func status(_ token: String) async throws -> Int {
+                try await server.request("GET", "/v1/shop/records/c/1", [("Authorization", "Bearer \(token)")]).status
+            }
+            #expect(try await status("phone.2") == 200)
+            // When the phone's tokens expire
+            try await arm(server, #"{"effect":"expire-token","device":"phone"}"#)
+            // Then only a fresh one is taken
+            for (token, expected) in [("phone.1", 401), ("phone.2", 401), ("laptop.1", 200), ("phone.3", 200)] {
+                #expect(try await status(token) == expected, "\(token)")
+            }
+            #expect(
+                try await server.request("GET", "/v1/shop/faults").text
+                    == #"{"faults":[{"id":1,"effect":"expire-token","on":"any","device":"phone","generation":2,"untilLifted":true,"strikes":2}]}"#
+            )
+        }
+    }
+
+    @Test func whoeverWaitsAlreadyMeetsTheFaultToo() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given a poll that waits
+            let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
+            async let waiting = server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60")
+            try await server.waitUntil(waiting: 1, in: "shop")
+            // When a fault is armed
+            try await arm(server, #"{"effect":"answer","status":500,"on":"changes"}"#)
+            // Then it is let go, and meets the fault as it comes again
+            #expect(try await waiting.status == 204)
+            #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60").status == 500)
+        }
+    }
+
+    @Test func aFaultStaysInItsNamespace() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            try await arm(server, #"{"effect":"answer","status":500,"untilLifted":true}"#)
+            #expect(try await server.request("PUT", "/v1/other/records/c/1", [], "x").status == 201)
+            #expect(try await server.request("PUT", "/v1/shop/records/c/1", [], "x").status == 500)
+            // And reaches neither the namespace's status nor the faults
+            #expect(try await server.request("GET", "/v1/shop").status == 200)
+            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":1}"#)
+            #expect(try await server.request("PUT", "/v1/shop/records/c/1", [], "x").status == 201)
+        }
+    }
+
+    @Test func aResetBeginsANewHistoryWithTheSameRecords() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given a poll that waits
+            let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
+            async let waiting = server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60")
+            try await server.waitUntil(waiting: 1, in: "shop")
+            // When
+            let reset = try await server.request("POST", "/v1/shop/faults/reset")
+            // Then
+            let status: NamespaceStatus = try reset.message()
+            #expect(reset.status == 200 && status.cursor.epoch != cursor.epoch && status.records == 1)
+            #expect(try await waiting.problem?.code == .epochChanged)
+            #expect(try await server.request("POST", "/v1/none/faults/reset").status == 404)
+        }
+    }
+
+    @Test func aCompactionExpiresOldCursors() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given a cursor from before a delete, which the feed still has in memory
+            let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
+            _ = try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=0")
+            _ = try await server.request("DELETE", "/v1/shop/records/c/1")
+            #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=0").status == 200)
+            // When
+            let compacted = try await server.request("POST", "/v1/shop/faults/compact")
+            // Then
+            #expect(compacted.status == 200 && compacted.text == #"{"forgotten":1}"#)
+            #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=0").problem?.code == .cursorExpired)
+        }
+    }
+
+    @Test func whatIsNoFaultIsRefusedWithWhatWouldBe() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            let reply = try await server.request("POST", "/v1/shop/faults", [], #"{"effect":"drop"}"#)
+            #expect(reply.status == 400 && reply.problem?.detail.contains("drop-reply") == true)
+            #expect(try await server.request("GET", "/v1/shop/faults").text == #"{"faults":[]}"#)
+        }
+    }
+
+    @Test func theContractTellsOfFaultsOnlyWhereTheyAre() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            let contract = try await server.request("GET", "/openapi.json")
+            #expect(contract.text.contains("/v1/{namespace}/faults/reset"))
+        }
+    }
+}
