@@ -1,0 +1,211 @@
+extension Page {
+    /// The head of the page, the slider, the buttons, the keyboard; and the beginning of it all.
+    static let controlScript = #"""
+        const slider = byId("moment");
+
+        function setWindow(from, to) {
+          const length = Math.min(Math.max(to - from, Math.min(4, scale.length)), scale.length * 1.06);
+          const least = -0.03 * scale.length;
+          const begin = Math.min(Math.max(from, least), 1.03 * scale.length - length);
+          state.from = Math.max(begin, least);
+          state.to = state.from + length;
+          view.perUnit = view.plot / (state.to - state.from);
+          drawSoon();
+        }
+        function zoom(factor, place) {
+          const length = Math.min(Math.max((state.to - state.from) * factor, Math.min(4, scale.length)), scale.length * 1.06);
+          const share = (place - state.from) / (state.to - state.from);
+          setWindow(place - share * length, place + (1 - share) * length);
+        }
+        const showAll = () => setWindow(-0.03 * scale.length, 1.03 * scale.length);
+
+        // Redraws what depends on what changed.
+        function change(changes) {
+          Object.assign(state, changes);
+          slider.value = String(state.moment);
+          const time = moments[state.moment];
+          const words = timeText(time) + "  ·  " + (state.moment + 1) + " of " + moments.length;
+          byId("now").textContent = words;
+          slider.setAttribute("aria-valuetext", timeText(time) + ", moment " + (state.moment + 1) + " of " + moments.length);
+          byId("back").disabled = state.moment === 0;
+          byId("on").disabled = state.moment === moments.length - 1;
+          drawState();
+          drawEvents();
+          drawSoon();
+        }
+        // Chooses a moment and brings it into the window.
+        function goTo(index) {
+          const moment = Math.min(moments.length - 1, Math.max(0, index));
+          const place = placeOf(moments[moment]);
+          const length = state.to - state.from;
+          if (place < state.from || place > state.to) setWindow(place - 0.6 * length, place + 0.4 * length);
+          change({ moment });
+        }
+        // To the violation, with what led to it before its eyes.
+        function goToViolation() {
+          if (!breach) return;
+          const index = lastUpTo(moments, breach.time, identity);
+          const place = placeOf(breach.time);
+          const [from, to] = storyWindow();
+          if (place < state.from || place > state.to || state.to - state.from > 4 * (to - from)) setWindow(from, to);
+          goTo(index);
+        }
+        // The window of the last sixty events up to the violation, or to the beginning where there are not so many.
+        function storyWindow() {
+          const place = placeOf(breach.time);
+          const last = lastUpTo(places.events, place, identity);
+          const first = last < 80 ? -0.03 * scale.length : places.events[last - 60];
+          const length = Math.max(place - first, scale.length * 1e-6, 4);
+          return [place - 1.02 * length, place + 0.2 * length];
+        }
+
+        function resize() {
+          const width = Math.max(700, chart.clientWidth || 1200);
+          view.width = width;
+          view.plot = width - gutter;
+          view.perUnit = view.plot / (state.to - state.from);
+          byId("plot-box").setAttribute("width", view.plot);
+          drawLanes();
+          drawOverview();
+          drawSoon();
+        }
+
+        function fillHead() {
+          byId("title").textContent = data.title;
+          const lost = messages.filter(item => item.fate === "lost").length;
+          const ignored = messages.filter(item => item.fate === "ignored").length;
+          const fates = [[lost, "lost"], [ignored, "ignored"]].filter(([count]) => count > 0)
+            .map(([count, word]) => count.toLocaleString("en") + " " + word);
+          const parts = [counted(Math.max(0, lanes.length - 1), "device"), counted(messages.length, "message"),
+            counted(writes.length, "write"), counted(faults.length, "fault"), durationText(data.end) + " of virtual time"];
+          if (fates.length > 0) parts[1] += " (" + fates.join(", ") + ")";
+          byId("summary").textContent = parts.join(" · ");
+          byId("command").textContent = data.command;
+          byId("again").hidden = data.command === "";
+          byId("scenario").textContent = data.scenario;
+          byId("scenario-box").hidden = data.scenario === "";
+          const verdict = byId("verdict");
+          if (breach) {
+            const show = tag("button", { type: "button", id: "show" }, "Show it (f)");
+            show.addEventListener("click", goToViolation);
+            verdict.className = "broken";
+            verdict.append(tag("h2", {}, "✖ Rule broken: " + breach.rule),
+              tag("span", {}, "by ", tag("strong", {}, lanes[breach.lane].name), " at " + timeText(breach.time)), show,
+              tag("p", {}, breach.text));
+          } else {
+            verdict.className = "held";
+            verdict.append(tag("h2", {}, "✓ No rule was broken"));
+          }
+          byId("jump").hidden = byId("jump-key").hidden = !breach;
+          byId("events-title").textContent = breach ? "What led to it" : "What happened";
+        }
+        function fillLegend() {
+          const sample = (...children) => {
+            const picture = shape("svg", { width: 34, height: 16, "aria-hidden": "true" });
+            picture.append(...children);
+            return picture;
+          };
+          const add = (picture, text) => byId("legend").append(tag("li", {}, picture, text));
+          const messageWords = { arrived: "message", lost: "lost", ignored: "ignored: nobody waited", underWay: "under way at the end" };
+          for (const fate in messageWords) {
+            if (!messages.some(item => item.fate === fate)) continue;
+            const d = fate === "arrived" || fate === "ignored" ? "M1 8H32" : "M1 8H24";
+            add(sample(shape("path", { d, class: "message " + fate })), messageWords[fate]);
+          }
+          if (suspect >= 0) add(sample(shape("path", { d: "M1 8H32", class: "message arrived suspect" })), "the last before the violation");
+          for (const stage in stageWords) {
+            if (!writes.some(item => item.steps.some(step => step.stage === stage))) continue;
+            const children = [shape("rect", { x: 4, y: 1, width: 26, height: 14, rx: 2, class: "write " + stage })];
+            if (lastStages.has(stage) || stage === "rejected") {
+              children.push(shape("path", { d: signs[stage], class: "write-sign", transform: "translate(17 8)" }));
+            }
+            add(sample(...children), stage === "pending" ? "write pending" : stageWords[stage]);
+          }
+          if (faults.length > 0) add(sample(shape("rect", { x: 1, y: 1, width: 32, height: 14, class: "fault" })), "fault");
+          if (marks.length > 0) add(sample(shape("path", { d: "M17 3l5 5l-5 5l-5 -5Z", class: "mark" })), "mark");
+          const hasCursors = heldBy.some(held => held.has(""));
+          if (hasCursors) add(sample(shape("text", { x: 2, y: 12, class: "mono cursor" }, "▸a-7")), "cursor moves");
+          if (squeezedGaps > 0) add(sample(shape("rect", { x: 5, y: 1, width: 24, height: 14, class: "break" })), "idle time, squeezed");
+          if (breach) {
+            add(sample(shape("circle", { cx: 17, cy: 8, r: 6, class: "violation-ring" }),
+              shape("path", { d: "M14.5 5.5l5 5m0 -5l-5 5", class: "violation-cross" })), "rule broken");
+          }
+        }
+
+        function setScale(isTrue) {
+          const from = timeAt(state.from);
+          const to = timeAt(state.to);
+          const wasAll = state.to - state.from >= scale.length;
+          state.trueScale = isTrue;
+          scale = makeScale(isTrue);
+          workOutPlaces();
+          drawOverview();
+          if (wasAll) showAll(); else setWindow(placeOf(from), placeOf(to));
+        }
+
+        byId("copy").addEventListener("click", async () => {
+          const select = () => {
+            const range = document.createRange();
+            range.selectNodeContents(byId("command"));
+            getSelection().removeAllRanges();
+            getSelection().addRange(range);
+          };
+          try {
+            await navigator.clipboard.writeText(data.command);
+            byId("copy").textContent = "Copied";
+          } catch {
+            select();
+            byId("copy").textContent = document.execCommand("copy") ? "Copied" : "Selected: press Ctrl+C";
+          }
+        });
+        slider.addEventListener("input", () => goTo(Number(slider.value)));
+        byId("back").addEventListener("click", () => goTo(state.moment - 1));
+        byId("on").addEventListener("click", () => goTo(state.moment + 1));
+        const middle = () => {
+          const place = placeOf(moments[state.moment]);
+          return place >= state.from && place <= state.to ? place : (state.from + state.to) / 2;
+        };
+        byId("in").addEventListener("click", () => zoom(0.5, middle()));
+        byId("out").addEventListener("click", () => zoom(2, middle()));
+        byId("all").addEventListener("click", showAll);
+        byId("jump").addEventListener("click", goToViolation);
+        byId("true-scale").addEventListener("change", event => setScale(event.target.checked));
+        byId("filter").addEventListener("input", drawState);
+        byId("differing").addEventListener("change", drawState);
+        addEventListener("keydown", event => {
+          if (event.ctrlKey || event.metaKey || event.altKey) return;
+          const element = event.target;
+          const isWriting = element.matches?.("input[type=search], select, textarea");
+          if (isWriting) return;
+          const isSlider = element === slider;
+          const step = event.shiftKey ? 10 : 1;
+          const actions = {
+            ArrowLeft: () => goTo(state.moment - step), ArrowRight: () => goTo(state.moment + step),
+            Home: () => goTo(0), End: () => goTo(moments.length - 1),
+            f: goToViolation, Escape: unpin,
+            "+": () => zoom(0.5, middle()), "=": () => zoom(0.5, middle()), "-": () => zoom(2, middle()), "0": showAll,
+          };
+          const action = actions[event.key];
+          // The slider knows its own keys.
+          if (!action || isSlider && event.key.length > 1 && event.key !== "Escape") return;
+          event.preventDefault();
+          action();
+        });
+
+        fillHead();
+        fillLegend();
+        buildChart();
+        slider.max = String(moments.length - 1);
+        byId("scale-note").textContent = squeezedGaps === 0 ? "nothing to squeeze"
+          : counted(squeezedGaps, "idle stretch", "idle stretches") + " squeezed";
+        byId("true-scale").disabled = squeezedGaps === 0;
+        showAll();
+        isDrawn = true;
+        resize();
+        state.moment = breach ? lastUpTo(moments, breach.time, identity) : moments.length - 1;
+        if (breach) setWindow(...storyWindow());
+        change({});
+        draw();
+        new ResizeObserver(() => { if (chart.clientWidth !== view.width) resize(); }).observe(chart);
+        """#
+}

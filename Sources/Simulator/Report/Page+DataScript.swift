@@ -1,0 +1,127 @@
+extension Page {
+    /// Reads the timeline and makes of it what the rest asks for: moments, bars, holdings by key, events in words.
+    static let dataScript = #"""
+        const data = JSON.parse(document.getElementById("timeline").textContent);
+        const byId = id => document.getElementById(id);
+        const lanes = data.lanes;
+        const isLane = index => index >= 0 && index < lanes.length;
+        const messages = data.messages.filter(item => isLane(item.from) && isLane(item.to));
+        const writes = data.writes.filter(item => isLane(item.lane) && item.steps.length > 0);
+        const faults = data.faults.map(item => ({ ...item, lanes: item.lanes.filter(isLane) })).filter(item => item.lanes.length > 0);
+        const marks = data.marks.filter(item => isLane(item.lane));
+        const holdings = data.holdings.filter(item => isLane(item.lane));
+        const breach = data.breach && isLane(data.breach.lane) ? data.breach : null;
+        const lastStages = new Set(["confirmed", "rolledBack", "cleared"]);
+        const stageWords = { pending: "pending", acknowledged: "acknowledged", confirmed: "confirmed", rejected: "rejected",
+          rolledBack: "rolled back", cleared: "cleared" };
+
+        // What the reader sees now; every change goes through change().
+        const state = { moment: 0, from: 0, to: 1, trueScale: false, key: null, pinned: null, hover: null };
+
+        // The times at which anything happens, each once, in order.
+        const moments = (() => {
+          const times = [0, data.end];
+          for (const item of messages) times.push(item.sent, item.ended);
+          for (const item of writes) for (const step of item.steps) times.push(step.time);
+          for (const item of faults) times.push(item.from, item.to);
+          for (const item of marks) times.push(item.time);
+          for (const item of holdings) times.push(item.time);
+          if (breach) times.push(breach.time);
+          const sorted = Float64Array.from(times).sort();
+          return sorted.filter((time, index) => index === 0 || time !== sorted[index - 1]);
+        })();
+        const runEnd = moments[moments.length - 1];
+
+        // The index of the last element whose time is not after `time`; -1 where there is none.
+        function lastUpTo(list, time, timeOf) {
+          let low = 0;
+          let high = list.length;
+          while (low < high) {
+            const middle = (low + high) >> 1;
+            if (timeOf(list[middle]) <= time) low = middle + 1; else high = middle;
+          }
+          return low - 1;
+        }
+        const identity = value => value;
+        function momentNearest(time) {
+          const before = Math.max(0, lastUpTo(moments, time, identity));
+          const after = Math.min(moments.length - 1, before + 1);
+          return moments[after] - time < time - moments[before] ? after : before;
+        }
+
+        // A write as pieces of a bar. A stage that can be followed by another lasts to the next or to the run's end; a last one is a cap.
+        for (const write of writes) {
+          write.pieces = write.steps.map((step, index) => {
+            const next = write.steps[index + 1];
+            const isCap = !next && lastStages.has(step.stage);
+            return { stage: step.stage, from: step.time, to: next ? next.time : isCap ? step.time : runEnd, isCap };
+          });
+          write.from = write.steps[0].time;
+          write.to = write.pieces[write.pieces.length - 1].to;
+        }
+
+        // Bars of one lane that overlap in time lie in different rows; beyond eight they share the last.
+        const rowsOfLane = lanes.map((_, lane) => {
+          const ends = [];
+          for (const write of writes.filter(item => item.lane === lane).sort((one, other) => one.from - other.from)) {
+            let row = ends.findIndex(end => end < write.from);
+            if (row < 0) row = Math.min(ends.length, 7);
+            write.row = row;
+            ends[row] = Math.max(ends[row] ?? 0, write.to);
+          }
+          return ends.length;
+        });
+
+        // For each lane, what it held for each key, in order of time. The empty key is the cursor.
+        const heldBy = lanes.map(() => new Map());
+        for (const holding of holdings) {
+          const list = heldBy[holding.lane].get(holding.key);
+          if (list) list.push(holding); else heldBy[holding.lane].set(holding.key, [holding]);
+        }
+        function holdingAt(lane, key, time) {
+          const list = heldBy[lane].get(key);
+          if (!list) return null;
+          return list[lastUpTo(list, time, item => item.time)] ?? null;
+        }
+        const isNamedByBreach = key => {
+          if (!breach || key === "") return false;
+          const text = breach.text + " " + breach.rule;
+          for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) {
+            const isWord = /[\w-]/;
+            if (!isWord.test(text[at - 1] ?? " ") && !isWord.test(text[at + key.length] ?? " ")) return true;
+          }
+          return false;
+        };
+        // Those that the violation names come first.
+        const keys = [...new Set(holdings.map(item => item.key).filter(key => key !== ""))]
+          .sort((one, other) => isNamedByBreach(other) - isNamedByBreach(one) || one.localeCompare(other, "en", { numeric: true }));
+
+        // Everything that happened, one line each.
+        const events = (() => {
+          const list = [];
+          const add = (time, order, lanes, kind, text) => list.push({ time, order, lanes, kind, text });
+          const name = lane => lanes[lane].name;
+          for (const item of faults) {
+            add(item.from, 0, item.lanes, "fault", item.to > item.from ? item.label + " begins" : item.label);
+            if (item.to > item.from) add(item.to, 0, item.lanes, "fault", item.label + " ends");
+          }
+          for (const item of messages) {
+            add(item.sent, 4, [item.from, item.to], "sent", "→ " + name(item.to) + ": " + item.label);
+            if (item.fate === "arrived") add(item.ended, 1, [item.to, item.from], "arrived", "← " + name(item.from) + ": " + item.label);
+            if (item.fate === "lost") {
+              add(item.ended, 1, [item.from, item.to], "lost", "✕ lost on its way to " + name(item.to) + ": " + item.label);
+            }
+            if (item.fate === "ignored") {
+              add(item.ended, 1, [item.to, item.from], "ignored", "ignored, from " + name(item.from) + ": " + item.label);
+            }
+          }
+          for (const item of writes) {
+            const what = item.key + " " + item.label;
+            for (const step of item.steps) add(step.time, 2, [item.lane], "write", stageWords[step.stage] + ": " + what);
+          }
+          for (const item of marks) add(item.time, 3, [item.lane], "mark", item.label);
+          if (breach) add(breach.time, 5, [breach.lane], "breach", "breaks rule " + breach.rule + ": " + breach.text);
+          return list.sort((one, other) => one.time - other.time || one.order - other.order);
+        })();
+        """#
+}

@@ -1,0 +1,62 @@
+extension Page {
+    /// Messages: one path each, from the line of one lane to that of another.
+    static let messageScript = #"""
+        // What never arrived stops on its way.
+        const reach = { arrived: 1, ignored: 1, lost: 0.62, underWay: 0.75 };
+        // The last message that reached the lane of the violation before it did: what it was told when it broke the rule.
+        const suspect = breach ? messages.reduce((best, item, index) => {
+          const isBefore = item.to === breach.lane && item.fate === "arrived" && item.ended <= breach.time;
+          return isBefore && (best < 0 || item.ended >= messages[best].ended) ? index : best;
+        }, -1) : -1;
+        function drawMessages() {
+          const visible = [];
+          for (let index = 0; index < messages.length; index += 1) {
+            if (places.ended[index] >= state.from && places.sent[index] <= state.to) visible.push(index);
+          }
+          const groups = gathered(visible, limits.messages, (index, grain) => {
+            const item = messages[index];
+            const left = Math.round(xOf(places.sent[index]) / grain);
+            return [left, Math.round(xOf(places.ended[index]) / grain), item.from, item.to, item.fate, index === suspect].join(" ");
+          });
+          layers.messages.setAttribute("class", groups.length > 150 ? "crowded" : "");
+          const drawn = groups.map(group => {
+            const item = messages[group[0]];
+            const line = { kind: "message", indexes: group, fate: item.fate };
+            line.x1 = xOf(places.sent[group[0]]);
+            line.y1 = laneBoxes[item.from].line;
+            line.x2 = xOf(places.ended[group[0]]);
+            line.y2 = line.y1 + (laneBoxes[item.to].line - line.y1) * reach[item.fate];
+            return line;
+          });
+          // The troubled ones lie on top and name themselves first.
+          const weight = line => line.indexes[0] === suspect ? 2 : line.fate === "arrived" ? 0 : 1;
+          drawn.sort((one, other) => weight(one) - weight(other));
+          for (const line of drawn) {
+            const d = `M${pixel(line.x1)} ${line.y1}L${pixel(line.x2)} ${pixel(line.y2)}`;
+            const className = "message " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
+            layers.messages.append(shape("path", { d, class: className, "data-index": line.indexes[0] }));
+            targets.push(line);
+          }
+          // In a crowd only the troubled ones.
+          for (const line of drawn.reverse()) if (drawn.length <= 120 || weight(line) > 0) labelMessage(line);
+        }
+        // A label lies beside its arrow, where there is room for it.
+        function labelMessage(line) {
+          const item = messages[line.indexes[0]];
+          const text = line.indexes.length === 1 ? item.label : line.indexes.length + " messages";
+          const down = line.y2 > line.y1;
+          const className = "message-label " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
+          for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+            const x = line.x1 + (line.x2 - line.x1) * share + 6;
+            const y = line.y1 + (line.y2 - line.y1) * share + (down ? -1 : 8);
+            if (isOccupied(y)) continue;
+            if (label(layers.labels, x, y, text, className, 38)) return;
+          }
+        }
+        // Where a lane's own line or the bars of its writes are.
+        const isOccupied = y => laneBoxes.some((box, lane) => {
+          const isOverLine = y > box.line - 3 && y - 9 < box.line + 3;
+          return isOverLine || rowsOfLane[lane] > 0 && y > box.bars - 2 && y - 10 < box.bars + rowsOfLane[lane] * rowHeight;
+        });
+        """#
+}
