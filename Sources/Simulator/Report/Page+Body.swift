@@ -31,12 +31,12 @@ extension Page {
                 <button type="button" id="jump" title="Go to the violation (f)">Violation</button>
               </span>
               <label class="switch"><input type="checkbox" id="true-scale"> True time scale</label>
-              <span id="scale-note" class="muted"></span>
+              <span class="muted"><span id="scale-note"></span> <span id="crowd-note"></span></span>
               <span class="muted keys">wheel zooms · drag pans · click pins · <kbd>←</kbd> <kbd>→</kbd> moment
                 <span id="jump-key">· <kbd>f</kbd> violation</span></span>
             </div>
           </section>
-          <section aria-label="Lanes over virtual time">
+          <section class="wide" aria-label="Lanes over virtual time">
             <ul id="legend" aria-label="Legend"></ul>
             <svg id="overview" role="img" aria-label="The whole run; the frame is what the chart below shows"></svg>
             <svg id="chart" tabindex="0" role="group" aria-describedby="chart-help"

@@ -7,7 +7,7 @@ extension Page {
         const lanesTop = breach ? 56 : 30;
         const rowHeight = 19;
         // No more elements of a kind than this are drawn, however many messages a run has: those in the same place are drawn as one.
-        const limits = { messages: 700, pieces: 700, marks: 300, cursors: 300, faults: 150, breaks: 120, labels: 120 };
+        const limits = { arrived: 800, troubled: 400, pieces: 700, marks: 300, cursors: 300, faults: 150, breaks: 120, labels: 120 };
         const view = { width: 1200, plot: 1010, perUnit: 1 };
 
         // Where each lane lies, from its top: faults' labels, marks' labels, the line of life, cursors, the writes' bars.
@@ -48,16 +48,27 @@ extension Page {
           return true;
         }
 
-        // Gathers what would be drawn in the same place. The places grow coarser until no more than `limit` are left.
-        function gathered(items, limit, placeOfItem) {
-          for (let grain = 2; ; grain *= 2) {
+        // Gathers what is of one kind and would be drawn in the same place, from `leftOf` to `rightOf` in pixels. The places grow coarser
+        // until no more than `limit` are left. The one in the middle stands for its group, so that a crowd does not line up in columns.
+        function gathered(items, limit, kindOf, leftOf, rightOf = leftOf) {
+          const kinds = new Map();
+          const bounded = x => Math.min(8000, Math.max(-8000, x));
+          const spots = items.map(item => {
+            const name = kindOf(item);
+            if (!kinds.has(name)) kinds.set(name, kinds.size);
+            return { item, kind: kinds.get(name), left: bounded(leftOf(item)), right: bounded(rightOf(item)) };
+          });
+          for (let grain = 2; ; grain *= 1.5) {
             const groups = new Map();
-            for (const item of items) {
-              const key = placeOfItem(item, grain);
+            for (const { item, kind, left, right } of spots) {
+              const key = (kind * 8192 + Math.round(left / grain)) * 8192 + Math.round(right / grain);
               const group = groups.get(key);
               if (group) group.push(item); else groups.set(key, [item]);
             }
-            if (groups.size <= limit || grain > 4096) return [...groups.values()];
+            if (groups.size > limit && grain < 4096) continue;
+            const lists = [...groups.values()];
+            for (const list of lists) list.unshift(...list.splice(list.length >> 1, 1));
+            return lists;
           }
         }
 

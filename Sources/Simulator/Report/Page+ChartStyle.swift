@@ -82,7 +82,8 @@ extension Page {
         td.breach { outline: 3px solid var(--violation); outline-offset: -3px; }
         td .differs-word { color: var(--differs-line); font-size: 12px; font-weight: 600; display: block; }
         td.fresh .value::after { content: " ● new"; color: var(--now); font-size: 11px; }
-        .chip { display: inline-block; border-radius: 4px; padding: 0 6px; font-size: 11.5px; font-weight: 600; color: #101418; }
+        .chip { display: block; width: max-content; margin: 2px 0; border-radius: 4px; padding: 0 6px; font-size: 11.5px;
+          font-weight: 600; color: #101418; }
         .chip.pending { background: repeating-linear-gradient(135deg, #e69f00 0 5px, #ffcf66 5px 10px); }
         .chip.acknowledged { background: var(--acknowledged); }
         .chip.rejected { background: repeating-linear-gradient(45deg, #d55e00 0 4px, #f59a55 4px 8px); }

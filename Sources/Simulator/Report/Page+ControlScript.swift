@@ -112,7 +112,8 @@ extension Page {
             const d = fate === "arrived" || fate === "ignored" ? "M1 8H32" : "M1 8H24";
             add(sample(shape("path", { d, class: "message " + fate })), messageWords[fate]);
           }
-          if (suspect >= 0) add(sample(shape("path", { d: "M1 8H32", class: "message arrived suspect" })), "the last before the violation");
+          const suspectSample = shape("path", { d: "M1 8H32", class: "message arrived suspect" });
+          if (suspect >= 0) add(sample(suspectSample), "the last to arrive before the violation");
           for (const stage in stageWords) {
             if (!writes.some(item => item.steps.some(step => step.stage === stage))) continue;
             const children = [shape("rect", { x: 4, y: 1, width: 26, height: 14, rx: 2, class: "write " + stage })];

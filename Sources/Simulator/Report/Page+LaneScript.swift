@@ -44,11 +44,9 @@ extension Page {
 
         function drawFaults() {
           const visible = faults.map((_, index) => index).filter(index => isVisible(...places.faults[index]));
-          const groups = gathered(visible, limits.faults, (index, grain) => {
-            const [from, to] = places.faults[index];
-            const fault = faults[index];
-            return [Math.round(xOf(from) / grain), Math.round(xOf(to) / grain), fault.label, fault.lanes].join(" ");
-          });
+          const kindOf = index => faults[index].lanes + " " + faults[index].label;
+          const bound = side => index => xOf(places.faults[index][side]);
+          const groups = gathered(visible, limits.faults, kindOf, bound(0), bound(1));
           for (const group of groups) {
             const fault = faults[group[0]];
             const left = Math.max(gutter - 6, xOf(places.faults[group[0]][0]));
@@ -80,11 +78,8 @@ extension Page {
             const end = piece.isCap ? to + capWidth / view.perUnit : to;
             if (isVisible(from, end)) pieces.push({ write, index, piece, from, to });
           }));
-          const groups = gathered(pieces, limits.pieces, (item, grain) => {
-            const left = Math.round(xOf(item.from) / grain);
-            const right = Math.round(xOf(item.to) / grain);
-            return [item.write.lane, item.write.row, item.piece.stage, left, right].join(" ");
-          });
+          const kindOf = item => item.write.lane + " " + item.write.row + " " + item.piece.stage;
+          const groups = gathered(pieces, limits.pieces, kindOf, item => xOf(item.from), item => xOf(item.to));
           for (const group of groups) {
             const { write, index, piece, from, to } = group[0];
             const left = Math.max(gutter - 4, xOf(from));

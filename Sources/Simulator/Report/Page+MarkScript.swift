@@ -3,8 +3,7 @@ extension Page {
     static let markScript = #"""
         function drawMarks() {
           const visible = marks.map((_, index) => index).filter(index => isVisible(places.marks[index], places.marks[index]));
-          const placeOfMark = (index, grain) => marks[index].lane + " " + Math.round(xOf(places.marks[index]) / (2 * grain));
-          const groups = gathered(visible, limits.marks, placeOfMark);
+          const groups = gathered(visible, limits.marks, index => marks[index].lane, index => xOf(places.marks[index]));
           for (const group of groups) {
             const mark = marks[group[0]];
             const x = xOf(places.marks[group[0]]);
@@ -22,7 +21,7 @@ extension Page {
             const place = places.cursors[lane][index];
             if (isVisible(place, place) && list[index - 1]?.value !== holding.value) changes.push({ lane, holding, place });
           }));
-          const groups = gathered(changes, limits.cursors, (item, grain) => item.lane + " " + Math.round(xOf(item.place) / grain));
+          const groups = gathered(changes, limits.cursors, item => item.lane, item => xOf(item.place));
           for (const group of groups) {
             const { lane, holding, place } = group[group.length - 1];
             const x = xOf(place);

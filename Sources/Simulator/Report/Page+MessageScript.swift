@@ -8,17 +8,21 @@ extension Page {
           const isBefore = item.to === breach.lane && item.fate === "arrived" && item.ended <= breach.time;
           return isBefore && (best < 0 || item.ended >= messages[best].ended) ? index : best;
         }, -1) : -1;
+        // Only messages of one kind can be drawn as one.
+        const messageKinds = messages.map((item, index) => [item.from, item.to, item.fate, index === suspect].join(" "));
         function drawMessages() {
           const visible = [];
           for (let index = 0; index < messages.length; index += 1) {
             if (places.ended[index] >= state.from && places.sent[index] <= state.to) visible.push(index);
           }
-          const groups = gathered(visible, limits.messages, (index, grain) => {
-            const item = messages[index];
-            const left = Math.round(xOf(places.sent[index]) / grain);
-            return [left, Math.round(xOf(places.ended[index]) / grain), item.from, item.to, item.fate, index === suspect].join(" ");
-          });
+          const hasArrived = index => messages[index].fate === "arrived";
+          const spotted = (indexes, limit) =>
+            gathered(indexes, limit, index => messageKinds[index], index => xOf(places.sent[index]), index => xOf(places.ended[index]));
+          const groups = [...spotted(visible.filter(hasArrived), limits.arrived),
+            ...spotted(visible.filter(index => !hasArrived(index)), limits.troubled)];
           layers.messages.setAttribute("class", groups.length > 150 ? "crowded" : "");
+          byId("crowd-note").textContent = groups.length === visible.length ? ""
+            : "· " + counted(visible.length, "message") + " drawn as " + counted(groups.length, "arrow") + ": zoom in";
           const drawn = groups.map(group => {
             const item = messages[group[0]];
             const line = { kind: "message", indexes: group, fate: item.fate };
@@ -36,6 +40,9 @@ extension Page {
             const className = "message " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
             layers.messages.append(shape("path", { d, class: className, "data-index": line.indexes[0] }));
             targets.push(line);
+          }
+          for (const { fate, x2, y2 } of drawn) {
+            if (fate === "lost") taken.push({ left: x2 - 6, right: x2 + 6, top: y2 - 6, bottom: y2 + 6 });
           }
           // In a crowd only the troubled ones.
           for (const line of drawn.reverse()) if (drawn.length <= 120 || weight(line) > 0) labelMessage(line);

@@ -124,6 +124,7 @@ extension Page {
           if (target) {
             state.pinned = target;
             showTip(target, event);
+            drawHovered();
           } else if (x >= gutter) goTo(momentNearest(timeAt(placeAtX(x))));
         });
         chart.addEventListener("pointercancel", () => { drag = null; });

@@ -9,20 +9,30 @@ extension Page {
           return gaps.length === 0 ? Infinity : Math.max(10 * gaps[gaps.length >> 1], runEnd / 1e7);
         })();
 
-        // Stretches of time, each with its places. A squeezed one is a little longer the longer its time.
+        // Stretches of time, each with its places. A squeezed one is a little longer the longer its time; all of them together take no more
+        // room than what is left.
         function makeScale(isTrue) {
           const stretches = [];
+          const isIdle = gap => !isTrue && gap > 2 * gapLimit;
+          const weightOf = gap => 1 + 0.5 * Math.log10(gap / gapLimit);
+          let active = 0;
+          let weights = 0;
+          for (let index = 1; index < moments.length; index += 1) {
+            const gap = moments[index] - moments[index - 1];
+            if (isIdle(gap)) weights += weightOf(gap); else active += gap;
+          }
+          const unit = Math.min(gapLimit, active / weights);
           let place = 0;
           let begin = moments[0];
           const add = (from, to, length, isGap) => {
             stretches.push({ from, to, begin: place, end: place + length, isGap });
             place += length;
           };
-          for (let index = 1; index < moments.length && !isTrue; index += 1) {
+          for (let index = 1; index < moments.length; index += 1) {
             const gap = moments[index] - moments[index - 1];
-            if (gap <= 2 * gapLimit) continue;
+            if (!isIdle(gap)) continue;
             if (moments[index - 1] > begin) add(begin, moments[index - 1], moments[index - 1] - begin, false);
-            add(moments[index - 1], moments[index], gapLimit * (1 + 0.5 * Math.log10(gap / gapLimit)), true);
+            add(moments[index - 1], moments[index], unit * weightOf(gap), true);
             begin = moments[index];
           }
           if (runEnd > begin || stretches.length === 0) add(begin, runEnd, Math.max(1, runEnd - begin), false);

@@ -1,7 +1,8 @@
 extension Page {
     /// The table of what each lane holds at the moment chosen.
     static let stateScript = #"""
-        const rowLimit = 150;
+        const rowLimit = 80;
+        const valueLimit = 400;
         const stageChips = [["rejected", /\brejected\b/i], ["rolledBack", /\brolled[ -]?back\b/i], ["pending", /\bpending\b/i],
           ["acknowledged", /\backnowledged\b/i], ["stale", /\bstale\b/i]];
         const chipWords = { ...stageWords, stale: "stale" };
@@ -29,7 +30,10 @@ extension Page {
           if (cell.stage) element.classList.add(cell.stage);
           if (cell.isFresh) element.classList.add("fresh");
           if (breach?.lane === lane && breach.time === moments[state.moment] && isNamedByBreach(key)) element.classList.add("breach");
-          element.append(tag("span", { class: "value" }, cell.text));
+          const isLong = cell.text.length > valueLimit;
+          const value = tag("span", { class: "value" }, isLong ? cell.text.slice(0, valueLimit) + "…" : cell.text);
+          if (isLong) value.title = cell.text;
+          element.append(value);
           if (cell.stage) element.append(tag("span", { class: "chip " + cell.stage }, chipWords[cell.stage]));
           if (cell.detail) element.append(tag("span", { class: "detail" }, cell.detail));
           if (cell.differs) {

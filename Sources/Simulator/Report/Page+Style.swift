@@ -61,6 +61,8 @@ extension Page {
         #legend { display: flex; flex-wrap: wrap; gap: 2px 16px; list-style: none; margin: 8px 0 4px; padding: 0; font-size: 12.5px; }
         #legend li { display: inline-flex; gap: 6px; align-items: center; }
         #overview, #chart { display: block; width: 100%; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; }
+        .wide { overflow-x: auto; }
+        .wide > svg { min-width: 700px; }
         #overview { height: 46px; margin-bottom: 6px; cursor: pointer; touch-action: none; }
         #chart { cursor: crosshair; touch-action: pan-y; user-select: none; }
         #chart.dragging { cursor: grabbing; }

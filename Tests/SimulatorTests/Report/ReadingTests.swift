@@ -212,4 +212,46 @@ struct ReadingTests {
         #expect(told.dimmed > 0)
         #expect(told.filtered == ["", "customers/8"])
     }
+
+    @Test("sees days of sleep squeezed to no more than half of the axis, and as they are on the true scale")
+    func axis() async throws {
+        // Given: bursts of a few milliseconds, seconds and days apart.
+        struct Axis: Decodable {
+            let squeezed, real: [Double]
+            let labels: [String]
+        }
+        var timeline = Timeline(title: "sleepers", lanes: [.init(name: "server", detail: ""), .init(name: "phone", detail: "")])
+        let day: Int64 = 86_400_000
+        for burst in 0..<20 {
+            let begin = Int64(burst) * 5_000 + Int64(burst / 5) * 3 * day
+            for step in 0..<4 as Range<Int64> {
+                let sent = begin + 7 * step
+                timeline.messages.append(.init(from: 1, to: 0, sent: sent, ended: sent + 4, fate: .arrived, label: "GET"))
+            }
+        }
+        timeline.end = 10 * day
+        // When: where each message begins, as a share of the width from the first to the last.
+        let axis: Axis = try await Browser().findings(
+            in: timeline.page(),
+            #"""
+            const places = () => {
+              const list = all("#layer-messages path").sort((one, other) => one.dataset.index - other.dataset.index)
+                .map(path => Number(path.getAttribute("d").match(/^M([-\d.]+)/)[1]));
+              return list.map(x => (x - list[0]) / (list[list.length - 1] - list[0]));
+            };
+            await click("all");
+            const squeezed = places();
+            const labels = all(".break-label").map(element => element.textContent);
+            await click("true-scale");
+            return { squeezed, real: places(), labels };
+            """#)
+        // Then: every burst can be told from the next, and each message of a burst from the others.
+        #expect(axis.squeezed.count == timeline.messages.count)
+        #expect(axis.squeezed.enumerated().allSatisfy { index, place in index == 0 || place > axis.squeezed[index - 1] })
+        let bursts = stride(from: 0, to: 80, by: 4).map { axis.squeezed[$0 + 3] - axis.squeezed[$0] }
+        #expect(bursts.reduce(0, +) > 0.35)
+        #expect(axis.labels.contains("2 d 23 h") || axis.labels.contains("3 d"))
+        // On the true scale the five bursts of a day lie on one spot, and are drawn as one.
+        #expect(axis.real.count < 10)
+    }
 }
