@@ -18,6 +18,14 @@ extension CurlCase {
         .problem(
             "a number that skips one", given: [first], batch(#"{"number":3,"op":"delete","key":"c/1"}"#), 409, "write-gap",
             body: [#""expected":2"#]),
+        .problem(
+            "a batch of another history", given: [first],
+            post("writes", #"{"client":"d1","epoch":"another","writes":[{"number":2,"op":"delete","key":"c/1"}]}"#), 410, "epoch-changed",
+            fields: ["freshet-cursor": "-1"], body: ["of epoch another", "last number of d1"]),
+        .problem(
+            "an epoch that is none",
+            post("writes", #"{"client":"d1","epoch":"no-epoch","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#), 400, "invalid-json",
+            body: ["before its dash"]),
         CurlCase(
             "a bad write does not block those behind it",
             batch(#"{"number":1,"op":"patch","key":"c/1","value":{}},{"number":2,"op":"put","key":"c/1","value":[1]}"#), 200,

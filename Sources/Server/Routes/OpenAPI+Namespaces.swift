@@ -10,6 +10,7 @@ extension OpenAPI {
               "200": {"description": "One result a write, in order.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "409": {"$ref": "#/components/responses/gap"},
+              "410": {"$ref": "#/components/responses/otherEpoch"},
               "413": {"$ref": "#/components/responses/tooLarge"},
               "500": {"$ref": "#/components/responses/storageFailed"},
               "503": {"$ref": "#/components/responses/overloaded"},

@@ -36,7 +36,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// `POST …/writes`.
+    /// `POST …/writes`. Nothing is done if the batch names another history than the one that the transaction finds.
     package static func batch(
         _ batch: WriteBatch, in namespace: Namespace, then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {
@@ -48,7 +48,8 @@ extension Submission {
                     number: $0.number, key: $0.key, operation: $0.operation, preconditions: $0.ifRevision.map { [.revision($0)] } ?? [])
             }
             return try context.write(to: namespace) { applier in
-                try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
+                if let problem = batch.mismatch(with: applier.namespace.state.epoch) { return .failure(problem) }
+                return try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
             }
         }
     }
@@ -158,6 +159,17 @@ extension Submission.Context {
         let cursor = namespace.state.cursor
         log.add(applier.changes, to: name, cursor: cursor)
         return Committed(result, cursor)
+    }
+}
+
+extension WriteBatch {
+    /// Why the batch may not be applied in this history, if it may not.
+    fileprivate func mismatch(with present: Epoch) -> Problem? {
+        guard let epoch, epoch != present else { return nil }
+        return Problem(
+            .epochChanged,
+            "The batch is of epoch \(epoch), and the namespace is in \(present). "
+                + "Ask for the last number of \(client) here, number what is above it from there, and send it with this epoch.")
     }
 }
 

@@ -27,7 +27,7 @@ import Testing
         case .deleteRecord: committed.union(["404", "409", "412"])
         case .listRecords: failed.union(["200", "503"])
         case .read: failed.union(["200", "413", "503"])
-        case .write: committed.union(["409", "413"])
+        case .write: committed.union(["409", "410", "413"])
         case .invalidate: committed.union(["413"])
         case .getClient, .getNamespace: failed.union(["200"])
         case .getChanges: failed.union(["200", "204", "410", "503"])

@@ -53,6 +53,54 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func aBatchOfAnotherHistoryHasNoEffect(_ kind: StoreKind) throws {
+        // Given: the first write was lost by the restored back-up, and its number given anew
+        let fixture = try StoreFixture(kind)
+        let old = try fixture.cursor(0).epoch
+        let delayed = try batch(of: old, Write(1, "a/1", .put(json: "\"of before\"")))
+        _ = try fixture.commit { .rotateEpochs(seed: 7, then: $0) }.result.get()
+        let present = try fixture.cursor(0).epoch
+        // When
+        let refused = try fixture.commit { .batch(delayed, in: fixture.namespace, then: $0) }
+        // Then
+        guard case .failure(let problem) = refused.result else { throw Unexpected(what: "it was applied in \(present)") }
+        #expect(problem.code == .epochChanged && problem.status == 410)
+        #expect(problem.detail.contains(old.token) && problem.detail.contains(present.token))
+        #expect(try refused.cursor == fixture.cursor(0))
+        #expect(try fixture.value("a/1") == nil)
+        #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 0)
+        // When: the number is free for the write that has it now
+        let renumbered = try batch(of: present, Write(1, "a/2", .put(json: "1")))
+        let outcomes = try fixture.commit { .batch(renumbered, in: fixture.namespace, then: $0) }.result.get()
+        // Then
+        #expect(outcomes.map(\.brief) == ["1 applied 1"])
+        #expect(try fixture.commit { .batch(renumbered, in: fixture.namespace, then: $0) }.result.get() == outcomes)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theHistoryIsThatOfTheTransactionNotOfTheArrival(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/1", "1")
+        let batch = try batch(of: fixture.cursor(0).epoch, Write(1, "a/1", .put(json: "2")))
+        let dropped = Told<Bool>()
+        let told = Told<[WriteOutcome]>()
+        // When: the namespace is dropped in the same group, before it
+        try GroupCommit.commit(
+            [.drop(fixture.namespace, then: dropped.hear), .batch(batch, in: fixture.namespace, then: told.hear)], to: fixture.store,
+            at: Timestamp(milliseconds: 1_000), valueLimit: 1_000
+        ).complete()
+        // Then
+        guard case .failure(let problem) = try told.once().result else { throw Unexpected(what: "it was applied") }
+        #expect(try problem.code == .epochChanged && dropped.once().result.get())
+        #expect(try fixture.value("a/1") == nil)
+    }
+
+    private func batch(of epoch: Epoch, _ write: Write) throws -> WriteBatch {
+        WriteBatch(client: try ClientIdentifier("phone"), epoch: epoch, writes: [write])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func devicesAndNamespacesCountForThemselves(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)
