@@ -21,6 +21,8 @@ struct Fetches: Sendable {
         var notBefore: Int64 = 0
         var backoff = Backoff()
         var needsFreshToken = false
+        /// Whether it waits since nothing came back, rather than since the server said so.
+        var lacksContact = false
     }
 
     /// A caller with the views that it has so far.
@@ -102,6 +104,9 @@ struct Fetches: Sendable {
 
     /// Positions of another history mean nothing here.
     mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }
+
+    /// The server is there again: what failed for want of it need not wait on.
+    mutating func regainContact() { for key in order where items[key]?.lacksContact == true { update(key) { $0.notBefore = 0 } } }
 
     mutating func wake() { for key in order { update(key) { ($0.notBefore, $0.attempts) = (0, 0) } } }
 

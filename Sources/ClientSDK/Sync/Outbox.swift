@@ -37,6 +37,9 @@ struct Outbox: Sendable {
     /// The keys with writes that wait for the base only, in order.
     var keysAwaitingBase: [RecordKey] { awaitingBase.sorted() }
 
+    /// Whether there are writes that are to be merged.
+    var isMerging: Bool { !merging.isEmpty }
+
     /// The keys with writes that are to be merged, in order.
     var mergingKeys: [RecordKey] { merging.sorted() }
 

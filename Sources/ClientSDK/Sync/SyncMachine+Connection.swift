@@ -78,6 +78,8 @@ extension SyncMachine {
         feed.backoff.reset()
         sender.notBefore = 0
         sender.backoff.reset()
+        mergesNotBefore = 0
+        mergesBackoff.reset()
         verifier.notBefore = 0
         verifier.backoff.reset()
         fetches.wake()
@@ -150,6 +152,7 @@ extension SyncMachine {
         consider(verifier.notBefore, if: isRunning && isVerifying && verifier.isIdle)
         consider(sender.notBefore, if: isRunning && sender.request == nil && !sender.isDeciding && wantsToSend)
         if isRunning, let time = fetches.nextAttempt(after: now.uptime) { deadline = min(deadline, time) }
+        consider(mergesNotBefore, if: isRunning && outbox.isMerging)
         return deadline == Int64.max ? nil : deadline
     }
 

@@ -240,6 +240,7 @@ extension SyncMachine {
         guard var item = fetches.items[key] else { return }
         item.attempts += 1
         item.isUnderWay = false
+        item.lacksContact = if case .offline = failure { true } else { false }
         item.notBefore = now.uptime + item.backoff.next(settings, &chance, retryAfter: retryAfter)
         let isGivenUp = isFinal || item.attempts >= settings.fetchAttempts
         guard isGivenUp, !item.askers.isEmpty else { return fetches.update(key) { $0 = item } }

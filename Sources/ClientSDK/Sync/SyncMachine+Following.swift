@@ -59,7 +59,10 @@ extension SyncMachine {
 
     private mutating func heardFromFeed(_ request: Outstanding, isPoll: Bool, isNews: Bool) {
         // Contact is there again: what waited for it need not wait on.
-        if feed.offlineSince != nil, case .transport? = sender.trouble { sender.notBefore = 0 }
+        if feed.offlineSince != nil {
+            if case .transport? = sender.trouble { sender.notBefore = 0 }
+            fetches.regainContact()
+        }
         feed.offlineSince = nil
         feed.trouble = nil
         feed.needsFreshToken = false

@@ -3,7 +3,7 @@ import FreshetWire
 /// Conflicts that the user's closure resolves: the rejected write goes on as a new one over the record that it met.
 extension SyncMachine {
     mutating func advanceMerges() {
-        guard now.uptime >= sender.notBefore else { return }
+        guard now.uptime >= mergesNotBefore else { return }
         for key in outbox.mergingKeys {
             guard let pending = outbox.keys[key] else { continue }
             for row in pending.rows where row.state == .merging && openMerges[row.receipt] == nil {

@@ -90,7 +90,7 @@ extension SyncMachine {
             verifier.isStoring = false
             verifier.again = []
             if case .disk? = feed.trouble { feed.trouble = nil }
-        case .merged: break
+        case .merged: mergesBackoff.reset()
         case .cleared: break
         }
     }
@@ -111,7 +111,7 @@ extension SyncMachine {
         case .merged:
             // The closure is asked again.
             openMerges = [:]
-            sender.notBefore = now.uptime + sender.backoff.next(settings, &chance)
+            mergesNotBefore = now.uptime + mergesBackoff.next(settings, &chance)
         }
     }
 

@@ -77,6 +77,8 @@ extension SyncMachine {
         readForMerge = []
         story.clear()
         feed = Feed()
+        mergesNotBefore = 0
+        mergesBackoff.reset()
         sender = Sender()
         verifier = Verifier()
         notBefore = 0

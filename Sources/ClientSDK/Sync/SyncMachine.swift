@@ -41,6 +41,9 @@ package struct SyncMachine: Sendable {
     var pendingClear: (client: ClientIdentifier, token: Token)?
     /// Conflicts that the user's closure has, with the record that it was shown.
     var openMerges: [Receipt: Entry] = [:]
+    /// Not before then are closures called again after the disk did not take what they made.
+    var mergesNotBefore: Int64 = 0
+    var mergesBackoff = Backoff()
     /// Keys that were read since one of their writes was rejected.
     var readForMerge: Set<RecordKey> = []
 

@@ -138,6 +138,68 @@ import Testing
         #expect(scene.verdict(2) == .applied(Scene.revision(13)))
     }
 
+    @Test func aMergeDoesNotWaitForTheBackOffOfOtherWrites() {
+        // Given: rejected without the record, so it is read; meanwhile a batch of another key fails
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1)], at: 12)
+        scene.put("c/2", "2")
+        scene.replyToWrites(.problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: 60_000))
+        // When
+        scene.answerFetch(.missing(Scene.position(12)))
+        // Then
+        #expect(scene.device.merges.count == 1)
+    }
+
+    @Test func aMergeThatTheDiskDoesNotTakeIsAskedForAgainByTheTimer() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        scene.device.merges = []
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        // When
+        scene.device.failNext(.full)
+        // Then: not at once, and not only when something else happens
+        #expect(scene.device.merges.isEmpty)
+        #expect((scene.device.deadline ?? .max) < scene.device.uptime + 1_000)
+        scene.device.fireTimer()
+        #expect(scene.device.merges.count == 1)
+    }
+
+    @Test func aReadForAMergeGoesOnAsSoonAsThereIsContact() {
+        // Given: a long time without a network
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1)], at: 12)
+        for _ in 0..<60 {
+            for request in scene.device.open { scene.device.reply(request.id, .failure(.unreachable("no route"))) }
+            scene.device.fireTimer()
+        }
+        for request in scene.device.open { scene.device.reply(request.id, .failure(.unreachable("no route"))) }
+        while scene.feed == nil { scene.device.fireTimer() }
+        for request in scene.fetches { scene.device.reply(request.id, .failure(.unreachable("no route"))) }
+        #expect(scene.fetches.isEmpty)
+        // When
+        scene.page([], to: 12)
+        // Then
+        #expect(!scene.fetches.isEmpty)
+    }
+
+    @Test func contactDoesNotShortenWhatTheServerAskedFor() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1)], at: 12)
+        scene.answerFetch(.problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: 60_000))
+        scene.replyToFeed(.failure(.unreachable("no route")))
+        scene.device.fireTimer()
+        // When
+        scene.page([], to: 12)
+        // Then
+        #expect(scene.fetches.isEmpty)
+    }
+
     @Test func theClosureMayYield() {
         // Given
         var scene = live()
