@@ -93,6 +93,8 @@ struct PendingKey: Hashable, Sendable {
     mutating func settle(_ horizon: Horizon) -> [Receipt] {
         for place in rows.indices {
             guard rows[place].effect != .replayed, case .applied(let position) = rows[place].state else { continue }
+            // Whether a record of another history holds it, its position does not tell.
+            if let base, base.epoch != position.epoch { continue }
             if !horizon.covers(position, of: key, base: base) { rows[place].effect = .replayed }
         }
         if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
@@ -172,7 +174,11 @@ struct Horizon: Sendable {
         switch row.state {
         case .pending: return row.number <= sentThrough
         case .settled(let position): return !covers(position, of: key, base: base)
-        case .applied, .merging: return false
+        // Whether a record of another history holds it, its position does not tell.
+        case .applied(let position):
+            guard let base, base.epoch != position.epoch else { return false }
+            return !covers(position, of: key, base: base)
+        case .merging: return false
         }
     }
 }

@@ -182,6 +182,52 @@ import Testing
         #expect(scene.numbers == [1, 2, 3])
     }
 
+    @Test func anIncrementThatTheOldRecordMayHoldIsNotCountedTwice() {
+        // Given: the record came while nobody knew whether it held the increment (it did), and there was none before to show
+        var scene = Scene.live(.held)
+        _ = scene.set("c/1", Scene.increment())
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 11, Scene.json(#"{"n":1}"#)), Scene.position(11)))
+        #expect(scene.view("c/1").value == .unknown)
+        // When: a back-up that holds it is restored, and it gets its verdict in the new history
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        if scene.status == nil { scene.pass(1_000) }
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 1), Scene.position(11, "b")))
+        scene.device.settleDisk()
+        scene.results([Scene.applied(1, 11)], at: 11, "b")
+        // Then
+        #expect(scene.verdict(1) == .applied(Scene.revision(11)))
+        #expect(scene.text("c/1") != #"{"n":2}"#)
+        // Then: and it shows as soon as the record was looked at in this history
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 11, Scene.json(#"{"n":1}"#)), Scene.position(11, "b")))
+        #expect(scene.text("c/1") == #"{"n":1}"#)
+        #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test func anOlderRecordIsShownUntilTheNewHistoryTells() {
+        // Given: the record of 11 may or may not hold the increment (it does), so that of 4 is shown
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":0}"#)])
+        _ = scene.set("c/1", Scene.increment())
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        scene.page([Scene.put("c/1", 12, #"{"n":1,"other":1}"#)], to: 12)
+        #expect(scene.text("c/1") == #"{"n":1}"#)
+        // When
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        if scene.status == nil { scene.pass(1_000) }
+        guard let status = scene.status else { Issue.record("not compared"); return }
+        scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 1), Scene.position(12, "b")))
+        scene.device.settleDisk()
+        scene.results([Scene.applied(1, 11)], at: 12, "b")
+        // Then
+        #expect(scene.text("c/1") == #"{"n":1}"#)
+        scene.page([Scene.put("c/1", 12, #"{"n":1,"other":1}"#)], to: 12, "b")
+        #expect(scene.text("c/1") == #"{"n":1,"other":1}"#)
+        #expect(scene.device.store.rows.isEmpty && scene.device.store.frozen.isEmpty)
+    }
+
     @Test func aConditionOfAnotherHistoryNeverHoldsByAccident() {
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
