@@ -27,7 +27,7 @@ enum ReplyDecoder {
         case (.record(let key, _), 200): return .record(try record(key, reply), try required(cursor))
         case (.record, 304): return .notModified(try required(cursor))
         case (.record, 404) where cursor != nil: return .missing(try required(cursor))
-        case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), cursor)
+        case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), try required(cursor))
         case (_, 400...599): return .problem(problem(reply), cursor: cursor, retryAfter: retryAfter(reply))
         default: return .garbage("status \(reply.status) answers no request of this kind: check the URL and what stands between")
         }

@@ -73,7 +73,8 @@ enum Intent: Sendable {
     case sets
     case results(WriteResults)
     case fetched([Fetches.Arrival])
-    case reconcile(last: Int64)
+    /// The server's last number of ours, and when it was that.
+    case reconcile(last: Int64, at: Cursor)
     case heldVerified([HeldKey], ReadsResponse)
     case verificationOver
     case merged(Receipt, Resolution)
@@ -82,11 +83,11 @@ enum Intent: Sendable {
     var epoch: Epoch? {
         switch self {
         case .page(let page, _): page.cursor.epoch
-        case .quiet(let cursor): cursor.epoch
+        case .quiet(let cursor), .reconcile(_, let cursor): cursor.epoch
         case .results(let results): results.cursor.epoch
         case .fetched(let arrivals): arrivals.first?.cursor.epoch
         case .heldVerified(_, let response): response.cursor.epoch
-        case .reconcile, .verificationOver, .sets, .merged: nil
+        case .verificationOver, .sets, .merged: nil
         }
     }
 

@@ -84,6 +84,7 @@ extension SyncMachine {
         verifier.backoff.reset()
         fetches.wake()
         notBefore = 0
+        pendingReset?.notBefore = 0
     }
 
     mutating func stop() {
@@ -146,13 +147,13 @@ extension SyncMachine {
         for request in requests.values { deadline = min(deadline, request.deadline) }
         // What could be started by now has been: a time that has passed waits for something else than the clock.
         func consider(_ time: Int64, if waits: Bool) { if waits, time > now.uptime { deadline = min(deadline, time) } }
-        consider(notBefore, if: plan == nil && (pendingReset != nil || pendingClear != nil))
+        consider(max(notBefore, pendingReset?.notBefore ?? 0), if: plan == nil && (pendingReset != nil || pendingClear != nil))
         let isRunning = pendingReset == nil && pendingClear == nil
         consider(feed.notBefore, if: isRunning && feed.request == nil && !feed.isStoring && !isVerifying)
         consider(verifier.notBefore, if: isRunning && isVerifying && verifier.isIdle)
         consider(sender.notBefore, if: isRunning && sender.request == nil && !sender.isDeciding && wantsToSend)
-        if isRunning, let time = fetches.nextAttempt(after: now.uptime) { deadline = min(deadline, time) }
         consider(mergesNotBefore, if: isRunning && outbox.isMerging)
+        if isRunning, let time = fetches.nextAttempt(after: now.uptime) { deadline = min(deadline, time) }
         return deadline == Int64.max ? nil : deadline
     }
 
@@ -164,10 +165,10 @@ extension Reply {
     var epoch: Epoch? {
         switch self {
         case .page(let page): page.cursor.epoch
-        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor.epoch
+        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
+            cursor.epoch
         case .results(let results): results.cursor.epoch
         case .reads(let reads): reads.cursor.epoch
-        case .client(_, let cursor): cursor?.epoch
         case .problem(_, let cursor, _): cursor?.epoch
         case .failure, .garbage: nil
         }

@@ -221,7 +221,8 @@ extension SyncMachine {
         feed.isCaughtUp = upToDate && state.verification != .ofHeldKeys
         if upToDate {
             feed.complete = state.cursor
-            resetBackoff.reset()
+            // Only a poll shows that it lasts: another server may have asked for the next reset by then.
+            if feed.isPolling { resetBackoff.reset() }
         }
     }
 

@@ -10,7 +10,7 @@ extension SyncMachine {
                 continue
             }
             // While a reset waits for the disk, the user's writes still get their answer.
-            if let reset = pendingReset, now.uptime >= notBefore {
+            if let reset = pendingReset, now.uptime >= max(notBefore, reset.notBefore) {
                 begin(planReset(reset.epoch, forgets: reset.forgets))
                 continue
             }
@@ -32,7 +32,7 @@ extension SyncMachine {
         case .sets: planSets()
         case .results(let results): planVerdicts(results)
         case .fetched(let arrivals): planFetched(arrivals)
-        case .reconcile(let last): planReconcile(last)
+        case .reconcile(let last, let cursor): planReconcile(last, cursor)
         case .heldVerified(let keys, let response): planHeldVerified(keys, response)
         case .verificationOver: planVerificationOver()
         case .merged(let receipt, let resolution): planMerged(receipt, resolution)

@@ -17,14 +17,12 @@ extension SyncMachine {
         sender.isDeciding = false
         sender.isReconciling = false
         verifier = Verifier()
-        pendingReset = (epoch, forgets)
         note(.everything, .reset)
-        // The second reset in a row waits, the third longer: two servers that disagree must not make a storm.
-        if resetBackoff.failures > 0 {
-            feed.notBefore = now.uptime + resetBackoff.next(settings, &chance)
-        } else {
-            _ = resetBackoff.next(settings, &chance)
-        }
+        // The second reset in a row waits, the third longer, and all that would be asked with it: two servers that disagree must not
+        // make a storm.
+        let isAgain = resetBackoff.failures > 0
+        let delay = resetBackoff.next(settings, &chance)
+        pendingReset = (epoch, forgets, notBefore: isAgain ? now.uptime + delay : 0)
     }
 
     mutating func planReset(_ epoch: Epoch?, forgets: Bool) -> Plan {
@@ -77,10 +75,10 @@ extension SyncMachine {
         readForMerge = []
         story.clear()
         feed = Feed()
-        mergesNotBefore = 0
-        mergesBackoff.reset()
         sender = Sender()
         verifier = Verifier()
+        mergesNotBefore = 0
+        mergesBackoff.reset()
         notBefore = 0
         phase = .clearing
         actions.append(.publish([.cleared]))

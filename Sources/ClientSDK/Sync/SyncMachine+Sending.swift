@@ -8,17 +8,22 @@ extension SyncMachine {
 
     mutating func advanceSender() {
         guard sender.request == nil, !sender.isDeciding, !sender.isReconciling, now.uptime >= sender.notBefore, wantsToSend else { return }
-        if mustReconcile {
-            sender.request = send(
-                .clientStatus(state.client), .clientStatus, needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
-            return
-        }
+        guard let epoch = state.epoch, !mustReconcile else { return askForNumbers() }
         let writes = nextBatch()
         guard let first = writes.first, let last = writes.last else { return }
         sender.sentThrough = max(sender.sentThrough, last.number)
         sender.request = send(
-            .writes(WriteBatch(client: state.client, writes: writes)), .writes(first.number...last.number),
+            .writes(WriteBatch(client: state.client, epoch: epoch, writes: writes)), .writes(first.number...last.number),
             needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
+    }
+
+    /// Asks for the server's last number of ours, and for the history in which it counts: without that no batch may go, since one that is
+    /// held up on its way could arrive in another.
+    private mutating func askForNumbers() {
+        // On the first contact the feed's answer, which is on its way, tells it.
+        guard mustReconcile || (feed.request == nil && !feed.isStoring) else { return }
+        sender.request = send(
+            .clientStatus(state.client), .clientStatus, needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
     }
 
     /// The next writes without a verdict, as far as their numbers follow each other and nothing holds them back.
@@ -69,13 +74,13 @@ extension SyncMachine {
     mutating func takeClientReply(_ reply: Reply, _ request: Outstanding) {
         sender.request = nil
         switch reply {
-        case .client(let status, _):
+        case .client(let status, let cursor):
             guard status.client == state.client, status.last >= 0 else {
                 return sendingFailed(.malformed("the status of another client than \(state.client)"))
             }
             sender.needsFreshToken = false
             sender.isReconciling = true
-            intents.append(.reconcile(last: status.last))
+            intents.append(.reconcile(last: status.last, at: cursor))
         case .problem(let problem, _, let retryAfter): sendingRefused(problem, retryAfter, request, nil)
         case .failure(let failure): sendingFailed(.transport(failure))
         case .garbage(let text): sendingFailed(.malformed(text))
@@ -107,7 +112,7 @@ extension SyncMachine {
             } else {
                 _ = sender.backoff.next(settings, &chance)
             }
-        case 410: reset(to: problem.code == .epochChanged ? nil : state.epoch, forgets: false, because: problem.description)
+        case 410 where problem.code == .epochChanged: reset(to: nil, forgets: false, because: problem.description)
         case 400, 413, 415, 422:
             guard let numbers else { return sendingFailed(.refused(problem), retryAfter) }
             if numbers.count > 1 {
@@ -135,12 +140,12 @@ extension SyncMachine {
 
     // MARK: New numbers
 
-    /// After a new epoch: what the server has decided in this history keeps its number and is asked for again, the rest is numbered anew.
-    mutating func planReconcile(_ last: Int64) -> Plan? {
+    /// After a new epoch, or on a first contact that the feed did not make: what the server has decided in this history keeps its number and is asked for again, the rest is numbered anew.
+    mutating func planReconcile(_ last: Int64, _ cursor: Cursor) -> Plan? {
         var plan = Plan(.reconciled(sentThrough: last))
         plan.isRenumbering = true
         var next = last + 1
-        // A request of before may still arrive, and be taken, where its numbers fit.
+        // A batch of before that names this history may still arrive, and be taken, where its numbers fit.
         var sentThrough = last
         for place in outbox.queue {
             guard var pending = pending(place.key, in: plan), let index = pending.rows.firstIndex(where: { $0.receipt == place.receipt })
@@ -156,6 +161,7 @@ extension SyncMachine {
             if place.number <= sender.sentThrough { sentThrough = max(sentThrough, pending.rows[index].number) }
             plan.stage(pending, .verified)
         }
+        if state.epoch == nil { plan.state.append(.epoch(cursor.epoch)) }
         if next != state.nextNumber { plan.state.append(.nextNumber(next)) }
         if state.mustReconcile { plan.state.append(.mustReconcile(false)) }
         plan.continuation = .reconciled(sentThrough: sentThrough)

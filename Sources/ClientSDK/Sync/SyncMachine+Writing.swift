@@ -119,7 +119,6 @@ extension SyncMachine {
 
     mutating func planVerdicts(_ results: WriteResults) -> Plan? {
         var plan = Plan(.verdicts)
-        if state.epoch == nil { plan.state.append(.epoch(results.cursor.epoch)) }
         for outcome in results.results {
             guard let place = outbox.place(ofNumber: outcome.number), let pending = pending(place.key, in: plan),
                 let row = pending.rows.first(where: { $0.receipt == place.receipt && $0.state == .pending })

@@ -37,7 +37,7 @@ package struct SyncMachine: Sendable {
     var notBefore: Int64 = 0
     var resetBackoff = Backoff()
     /// Set while a reset is to come; nothing is sent until it is on disk.
-    var pendingReset: (epoch: Epoch?, forgets: Bool)?
+    var pendingReset: (epoch: Epoch?, forgets: Bool, notBefore: Int64)?
     var pendingClear: (client: ClientIdentifier, token: Token)?
     /// Conflicts that the user's closure has, with the record that it was shown.
     var openMerges: [Receipt: Entry] = [:]
@@ -133,7 +133,7 @@ package struct SyncMachine: Sendable {
         // Whatever is in the outbox may have been sent before the restart.
         sender.sentThrough = outbox.queue.last?.number ?? 0
         feed.offlineSince = nil
-        if state.cursor != nil, state.scope != scope { pendingReset = (state.epoch, false) }
+        if state.cursor != nil, state.scope != scope { pendingReset = (state.epoch, false, notBefore: 0) }
     }
 
     /// The settings that decide which entries the feed keeps right.

@@ -91,6 +91,7 @@ import Testing
         scene.device.handle(.clear(newClient: next, Token(99)))
         scene.device.settleDisk()
         scene.put("c/3", "3")
+        scene.page([], to: 10)
         // Then
         #expect(scene.numbers == [1])
         guard case .writes(let batch)? = scene.writes?.kind else { Issue.record("not sent"); return }

@@ -32,7 +32,8 @@ struct ModelDevice {
     var shown: [RecordKey: KeyView] = [:]
     var publications: [Publication] = []
     var answers: [Token: Answer] = [:]
-    var verdicts: [(receipt: Receipt, verdict: WriteVerdict)] = []
+    /// With the history that the device was in.
+    var verdicts: [(receipt: Receipt, verdict: WriteVerdict, epoch: Epoch?)] = []
     var logs: [LogLine] = []
     /// The disk must not be read, since a clear is on its way.
     var isCleared = false
@@ -88,7 +89,7 @@ struct ModelDevice {
         case .answer(let token, let answer):
             precondition(answers[token] == nil, "\(token) is answered twice")
             answers[token] = answer
-        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict))
+        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict, machine.state.epoch))
         case .status(let status): self.status = status
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
@@ -120,8 +121,9 @@ struct ModelDevice {
         }
     }
 
-    /// The disk wants room. A key that leaves it leaves the memory too.
+    /// The disk wants room. A key that leaves it leaves the memory too. One that is being written to stays.
     mutating func evict(_ key: RecordKey) {
+        guard machine.claims[key] == nil else { return }
         store.evict(key)
         if store.entries[key] == nil, machine.outbox.keys[key] == nil { shown[key] = nil }
     }

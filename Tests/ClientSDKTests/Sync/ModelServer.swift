@@ -138,6 +138,7 @@ struct ModelServer {
     }
 
     private mutating func write(_ batch: WriteBatch) -> Reply {
+        guard batch.epoch == epoch else { return .problem(Problem(.epochChanged, "another epoch"), cursor: cursor, retryAfter: nil) }
         var ledger = ledgers[batch.client] ?? Ledger()
         defer { ledgers[batch.client] = ledger }
         if let first = batch.writes.first, first.number > ledger.last + 1 {

@@ -33,6 +33,8 @@ struct RandomWalk {
     var random: UInt64
     let seed: UInt64
     var server = ModelServer()
+    /// The server as it was at some time in its present history.
+    var backup = ModelServer()
     var devices: [ModelDevice] = []
     var faults: [String] = []
     var step = 0
@@ -66,6 +68,7 @@ struct RandomWalk {
         self.seed = seed
         random = seed &* 0x9E37_79B9_7F4A_7C15 &+ 12_345
         server.kept = seed % 5 == 0 ? 2 : .max
+        backup = server
         for index in 0..<2 {
             var settings = SyncSettings()
             settings.following = (seed >> UInt64(index)) & 1 == 0 ? .everything : .held
@@ -118,7 +121,8 @@ struct RandomWalk {
         case 89: devices[device].handle(.wake)
         case 90..<92: processGhost(device)
         case 92..<94: merge(device)
-        case 94: devices[device].evict(pick(registers + counters))
+        case 94: evict(device)
+        case 95 where below(2) == 0: backup = server
         case 95: server.forgetDeletes()
         case 96 where seed % 4 == 1 && below(4) == 0: changeEpoch()
         case 97 where seed % 4 == 2 && below(4) == 0: clear(device)
@@ -232,24 +236,40 @@ struct RandomWalk {
         }
     }
 
+    /// What has left the disk nobody remembers: while the feed is behind, it may tell of an earlier revision of it.
+    private mutating func evict(_ index: Int) {
+        let key = pick(registers + counters)
+        devices[index].evict(key)
+        if devices[index].store.entries[key] == nil { highest[index]?[key] = nil }
+    }
+
     private mutating func merge(_ index: Int) {
         guard !devices[index].merges.isEmpty else { return }
         let request = devices[index].merges.removeFirst()
         devices[index].handle(.merged(request.receipt, below(4) == 0 ? .takeTheirs : ModelDevice.resolve(request)))
     }
 
+    /// Another history. Whatever was sent in the old one may still arrive.
     private mutating func changeEpoch() {
         hasReset = true
         let fresh = Epoch("e\(step)")!
-        if below(2) == 0 {
+        switch below(3) {
+        case 0:
+            let kept = server.kept
             server = ModelServer(epoch: fresh.token)
+            server.kept = kept
             applied = [:]
-        } else {
+        case 1:
+            // A back-up of before, restored.
+            server = backup
+            server.epoch = fresh
+            applied = [:]
+        default:
             // A back-up of now, restored: the writes decided since are unaffected, the history is another.
             server.epoch = fresh
         }
-        late = []
-        for device in devices.indices { devices[device].calls.removeAll { $0.isCancelled } }
+        // One of an earlier history has other numbers than the devices have by now.
+        backup = server
     }
 
     private mutating func clear(_ index: Int) {
@@ -277,14 +297,16 @@ struct RandomWalk {
                 asked[index]?[token] = nil
             }
             devices[index].answers = [:]
-            for (receipt, verdict) in devices[index].verdicts {
+            for (receipt, verdict, epoch) in devices[index].verdicts {
                 undecided[index]?.remove(receipt)
+                // Also if the process died before it heard that the write was accepted.
+                if case .merged(let next) = verdict { undecided[index]?.insert(next) }
                 guard let write = accepted[index]?[receipt] else { continue }
                 switch verdict {
-                case .applied: if write.isIncrement { applied[index, default: []].append(write) }
-                case .merged(let next):
-                    accepted[index]?[next] = write
-                    undecided[index]?.insert(next)
+                case .applied:
+                    // What an earlier history decided, the present one need not hold.
+                    if write.isIncrement, epoch == server.epoch { applied[index, default: []].append(write) }
+                case .merged(let next): accepted[index]?[next] = write
                 case .rejected, .cleared: break
                 }
             }
@@ -379,7 +401,6 @@ struct RandomWalk {
                 }
             }
         }
-        guard !hasReset else { return }
         for (index, writes) in applied {
             for write in writes where write.key.collection == "counters" {
                 let text = server.record(write.key, full: true)?.content.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""

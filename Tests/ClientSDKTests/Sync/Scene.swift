@@ -97,6 +97,8 @@ struct Scene {
     var since: Since? { if case .changes(let since, _, _, _)? = feed?.kind { since } else { nil } }
     var wait: Int? { if case .changes(_, _, let wait, _)? = feed?.kind { wait } else { nil } }
     var batch: [Write] { if case .writes(let batch)? = writes?.kind { batch.writes } else { [] } }
+    /// The history that the batch under way names.
+    var epoch: Epoch? { if case .writes(let batch)? = writes?.kind { batch.epoch } else { nil } }
     var numbers: [Int64] { batch.map(\.number) }
 
     // MARK: Happenings

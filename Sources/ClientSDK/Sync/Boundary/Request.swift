@@ -46,8 +46,8 @@ package enum Reply: Hashable, Sendable {
     case notModified(Cursor)
     /// `404` of a record, with a `Freshet-Cursor`: there is none as of this position. (Without a cursor it is a `problem`.)
     case missing(Cursor)
-    /// `200` of `clients/{client}`, and the `Freshet-Cursor` where there was one.
-    case client(ClientStatus, Cursor?)
+    /// `200` of `clients/{client}`, and the `Freshet-Cursor`: the number counts in its history.
+    case client(ClientStatus, Cursor)
     /// Any status that tells of an error, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any.
     /// A body that is no problem document becomes a problem by its status.
     case problem(Problem, cursor: Cursor?, retryAfter: Int64?)

@@ -38,7 +38,8 @@ package enum SyncAction: Hashable, Sendable {
 /// A difference that others should see.
 ///
 /// Operations without effect are not published, so the memory tier must hold no key that the disk has not: what the disk evicts for want of
-/// room must leave the memory at once. Keys with rows in the outbox must never be evicted.
+/// room must leave the memory at once. Keys with rows in the outbox must never be evicted, nor those that a ``SyncEvent/set(_:)`` was
+/// handed in for and that has not been answered.
 package enum Publication: Hashable, Sendable {
     /// The key looks like this now. An unknown value means: not in any tier.
     case view(KeyView, Cause)
