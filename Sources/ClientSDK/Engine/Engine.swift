@@ -70,16 +70,6 @@ actor Engine {
         timer = EngineTimer(executor.queue) { [weak self] in self?.assumeIsolated { $0.tick() } }
         run += 1
         submit(.started(persisted))
-        // What was pending when the last life ended is shown before anyone can ask.
-        for key in machine?.overlaidKeys ?? [] { memory.store(try view(of: key)) }
-    }
-
-    private func view(of key: RecordKey) throws(ClientError) -> KeyView {
-        do {
-            return machine?.view(of: key, stored: try disk?.entry(key)) ?? KeyView(key, nil)
-        } catch {
-            throw DiskTier.clientError(error, disk?.path)
-        }
     }
 
     private func loaded(_ disk: DiskTier) throws(ClientError) -> PersistedState {

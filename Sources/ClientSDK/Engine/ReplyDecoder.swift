@@ -19,9 +19,7 @@ enum ReplyDecoder {
         let cursor = try cursor(of: reply)
         switch (kind, reply.status) {
         case (.changes, 200): return .page(try ChangePage(json: reply.body))
-        case (.changes(.after, _, _, _), 204): return .quiet(try required(cursor))
-        // Asked from the start, or from now, nothing is a page without changes: it is the first position.
-        case (.changes, 204): return .page(ChangePage(changes: [], cursor: try required(cursor), upToDate: true))
+        case (.changes, 204): return .quiet(try required(cursor))
         case (.writes, 200): return .results(try WriteResults(json: reply.body))
         case (.reads, 200): return .reads(try ReadsResponse(json: reply.body))
         case (.record(let key, _), 200): return .record(try record(key, reply), try required(cursor))

@@ -25,7 +25,11 @@ extension SyncMachine {
             feed.isStoring = true
             intents.append(.page(page, since: since))
         case .quiet(let cursor):
-            guard case .after(let position) = since, cursor.revision >= position.revision else {
+            // Asked from the start, or from now, nothing is a page without changes: it is the first position.
+            guard case .after(let position) = since else {
+                return takeFeedReply(.page(ChangePage(changes: [], cursor: cursor, upToDate: true)), request, since: since, isPoll: isPoll)
+            }
+            guard cursor.revision >= position.revision else {
                 return feedFailed(.malformed("204 with the position \(cursor), which is before the one asked from, \(since)"))
             }
             heardFromFeed(request, isPoll: isPoll, isNews: cursor != state.cursor)

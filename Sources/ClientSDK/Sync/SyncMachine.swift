@@ -133,6 +133,9 @@ package struct SyncMachine: Sendable {
         // Whatever is in the outbox may have been sent before the restart.
         sender.sentThrough = outbox.queue.last?.number ?? 0
         feed.offlineSince = nil
+        // What was pending when the last life ended is shown before anyone can ask.
+        let views = overlaidKeys.map { Publication.view(view(of: $0, stored: nil), .written) }
+        if !views.isEmpty { actions.append(.publish(views)) }
         if state.cursor != nil, state.scope != scope { pendingReset = (state.epoch, false, notBefore: 0) }
     }
 

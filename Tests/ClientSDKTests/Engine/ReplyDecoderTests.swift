@@ -35,9 +35,17 @@ import Testing
         #expect(record.revision == Sample.revision(6) && record.content == Content(bytes: Array("png".utf8), type: "image/png"))
     }
 
-    @Test(arguments: [Since.start, .now]) func nothingFromTheStartIsAPageWithoutChanges(_ since: Since) {
+    @Test(arguments: [Since.start, .now]) func nothingIsNothingWhereverItIsAskedFrom(_ since: Since) {
         let kind = RequestDescription.Kind.changes(since: since, filter: .all, wait: 0, limit: 10)
-        #expect(decode(kind, 204) == .page(ChangePage(changes: [], cursor: Sample.cursor(7), upToDate: true)))
+        #expect(decode(kind, 204) == .quiet(Sample.cursor(7)))
+    }
+
+    @Test func aLastNumberCountsInAHistory() throws {
+        let kind = RequestDescription.Kind.clientStatus(try ClientIdentifier("d"))
+        #expect(
+            decode(kind, 200, #"{"client":"d","last":3}"#)
+                == .client(ClientStatus(client: try ClientIdentifier("d"), last: 3), Sample.cursor(7)))
+        #expect(isGarbage(decode(kind, 200, #"{"client":"d","last":3}"#, [:])))
     }
 
     @Test func whatItDoesNotSayIsGarbageWithAReason() {

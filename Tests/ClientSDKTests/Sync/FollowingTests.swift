@@ -148,6 +148,35 @@ import Testing
         #expect(scene.wait == 25)
     }
 
+    @Test func aQuietFirstAnswerIsTheFirstPosition() {
+        // Given
+        var scene = Scene(.held)
+        #expect(scene.since == .now)
+        // When
+        scene.replyToFeed(.quiet(Scene.position(10)))
+        scene.device.answerQuery()
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.store.state.epoch == Epoch("a"))
+        #expect(scene.since == .after(Scene.position(10)))
+        scene.replyToFeed(.quiet(Scene.position(10)))
+        #expect(scene.device.status?.connection == .live)
+    }
+
+    @Test func fromTheStartItSaysThatThereIsNothing() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: Scene.position(20), retryAfter: nil))
+        #expect(scene.since == .start)
+        // When
+        scene.replyToFeed(.quiet(Scene.position(20)))
+        // Then
+        #expect(scene.stored("c/1") == nil)
+        #expect(scene.since == .after(Scene.position(20)))
+        #expect(scene.device.status?.connection == .live)
+        #expect(scene.device.status?.feedTrouble == nil)
+    }
+
     @Test(arguments: [
         ChangePage(changes: [], cursor: Scene.position(9), upToDate: true),
         ChangePage(changes: [], cursor: Scene.position(10), upToDate: false),

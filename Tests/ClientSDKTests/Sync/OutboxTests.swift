@@ -334,6 +334,31 @@ import Testing
         #expect(scene.device.status?.pendingWrites == 2)
     }
 
+    @Test func whatWasPendingIsShownWithTheStart() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "2")
+        _ = scene.set("d/9", Scene.increment())
+        // When
+        scene.device.publications = []
+        scene.device.crash()
+        // Then: at once, and nothing but that
+        #expect(
+            scene.device.publications == [.view(scene.view("c/1"), .written), .view(scene.view("d/9"), .written)])
+        #expect(scene.device.shown[Scene.key("c/1")]?.value == .content(Scene.json("2")))
+        #expect(scene.device.shown[Scene.key("c/1")]?.isPending == true)
+        #expect(scene.device.shown[Scene.key("d/9")]?.value == .unknown)
+    }
+
+    @Test func aStartWithoutPendingWritesShowsNothing() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.device.publications.isEmpty)
+    }
+
     @Test func anOldOutcomeDoesNotBringBackWhatTheFeedHasMovedOnFrom() {
         // Given: applied at 11, the answer lost, deleted by another at 13
         var scene = Scene.live()

@@ -57,7 +57,7 @@ package enum Publication: Hashable, Sendable {
 
 /// Why a view changed.
 package enum Cause: Hashable, Sendable {
-    /// The user wrote.
+    /// The user wrote, in this life of the process or in an earlier one.
     case written
     /// The server's record changed.
     case changed

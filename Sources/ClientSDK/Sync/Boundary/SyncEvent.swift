@@ -2,7 +2,7 @@ package import FreshetWire
 
 /// What can happen to a ``SyncMachine``. The edge hands events in one at a time.
 package enum SyncEvent: Hashable, Sendable {
-    /// The first event, once: what the disk holds.
+    /// The first event, once: what the disk holds. The views of keys with pending writes are published at once.
     case started(PersistedState)
     /// The user writes. Answered with ``Answer/accepted(_:)`` once the row is on disk, otherwise with ``Answer/failed(_:)``.
     case set(SetRequest)
