@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
+        .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
         .library(name: "FreshetSimulator", targets: ["FreshetSimulator"]),
         .executable(name: "freshet", targets: ["freshet"]),
     ],
@@ -81,6 +82,12 @@ let package = Package(
             path: "Sources/Simulator",
             swiftSettings: strict
         ),
+        .target(
+            name: "FreshetTestKit",
+            dependencies: ["FreshetClient", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log")],
+            path: "Sources/TestKit",
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "freshet",
             dependencies: [
@@ -119,6 +126,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The example is a package of its own too; here it is built and run with the rest.
+        .target(name: "Till", dependencies: ["FreshetClient"], path: "Examples/SwiftTesting/Sources/Till", swiftSettings: strict),
+        .testTarget(
+            name: "TillTests", dependencies: ["FreshetTestKit", "Till"], path: "Examples/SwiftTesting/Tests/TillTests",
+            swiftSettings: strict),
+        .testTarget(name: "TestKitTests", dependencies: ["FreshetTestKit", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CLITests",
             dependencies: [

@@ -56,6 +56,27 @@ struct ServeTests {
         #expect(ending.error.isEmpty)
     }
 
+    @Test func faultsAreThereOnlyIfAskedForAndAreWarnedOf() async throws {
+        // Given a server that takes faults, and one that does not
+        let folder = TemporaryDirectory()
+        let faulty = try await ServerProcess.start(executable: Program.path, data: folder.path + "/faulty", options: ["--test-faults"])
+        let plain = try await ServerProcess.start(executable: Program.path, data: folder.path + "/plain")
+        // When the next request for a record is to be refused by each
+        let fault = ["-d", #"{"effect":"answer","status":503,"on":"records"}"#]
+        #expect(try await curl(fault + ["\(faulty.url)/v1/default/faults"]).status == 201)
+        #expect(try await curl(fault + ["\(plain.url)/v1/default/faults"]).status == 404)
+        // Then one is, and the other is not
+        #expect(try await Program(server: faulty.url)("put", "c/1", "1").status == freshet.ExitStatus.tryAgain.rawValue)
+        #expect(try await Program(server: plain.url)("put", "c/1", "1").status == 0)
+        #expect(await faulty.stop() == .exited(0))
+        #expect(await plain.stop() == .exited(0))
+        // And it says so as it starts
+        let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--test-faults")
+        #expect(ending.status == 0)
+        #expect(ending.error.hasPrefix("warning: --test-faults lets whoever"))
+        #expect(ending.error.split(separator: "\n").count == 1)
+    }
+
     @Test func whoeverWaitsIsAnsweredWhenItStops() async throws {
         // Given a server with a client that waits for changes
         let folder = TemporaryDirectory()

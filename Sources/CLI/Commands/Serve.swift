@@ -15,6 +15,7 @@ struct Serve: AsyncParsableCommand {
               freshet serve
               freshet serve --host 0.0.0.0 --port 8180 --data /var/lib/freshet
               freshet serve --port 0 --memory
+              freshet serve --port 0 --memory --test-faults
             """)
 
     /// What the line that says where it listens begins with.
@@ -27,6 +28,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
+    @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
+    var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
 
     func validate() throws {
@@ -40,6 +43,7 @@ struct Serve: AsyncParsableCommand {
         configuration.port = port
         configuration.storage = memory ? .memory : .directory(data)
         configuration.isRestored = restored
+        configuration.testFaults = testFaults
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
         let server = RecordServer(configuration, logger: logger)
         let address: RecordServer.Address
@@ -47,6 +51,10 @@ struct Serve: AsyncParsableCommand {
             address = try server.start()
         } catch {
             throw CommandFailure(error)
+        }
+        if testFaults {
+            StandardStream.error.printLine(
+                "warning: --test-faults lets whoever reaches this server have it drop, delay and refuse requests; for tests alone")
         }
         var quiet = logger
         quiet.logLevel = .warning

@@ -1,0 +1,102 @@
+import FreshetTestKit
+import Testing
+import Till
+
+@Suite struct TillTests {
+    @Test func aSaleReachesTheOtherTill() async throws {
+        let kit = try TestKit()
+        let left = Till(try await kit.device("left").client)
+        let right = Till(try await kit.device("right").client)
+        try await kit.backend("articles").set(Article(stock: 10, price: 120), for: "apple")
+
+        try await left.sell("apple")
+        try await kit.quiesced()
+
+        #expect(right.stock(of: "apple") == 9)
+    }
+
+    @Test func aSaleCountsOnceThoughItsAcknowledgementIsLost() async throws {
+        let kit = try TestKit()
+        let device = try await kit.device("left")
+        let till = Till(device.client)
+        let articles = kit.backend("articles", of: Article.self)
+        try await articles.set(Article(stock: 10, price: 120), for: "apple")
+
+        let lost = try kit.fault(.dropReply, on: .writes, of: device, times: 3)
+        for _ in 1...4 { try await till.sell("apple") }
+        try await kit.quiesced()
+
+        #expect(try await articles.value(for: "apple")?.stock == 6)
+        #expect(kit.strikes(of: lost) > 0)
+    }
+
+    @Test func aTillSellsWithoutANetwork() async throws {
+        let kit = try TestKit()
+        let device = try await kit.device("left")
+        let till = Till(device.client)
+        let articles = kit.backend("articles", of: Article.self)
+        try await articles.set(Article(stock: 10, price: 120), for: "apple")
+        try await kit.quiesced()
+
+        try kit.fault(.dropRequest, of: device, times: .untilLifted)
+        try await till.sell("apple")
+        #expect(till.stock(of: "apple") == 9)
+        #expect(try await articles.value(for: "apple")?.stock == 10)
+
+        kit.lift()
+        try await kit.quiesced()
+        #expect(try await articles.value(for: "apple")?.stock == 9)
+    }
+
+    @Test func aPriceThatWasChangedMeanwhileStays() async throws {
+        let kit = try TestKit()
+        let device = try await kit.device("left")
+        let till = Till(device.client)
+        let articles = kit.backend("articles", of: Article.self)
+        try await articles.set(Article(stock: 10, price: 120), for: "apple")
+        try await kit.quiesced()
+
+        let frozen = try kit.fault(.freeze, of: device, times: .untilLifted)
+        let write = try await till.setPrice(150, of: "apple")
+        try await kit.struck(frozen)
+        try await articles.set(Article(stock: 10, price: 99), for: "apple")
+        kit.lift()
+
+        await #expect(throws: ClientError.self) { try await write.confirmed() }
+        try await kit.quiesced()
+        #expect(try await articles.value(for: "apple")?.price == 99)
+    }
+
+    @Test func aLoginThatExpiresIsRenewed() async throws {
+        let kit = try TestKit()
+        let device = try await kit.device("left")
+        let till = Till(device.client)
+        try await kit.backend("articles").set(Article(stock: 10, price: 120), for: "apple")
+        try await kit.quiesced()
+
+        let expired = try kit.expireToken(of: device)
+        try await till.sell("apple")
+        try await kit.quiesced()
+
+        #expect(kit.strikes(of: expired) > 0)
+        #expect(till.stock(of: "apple") == 9)
+    }
+
+    @Test func aRestoredServerKeepsTheTillsRight() async throws {
+        let kit = try TestKit()
+        let till = Till(try await kit.device("left").client)
+        let articles = kit.backend("articles", of: Article.self)
+        try await articles.set(Article(stock: 10, price: 120), for: "apple")
+        try await articles.set(Article(stock: 5, price: 90), for: "pear")
+        try await kit.quiesced()
+
+        try await articles.remove("pear")
+        try await kit.compact()
+        try await kit.reset()
+        try await till.sell("apple")
+        try await kit.quiesced()
+
+        #expect(till.stock(of: "apple") == 9)
+        #expect(till.stock(of: "pear") == nil)
+    }
+}

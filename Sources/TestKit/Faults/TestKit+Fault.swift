@@ -1,0 +1,73 @@
+internal import FreshetServer
+
+extension TestKit {
+    /// What is done to a request or to its answer.
+    public struct Fault: Hashable, Sendable {
+        let effect: FaultEffect
+
+        private init(_ effect: FaultEffect) { self.effect = effect }
+
+        /// The request is lost: it has no effect, and the connection ends.
+        public static let dropRequest = Fault(.dropRequest)
+        /// The acknowledgement is lost: the request takes effect, and the connection ends without an answer.
+        public static let dropReply = Fault(.dropReply)
+        /// The request takes effect, and the connection ends in the middle of the answer.
+        public static let cut = Fault(.cutReply)
+        /// The request arrives twice, and is answered once.
+        public static let duplicate = Fault(.duplicate)
+        /// The request arrives so much later, up to a minute, or when the faults are lifted.
+        public static func delayRequest(_ duration: Duration) -> Fault { Fault(.delayRequest(milliseconds: duration.wholeMilliseconds)) }
+        /// The request takes effect, and its answer comes so much later, up to a minute.
+        public static func delayReply(_ duration: Duration) -> Fault { Fault(.delayReply(milliseconds: duration.wholeMilliseconds)) }
+        /// The request has no effect and is answered with this status, 400 to 599, such as 503. `retryAfter` is whole seconds.
+        public static func answer(_ status: Int, retryAfter: Int = 0) -> Fault { Fault(.answer(status: status, retryAfter: retryAfter)) }
+        /// The request has no effect and is never answered; its connection stays open until the faults are lifted, and then ends.
+        public static let freeze = Fault(.freeze)
+    }
+
+    /// Which requests are struck.
+    public enum Requests: String, Hashable, Sendable {
+        /// All of the others.
+        case any
+        /// For changes: how news comes.
+        case changes
+        /// The writes that devices number.
+        case writes
+        /// Many records at once: how a device verifies what it holds after a reset.
+        case reads
+        /// One record: how a device fetches what it does not hold.
+        case records
+        /// How far a device's writes have come, which it asks after a reset.
+        case clients
+        /// Invalidations.
+        case invalidations
+
+        var target: FaultTarget { FaultTarget(rawValue: rawValue) ?? .any }
+    }
+
+    /// How often a fault strikes: a number, or all requests until the faults are lifted.
+    public enum Times: Hashable, Sendable, ExpressibleByIntegerLiteral {
+        /// So many requests, at least 1.
+        case count(Int)
+        /// All requests until ``TestKit/lift()``.
+        case untilLifted
+
+        /// So many requests.
+        public init(integerLiteral value: Int) { self = .count(value) }
+    }
+
+    /// A fault that was armed.
+    public struct Armed: Hashable, Sendable {
+        let identifier: Int
+        let description: String
+    }
+}
+
+extension Duration {
+    /// Rounded down, and held within `Int`.
+    fileprivate var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        return overflow ? .max : Int(clamping: product + attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,89 @@
+internal import FreshetClient
+internal import FreshetServer
+public import FreshetWire
+
+extension TestKit {
+    /// The server's own records of a collection, as a backend beside the devices reads and writes them: past the network and all faults.
+    ///
+    /// - Parameter name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with ``TestKitError/invalidName(_:)``.
+    public func backend<Value: Codable & Sendable>(_ name: String, of type: Value.Type = Value.self) -> BackendCollection<Value> {
+        BackendCollection(name: name, codec: ValueCodec.json(), control: control, namespace: space)
+    }
+
+    /// Tells all devices that records have changed in the system that owns them: they evict them, and load them afresh.
+    @discardableResult
+    public func invalidate(_ scopes: InvalidationScope...) async throws -> Revision {
+        try await backendCall { try await control.invalidate(scopes, in: space) }
+    }
+
+    /// Where the namespace stands on the server.
+    public func cursor() async throws -> Cursor { try await backendCall { try await control.cursor(of: space) } }
+
+    /// Begins a new history with the same records, as after a restore from a back-up: all cursors are of another epoch from then on.
+    ///
+    /// - Throws: ``TestKitError/refused(_:)`` where nothing was ever written.
+    public func reset() async throws {
+        guard try await backendCall({ try await control.reset(space) }) else {
+            throw TestKitError.refused(Problem(.notFound, "nothing was ever written to \(namespace), so it has no history to end"))
+        }
+    }
+
+    /// Forgets all deletes and invalidations now, so that a device that has not seen them has to verify all that it holds.
+    ///
+    /// - Returns: how many were forgotten.
+    @discardableResult
+    public func compact() async throws -> Int { try await backendCall { try await control.compact(space) } }
+}
+
+/// A collection as the server has it. Made by ``TestKit/backend(_:of:)``.
+public struct BackendCollection<Value: Sendable>: Sendable {
+    /// The collection's name.
+    public let name: String
+    let codec: ValueCodec<Value>
+    let control: ServerControl
+    let namespace: Namespace
+
+    /// Stores a value, and returns its revision.
+    @discardableResult
+    public func set(_ value: Value, for id: String) async throws -> Revision? {
+        let content: Content
+        do { content = try codec.encode(value) } catch { throw TestKitError.notCodable("\(name)/\(id): \(error)") }
+        return try await write(id, .put(content))
+    }
+
+    /// Removes a record. Throws ``TestKitError/refused(_:)`` where there is none.
+    @discardableResult
+    public func remove(_ id: String) async throws -> Revision? { try await write(id, .delete) }
+
+    /// The value, or `nil` where there is no record.
+    public func value(for id: String) async throws -> Value? {
+        let key = try key(id)
+        return try await backendCall { try await control.record(key, in: namespace) }.flatMap(decoded)
+    }
+
+    /// All values, by id.
+    public func all() async throws -> [String: Value] {
+        _ = try key("1")
+        let records = try await backendCall { try await control.records(in: name, of: namespace) }
+        return try Dictionary(records.compactMap { record in try decoded(record).map { (record.key.id, $0) } }) { $1 }
+    }
+
+    private func write(_ id: String, _ operation: WriteOperation) async throws -> Revision? {
+        let key = try key(id)
+        return try await backendCall { try await control.write(key, operation, in: namespace) }
+    }
+
+    private func key(_ id: String) throws(TestKitError) -> RecordKey {
+        do throws(WireError) { return try RecordKey(collection: name, id: id) } catch { throw .invalidName(error.description) }
+    }
+
+    private func decoded(_ record: Record) throws(TestKitError) -> Value? {
+        guard let content = record.content else { return nil }
+        do { return try codec.decode(content) } catch { throw .notCodable("\(record.key): \(error)") }
+    }
+}
+
+/// Makes the server's errors the kit's.
+private func backendCall<Value>(_ body: () async throws -> Value) async throws(TestKitError) -> Value {
+    do { return try await body() } catch let problem as Problem { throw .refused(problem) } catch { throw .storeFailed("\(error)") }
+}

@@ -1,0 +1,53 @@
+public import FreshetServer
+public import Logging
+internal import Synchronization
+
+extension TestKit {
+    /// A real server in this process, on a free port of the loopback, that takes faults.
+    ///
+    /// ```swift
+    /// var configuration = RecordServerConfiguration()
+    /// configuration.storage = .directory("/tmp/records")
+    /// let server = try TestKit.Server(configuration)
+    /// let kit = try TestKit(on: server)
+    /// ```
+    public final class Server: Sendable {
+        private let server: RecordServer
+        private let lastNamespace = Atomic<Int>(0)
+        /// Where it listens: `http://127.0.0.1:PORT`.
+        public let url: String
+
+        /// A server that answers already when this returns, some milliseconds later. With a directory it blocks on the disk.
+        ///
+        /// - Parameters:
+        ///   - configuration: by default in memory; faults are taken whatever it says.
+        ///   - logger: told of what an operator should know; nobody is by default.
+        /// - Throws: ``TestKitError/serverFailed(_:)``.
+        public init(
+            _ configuration: RecordServerConfiguration = RecordServerConfiguration(),
+            logger: Logger = Logger(label: "freshet.server") { _ in SwiftLogNoOpLogHandler() }
+        ) throws(TestKitError) {
+            var configuration = configuration
+            configuration.testFaults = true
+            do throws(RecordServerError) { server = try RecordServer.running(configuration, logger: logger) } catch {
+                throw .serverFailed(error)
+            }
+            url = server.url
+        }
+
+        /// `nil` once it has stopped.
+        var control: ServerControl? { ServerControl(server) }
+
+        /// Answers those who wait, and ends. Kits on it are of no more use.
+        public func stop() async { await server.stop() }
+
+        /// The server of all kits that are given none. It lives as long as the process.
+        static func shared() throws(TestKitError) -> Server { try common.get() }
+
+        private static let common: Result<Server, TestKitError> = {
+            do throws(TestKitError) { return .success(try Server()) } catch { return .failure(error) }
+        }()
+
+        func freshNamespace() -> String { "kit-\(lastNamespace.add(1, ordering: .relaxed).newValue)" }
+    }
+}

@@ -1,0 +1,51 @@
+internal import FreshetClient
+internal import FreshetServer
+internal import FreshetWire
+
+extension TestKit {
+    /// Waits until everything has drained: no device has a write without a verdict, all follow live, and each has all that the server
+    /// has for it. Writes that were set before the call count; a device that is stopped does not.
+    ///
+    /// It looks again whenever a device's status changes, and at no other time: nothing sleeps.
+    ///
+    /// - Parameter limit: how long it may take, at most.
+    /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which says who waits for what; `CancellationError`.
+    public func quiesced(within limit: Duration = .seconds(10)) async throws {
+        let devices = devices
+        let sources = devices.map { device -> @Sendable () -> AsyncStream<SyncClient.Status> in { device.client.statuses } }
+        let isQuiet = try await Events.wait(for: sources, limit) { [self] in try await self.waits(of: devices).isEmpty }
+        guard !isQuiet else { return }
+        let waits = try await self.waits(of: devices)
+        // It may have become quiet at the last moment.
+        if !waits.isEmpty { throw TestKitError.notQuiesced(after: limit, waits: waits, faults: liveFaults) }
+    }
+
+    /// Waits until the fault has struck so many requests.
+    ///
+    /// - Throws: ``TestKitError/notStruck(after:fault:strikes:)``; `CancellationError`.
+    public func struck(_ armed: Armed, times: Int = 1, within limit: Duration = .seconds(10)) async throws {
+        let source: @Sendable () -> AsyncStream<Void> = { [self] in control.faultEvents(in: space) }
+        let hasStruck = try await Events.wait(for: [source], limit) { [self] in strikes(of: armed) >= times }
+        if !hasStruck { throw TestKitError.notStruck(after: limit, fault: armed.description, strikes: strikes(of: armed)) }
+    }
+
+    /// Who waits, and for what. The server's position is read after the devices' statuses, so that none of them is ahead of it.
+    private func waits(of devices: [Device]) async throws -> [TestKitError.Wait] {
+        let statuses = devices.map(\.status)
+        let head = try await cursor()
+        var waits: [TestKitError.Wait] = []
+        for (device, status) in zip(devices, statuses) {
+            var sight = Unrest.Sight(status: status, head: head, hasNews: false)
+            if let cursor = status.cursor, cursor != head, cursor.epoch == head.epoch {
+                sight.hasNews = try await control.hasNews(after: cursor, for: device.filter, in: space)
+            }
+            waits += Unrest.reasons(sight).map { TestKitError.Wait(device: device.name, reason: $0) }
+        }
+        return waits
+    }
+
+    /// The faults that still strike, in words.
+    private var liveFaults: [String] {
+        control.armed(in: space).filter { !$0.isSpent }.map { "\($0.text), struck \($0.strikes) times" }
+    }
+}

@@ -1,0 +1,62 @@
+public import FreshetServer
+public import FreshetWire
+
+/// What can go wrong in a kit itself. What devices throw is theirs: `ClientError`.
+public enum TestKitError: Error, Hashable, Sendable {
+    /// The server could not start. The error says what to do.
+    case serverFailed(RecordServerError)
+    /// The kit was closed, or its server stopped. Make a new one.
+    case closed
+    /// A namespace, device, collection or id breaks the rules for names. Correct it as the text says.
+    case invalidName(String)
+    /// The kit has a device of this name. Give each another.
+    case nameTaken(String)
+    /// The device is of another kit. Use one that this kit has made.
+    case unknownDevice(String)
+    /// A fault can not be so. Correct it as the text says.
+    case invalidFault(String)
+    /// A value is not of the type asked for, or could not be encoded.
+    case notCodable(String)
+    /// The server refused what the backend wanted. The problem says why.
+    case refused(Problem)
+    /// The server's store failed. The text says how.
+    case storeFailed(String)
+    /// Something still waits. Look at who does and for what; lift the faults that stand in its way, or give it more time.
+    case notQuiesced(after: Duration, waits: [Wait], faults: [String])
+    /// A fault has not struck as often as it was waited for. Look at whether such a request is made at all.
+    case notStruck(after: Duration, fault: String, strikes: Int)
+
+    /// What one device waits for.
+    public struct Wait: Hashable, Sendable {
+        /// The device's name.
+        public var device: String
+        /// What it waits for.
+        public var reason: String
+    }
+}
+
+extension TestKitError: CustomStringConvertible {
+    /// The whole story, with what to do.
+    public var description: String {
+        switch self {
+        case .serverFailed(let error): "the server could not start: \(error)"
+        case .closed: "the kit was closed, or its server stopped: make a new one"
+        case .invalidName(let text): text
+        case .nameTaken(let name): "the kit has a device '\(name)' already: give each another name"
+        case .unknownDevice(let name): "'\(name)' is no device of this kit: use one that this kit has made"
+        case .invalidFault(let text): "no fault can be so: \(text)"
+        case .notCodable(let text): text
+        case .refused(let problem): "the server refused it: \(problem)"
+        case .storeFailed(let text): "the server's store failed: \(text)"
+        case .notQuiesced(let limit, let waits, let faults):
+            """
+            not everything has drained within \(limit):
+            \(waits.map { "  \($0.device): \($0.reason)" }.joined(separator: "\n"))
+            \(faults.isEmpty ? "No fault is armed: give it more time." : "Lift the faults that stand in its way; armed are still:")
+            \(faults.map { "  \($0)" }.joined(separator: "\n"))
+            """
+        case .notStruck(let limit, let fault, let strikes):
+            "within \(limit) the fault '\(fault)' has struck only \(strikes) times: look whether such a request is made"
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import FreshetClient
+internal import FreshetWire
+
+/// What keeps a device from being at rest. A pure look at what is known of it.
+enum Unrest {
+    /// What is known of a device at one moment.
+    struct Sight: Sendable {
+        var status: SyncClient.Status
+        /// Where the server stood, read after the status.
+        var head: Cursor
+        /// Whether the server has something after the device's position that the device follows. Looked at only if the two differ.
+        var hasNews: Bool
+    }
+
+    /// What the device waits for, in words; empty where it is at rest: it has no write without a verdict, follows live, and has all that
+    /// the server has for it. A device that is stopped waits for nothing.
+    static func reasons(_ sight: Sight) -> [String] {
+        let status = sight.status
+        guard status.connection != .stopped else { return [] }
+        var reasons: [String] = []
+        if status.waitingWrites > 0 {
+            let count = status.waitingWrites == 1 ? "1 write has" : "\(status.waitingWrites) writes have"
+            reasons.append("\(count) no verdict\(status.writeError.map { " (\($0))" } ?? "")")
+        }
+        switch status.connection {
+        case .live, .stopped: break
+        case .catchingUp: reasons.append("it is catching up\(status.feedError.map { " (\($0))" } ?? "")")
+        case .offline: reasons.append("it is offline\(status.feedError.map { " (\($0))" } ?? "")")
+        }
+        switch status.cursor {
+        case nil: reasons.append("it has no position yet, and the server is at \(sight.head)")
+        case let cursor? where cursor != sight.head && (cursor.epoch != sight.head.epoch || sight.hasNews):
+            reasons.append("it is at \(cursor), and the server at \(sight.head)")
+        default: break
+        }
+        return reasons
+    }
+}

@@ -1,0 +1,140 @@
+import FreshetTestKit
+import Testing
+
+/// Each fault over real sockets, between a real device and the server.
+@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+    /// A kit with a device that writes and one that reads, both at rest.
+    private func pair() async throws -> (kit: TestKit, phone: TestKit.Device, laptop: TestKit.Device) {
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        let laptop = try await kit.device("laptop")
+        try await kit.quiesced()
+        return (kit, phone, laptop)
+    }
+
+    @Test(
+        arguments: [
+            .dropRequest, .dropReply, .cut, .duplicate, .answer(503), .answer(500), .delayReply(.milliseconds(20)),
+            .delayRequest(.milliseconds(20)),
+        ] as [TestKit.Fault])
+    func aWriteTakesEffectOnceWhateverStrikesIt(_ fault: TestKit.Fault) async throws {
+        // Given a fault at the write itself, at every request of the writer, and at all news for the reader
+        let (kit, phone, laptop) = try await pair()
+        let atWrite = try kit.fault(fault, on: .writes, of: phone)
+        try kit.fault(fault, of: phone, times: 3)
+        let atNews = try kit.fault(fault, on: .changes, of: laptop, times: 2)
+        // When
+        for _ in 1...5 { try await phone.tallies.increment("/count", of: "visits") }
+        try await kit.quiesced()
+        // Then each took effect once, and both show it
+        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 5))
+        for device in kit.devices { #expect(device.tallies["visits"]?.value == Tally(count: 5)) }
+        #expect(kit.strikes(of: atWrite) == 1 && kit.strikes(of: atNews) > 0)
+        await kit.close()
+    }
+
+    @Test(arguments: 1...6) func incrementsAddUpWhereverTheAcknowledgementIsLost(_ number: Int) async throws {
+        // Given that the acknowledgement of one batch of writes after another is lost
+        let (kit, phone, laptop) = try await pair()
+        try kit.fault(.dropReply, on: .writes, of: phone, times: .count(number))
+        try kit.fault(.cut, on: .writes, of: laptop, times: .count(number))
+        // When both count
+        for device in [phone, laptop] {
+            for _ in 1...10 { try await device.tallies.increment("/count", of: "visits") }
+        }
+        try await kit.quiesced()
+        // Then nothing is lost and nothing counts twice
+        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 20))
+        #expect(kit.strikes == 2 * number)
+        await kit.close()
+    }
+
+    @Test func whatIsFrozenGoesOnWhenTheFaultsAreLifted() async throws {
+        // Given a frozen write
+        let (kit, phone, laptop) = try await pair()
+        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilLifted)
+        try await phone.notes.set(Note(text: "Hello"), for: "1")
+        try await kit.struck(frozen)
+        // Then it is pending, and has no effect
+        #expect(phone.notes["1"]?.isPending == true && phone.status.waitingWrites == 1)
+        #expect(try await kit.notes.value(for: "1") == nil)
+        // When
+        kit.lift()
+        try await kit.quiesced()
+        // Then
+        #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
+        await kit.close()
+    }
+
+    @Test func aFrozenSocketKeepsNewsFromADeviceThatWaits() async throws {
+        // Given a laptop that waits for news already
+        let (kit, phone, laptop) = try await pair()
+        let frozen = try kit.fault(.freeze, on: .changes, of: laptop, times: .untilLifted)
+        try await kit.struck(frozen)
+        // When
+        try await phone.notes.set(Note(text: "Hello"), for: "1").confirmed()
+        // Then it knows nothing of them, which the kit tells
+        #expect(laptop.notes["1"]?.value == nil)
+        await #expect { try await kit.quiesced(within: .milliseconds(50)) } throws: { error in
+            guard case TestKitError.notQuiesced(_, let waits, let faults) = error else { return false }
+            return waits.map(\.device) == ["laptop"] && faults == ["freeze on changes of laptop, struck 1 times"]
+        }
+        // When
+        kit.lift()
+        try await kit.quiesced()
+        // Then
+        #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
+        await kit.close()
+    }
+
+    @Test func anExpiredTokenIsReplacedByAFreshOne() async throws {
+        // Given
+        let (kit, phone, laptop) = try await pair()
+        let expired = try kit.expireToken(of: phone)
+        // When
+        try await phone.notes.set(Note(text: "Hello"), for: "1")
+        try await kit.quiesced()
+        // Then the device was refused, and let in with the next token
+        #expect(kit.strikes(of: expired) > 0)
+        #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
+        // And so again with another
+        try kit.expireToken(of: phone)
+        try await phone.notes.set(Note(text: "Again"), for: "1")
+        try await kit.quiesced()
+        #expect(laptop.notes["1"]?.value == Note(text: "Again"))
+        await kit.close()
+    }
+
+    @Test func aDeviceWithoutANetworkCatchesUp() async throws {
+        // Given a laptop whose requests are all lost
+        let (kit, phone, laptop) = try await pair()
+        try kit.fault(.dropRequest, of: laptop, times: .untilLifted)
+        // When both write
+        try await phone.notes.set(Note(text: "phone"), for: "1").confirmed()
+        try await laptop.notes.set(Note(text: "laptop"), for: "2")
+        #expect(laptop.notes["2"]?.isPending == true)
+        kit.lift()
+        try await kit.quiesced()
+        // Then both have both
+        for device in kit.devices {
+            #expect(device.notes["1"]?.value == Note(text: "phone") && device.notes["2"]?.value == Note(text: "laptop"))
+        }
+        await kit.close()
+    }
+
+    @Test func anAnswerFromBeforeAnInvalidationIsNotStored() async throws {
+        // Given a device that holds what it reads, and whose first read comes late
+        let kit = try TestKit()
+        let phone = try await kit.device("phone", following: .held)
+        try await kit.notes.set(Note(text: "old"), for: "1")
+        try await kit.quiesced()
+        let late = try kit.fault(.delayReply(.milliseconds(100)), on: .records, of: phone)
+        async let read = phone.notes.value(for: "1")
+        try await kit.struck(late)
+        // When the record changes before the answer has come
+        try await kit.notes.set(Note(text: "new"), for: "1")
+        // Then the answer of before is not what is shown
+        #expect(try await read == Note(text: "new"))
+        await kit.close()
+    }
+}

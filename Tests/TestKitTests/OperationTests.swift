@@ -1,0 +1,69 @@
+import FreshetTestKit
+import TestSupport
+import Testing
+
+/// What is done to the namespace itself while devices follow it.
+@Suite(.timeLimit(.minutes(1))) struct OperationTests {
+    @Test func aResetKeepsRecordsAndWaitingWrites() async throws {
+        // Given devices with a record, and a write that waits
+        let kit = try TestKit()
+        let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
+        try await phone.notes.set(Note(text: "before"), for: "1")
+        try await kit.quiesced()
+        let before = try await kit.cursor()
+        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilLifted)
+        try await phone.tallies.increment("/count", of: "visits")
+        try await kit.struck(frozen)
+        // When
+        try await kit.reset()
+        kit.lift()
+        try await kit.quiesced()
+        // Then there is a new history with all of it
+        #expect(try await kit.cursor().epoch != before.epoch)
+        #expect(laptop.notes["1"]?.value == Note(text: "before"))
+        #expect(laptop.tallies["visits"]?.value == Tally(count: 1))
+        #expect(phone.status.cursor == laptop.status.cursor)
+        await kit.close()
+    }
+
+    @Test func aResetOfNothingIsSaidToBe() async throws {
+        let kit = try TestKit()
+        await #expect(throws: TestKitError.self) { try await kit.reset() }
+    }
+
+    @Test func aDeviceThatMissedForgottenDeletesLosesThemAllTheSame() async throws {
+        // Given a laptop that holds two records and stops
+        let kit = try TestKit()
+        let folder = TemporaryDirectory()
+        let laptop = try await kit.device("laptop", storage: .directory(folder.file("laptop")))
+        for id in ["1", "2"] { try await kit.notes.set(Note(text: id), for: id) }
+        try await kit.quiesced()
+        await laptop.stop()
+        // When one is deleted, and the delete forgotten
+        try await kit.notes.remove("1")
+        #expect(try await kit.compact() == 1)
+        // Then it learns of it all the same
+        try await laptop.start()
+        try await kit.quiesced()
+        #expect(try await laptop.notes.ids() == ["2"])
+        await kit.close()
+    }
+
+    @Test func theBackendReadsAndWritesPastAllFaults() async throws {
+        // Given that nothing gets through
+        let kit = try TestKit()
+        try kit.fault(.answer(503), times: .untilLifted)
+        // When
+        let revision = try await kit.notes.set(Note(text: "a"), for: "a/b")
+        try await kit.notes.set(Note(text: "b"), for: "b")
+        try await kit.notes.remove("b")
+        // Then
+        #expect(revision == Revision(1))
+        #expect(try await kit.notes.all() == ["a/b": Note(text: "a")])
+        #expect(try await kit.notes.value(for: "b") == nil)
+        await #expect { try await kit.notes.remove("b") } throws: { "\($0)".contains("not-found") }
+        await #expect { try await kit.backend("no/name", of: Note.self).all() } throws: { "\($0)".contains("is no collection") }
+        #expect(try await kit.invalidate(.everything) == Revision(4))
+        await kit.close()
+    }
+}

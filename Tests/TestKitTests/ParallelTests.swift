@@ -1,0 +1,43 @@
+import FreshetTestKit
+import Synchronization
+import Testing
+
+/// Many tests on one server.
+@Suite(.timeLimit(.minutes(2))) struct ParallelTests {
+    @Test func aHundredKitsOnOneServerDoNotMeet() async throws {
+        // Given one server, and a hundred tests that run at once, each with two devices and faults of its own
+        let server = try TestKit.Server()
+        let namespaces = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 1...100 {
+                group.addTask {
+                    let kit = try TestKit(on: server)
+                    let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
+                    let lost = try kit.fault(number.isMultiple(of: 2) ? .dropReply : .cut, on: .writes, of: phone)
+                    // When each counts under the same key
+                    for _ in 0..<number { try await phone.tallies.increment("/count", of: "visits") }
+                    try await kit.quiesced(within: .seconds(60))
+                    // Then each has counted by itself
+                    #expect(laptop.tallies["visits"]?.value == Tally(count: number))
+                    #expect(try await kit.tallies.all() == ["visits": Tally(count: number)])
+                    #expect(kit.strikes(of: lost) == 1 && kit.strikes == 1)
+                    await kit.close()
+                    return kit.namespace
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(namespaces.count == 100)
+        await server.stop()
+    }
+
+    /// A hundred tests of their own, as a runner starts them.
+    @Test(arguments: 1...100) func oneOfAHundredTestsOnTheSharedServer(_ number: Int) async throws {
+        let kit = try TestKit()
+        let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
+        try await phone.notes.set(Note(text: "\(number)"), for: "1")
+        try await kit.quiesced(within: .seconds(60))
+        #expect(laptop.notes["1"]?.value == Note(text: "\(number)"))
+        #expect(try await kit.notes.all() == ["1": Note(text: "\(number)")])
+        await kit.close()
+    }
+}

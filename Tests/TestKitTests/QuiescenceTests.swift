@@ -1,0 +1,107 @@
+import FreshetTestKit
+import Testing
+
+/// When everything has drained, and what is said when it has not.
+@Suite(.timeLimit(.minutes(1))) struct QuiescenceTests {
+    @Test func whatWasWrittenJustBeforeIsWaitedFor() async throws {
+        // Given
+        let kit = try TestKit()
+        let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
+        for number in 1...100 {
+            // When, with nothing in between
+            try await phone.notes.set(Note(text: "\(number)"), for: "1")
+            try await kit.quiesced()
+            // Then
+            #expect(laptop.notes["1"]?.value == Note(text: "\(number)"))
+            #expect(phone.notes["1"]?.isPending == false)
+        }
+        await kit.close()
+    }
+
+    @Test func whatTheBackendWroteJustBeforeIsWaitedFor() async throws {
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        for number in 1...100 {
+            try await kit.notes.set(Note(text: "\(number)"), for: "1")
+            try await kit.quiesced()
+            #expect(phone.notes["1"]?.value == Note(text: "\(number)"))
+        }
+        await kit.close()
+    }
+
+    @Test func aDeviceThatFollowsAPartIsAtRestWhereThatPartIs() async throws {
+        // Given a device that no news of other collections reaches
+        let kit = try TestKit()
+        let phone = try await kit.device("phone") { $0.collections = ["notes"] }
+        try await kit.quiesced()
+        // When
+        try await kit.tallies.set(Tally(count: 1), for: "1")
+        try await kit.quiesced()
+        let (behind, head) = (try #require(phone.status.cursor), try await kit.cursor())
+        try await kit.notes.set(Note(text: "mine"), for: "1")
+        try await kit.quiesced()
+        // Then
+        #expect(behind.revision < head.revision)
+        #expect(phone.notes["1"]?.value == Note(text: "mine"))
+        await kit.close()
+    }
+
+    @Test func aKitWithoutDevicesIsAtRest() async throws {
+        let kit = try TestKit()
+        try await kit.quiesced(within: .seconds(5))
+    }
+
+    @Test func aDeviceThatIsStoppedIsPassedOver() async throws {
+        // Given a stopped device with a write that waits
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        try kit.fault(.dropRequest, on: .writes, of: phone, times: .untilLifted)
+        try await phone.notes.set(Note(text: "Hello"), for: "1")
+        await phone.stop()
+        // Then
+        try await kit.quiesced()
+        #expect(try await kit.notes.value(for: "1") == nil)
+        await kit.close()
+    }
+
+    @Test func theErrorSaysWhoWaitsForWhat() async throws {
+        // Given a device that cannot write and one that hears nothing
+        let kit = try TestKit()
+        let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
+        try await kit.quiesced()
+        try kit.fault(.answer(503), on: .writes, of: phone, times: .untilLifted)
+        let lost = try kit.fault(.dropRequest, of: laptop, times: .untilLifted)
+        try await phone.notes.set(Note(text: "Hello"), for: "1")
+        try await kit.struck(lost, times: 2)
+        // When
+        let error = await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .milliseconds(200)) }
+        // Then
+        let text = error?.description ?? ""
+        #expect(text.contains("  phone: 1 write has no verdict (the server refused the request: unavailable"))
+        #expect(text.contains("  laptop: it is offline ("))
+        #expect(text.contains("  answer on writes of phone, struck "))
+        await kit.close()
+    }
+
+    @Test func aFaultThatDoesNotStrikeIsSaidNotTo() async throws {
+        let kit = try TestKit()
+        let armed = try kit.fault(.dropReply, on: .writes)
+        let error = await #expect(throws: TestKitError.self) { try await kit.struck(armed, within: .milliseconds(20)) }
+        #expect(error == .notStruck(after: .milliseconds(20), fault: "drop-reply on writes", strikes: 0))
+        #expect(error?.description.contains("drop-reply on writes") == true)
+    }
+
+    @Test func waitingEndsWithItsTask() async throws {
+        // Given a kit that does not come to rest
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        try kit.fault(.freeze, times: .untilLifted)
+        try await phone.notes.set(Note(text: "Hello"), for: "1")
+        let waiting = Task { try await kit.quiesced(within: .seconds(3_600)) }
+        // When
+        waiting.cancel()
+        // Then
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await kit.close()
+    }
+}
