@@ -15,6 +15,7 @@ let package = Package(
             dependencies: [
                 "CEpoll",
                 .product(name: "FreshetClient", package: "freshet"),
+                .product(name: "FreshetTestKit", package: "freshet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]

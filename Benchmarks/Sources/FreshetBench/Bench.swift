@@ -5,5 +5,5 @@ import ArgumentParser
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "freshet-bench", abstract: "Measures a Freshet server on loopback.",
-        subcommands: [Throughput.self, Waiters.self, Latency.self])
+        subcommands: [Throughput.self, Waiters.self, Latency.self, Kit.self])
 }

@@ -89,6 +89,8 @@ enum LoadError: Error, CustomStringConvertible {
     case noCursor
     /// The server did not come to hold all the waiting clients within 20 seconds.
     case notWaiting
+    /// A test's server has lost or doubled a write.
+    case wrongSum
 
     var description: String {
         switch self {
@@ -96,6 +98,7 @@ enum LoadError: Error, CustomStringConvertible {
         case .closed: "the server closed a connection"
         case .status(let status): "the server answered \(status)"
         case .noCursor: "an answer came without Freshet-Cursor"
+        case .wrongSum: "a write was lost or doubled"
         case .notWaiting: "not all clients came to wait within 20 seconds"
         }
     }

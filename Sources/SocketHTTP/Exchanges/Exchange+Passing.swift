@@ -3,7 +3,7 @@ extension Exchange {
     public enum Extent: Sendable {
         /// All of it.
         case whole
-        /// Its first half, of a stream the head; then the connection ends.
+        /// Its head and half of its body, of a stream the head alone, and half of a head without a body; then the connection ends.
         case part
         /// Nothing: the connection ends instead.
         case nothing

@@ -121,12 +121,14 @@ extension EventLoop {
         close(connection)
     }
 
-    /// The first half of an answer; of a stream its head, since its length is not known.
+    /// An answer's head and half of its body, so that the peer can tell by the length; of one without a body half of the head.
     private func firstPart(of answer: Answer, isHeadOnly: Bool) -> ArraySlice<UInt8> {
         switch answer {
         case .stream(let head): return ArraySlice(head + EventLoop.emptyLine)
         case .response(let response): return firstPart(of: .encoded(EncodedResponse(response)), isHeadOnly: isHeadOnly)
-        case .encoded(let encoded): return encoded.bytes.prefix((isHeadOnly ? encoded.bodyStart : encoded.bytes.count) / 2)
+        case .encoded(let encoded):
+            let body = isHeadOnly ? 0 : encoded.bytes.count - encoded.bodyStart
+            return encoded.bytes.prefix(body > 0 ? encoded.bodyStart + body / 2 : encoded.bodyStart / 2)
         }
     }
 

@@ -11,7 +11,7 @@ extension TestKit {
         public static let dropRequest = Fault(.dropRequest)
         /// The acknowledgement is lost: the request takes effect, and the connection ends without an answer.
         public static let dropReply = Fault(.dropReply)
-        /// The request takes effect, and the connection ends in the middle of the answer.
+        /// The request takes effect, and the connection ends after half of the answer's body.
         public static let cut = Fault(.cutReply)
         /// The request arrives twice, and is answered once.
         public static let duplicate = Fault(.duplicate)

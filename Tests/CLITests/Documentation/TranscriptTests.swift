@@ -5,11 +5,11 @@ import Testing
 @testable import freshet
 
 struct TranscriptTests {
-    @Test(.timeLimit(.minutes(1)), arguments: ["README.md", "docs/protocol.md"])
-    func examplesPrintWhatThePageSays(page: String) async throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--test-faults"])])
+    func examplesPrintWhatThePageSays(page: String, options: [String]) async throws {
         // Given a new server, and the examples of a page
         let folder = TemporaryDirectory()
-        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
+        let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data", options: options)
         let examples = try Transcript(page: page).examples
         #expect(!examples.isEmpty)
         for example in examples {
