@@ -120,7 +120,7 @@ extension Page {
             for (const step of item.steps) add(step.time, 2, [item.lane], "write", stageWords[step.stage] + ": " + what);
           }
           for (const item of marks) add(item.time, 3, [item.lane], "mark", item.label);
-          if (breach) add(breach.time, 5, [breach.lane], "breach", "breaks rule " + breach.rule + ": " + breach.text);
+          if (breach) add(breach.time, 5, [breach.lane], "breach", "breaks rule " + breach.rule);
           return list.sort((one, other) => one.time - other.time || one.order - other.order);
         })();
         """#

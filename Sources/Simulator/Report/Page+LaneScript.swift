@@ -24,7 +24,9 @@ extension Page {
               group.append(shape("text", { x: 12, y: y + 15 + 13 * row, class: className }, note));
             });
             layers.gutter.append(group);
-            layers.gutter.append(shape("line", { x1: 0, x2: view.width, y1: box.top, y2: box.top, class: "rule" }));
+            // Between two lanes: under what is drawn, over the lanes' names.
+            layers.bands.append(shape("line", { x1: gutter, x2: view.width, y1: box.top, y2: box.top, class: "rule" }));
+            layers.gutter.append(shape("line", { x1: 0, x2: gutter, y1: box.top, y2: box.top, class: "rule" }));
           }
           layers.gutter.append(shape("line", { x1: gutter, x2: gutter, y1: axisTop + 4, y2: chartHeight, class: "rule" }));
         }

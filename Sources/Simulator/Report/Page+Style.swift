@@ -4,7 +4,7 @@ extension Page {
         :root {
           color-scheme: light dark;
           --page: #f6f7f9; --panel: #ffffff; --ink: #1a1f27; --muted: #55606e; --line: #d3d8e0; --band: #f1f3f7; --focus: #0b57d0;
-          --message: #4b5b73; --lost: #b84300; --ignored: #707a88; --fault: #6a4bc4; --fault-ink: #4f33a3; --violation: #c8102e;
+          --message: #4b5b73; --lost: #b84300; --ignored: #66707e; --fault: #6a4bc4; --fault-ink: #4f33a3; --violation: #c8102e;
           --violation-soft: #fdecef; --good: #00694d; --now: #0b57d0; --differs: #fff1cc; --differs-line: #8f6400;
           --pending: #e69f00; --acknowledged: #56b4e9; --confirmed: #009e73; --rejected: #d55e00; --rolledBack: #cc79a7; --cleared: #9aa0a6;
           --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
