@@ -49,6 +49,23 @@ import Testing
         await kit.close()
     }
 
+    @Test func aDeviceThatWaitsForOtherThingsIsAtRestAfterACompaction() async throws {
+        // Given a device that waits for notes, from before a delete of something else
+        let kit = try TestKit()
+        let phone = try await kit.device("phone") { $0.collections = ["notes"] }
+        try await kit.notes.set(Note(text: "kept"), for: "1")
+        try await kit.quiesced()
+        try await kit.tallies.set(Tally(count: 1), for: "1")
+        try await kit.tallies.remove("1")
+        // When the delete is forgotten
+        #expect(try await kit.compact() == 1)
+        try await kit.quiesced()
+        // Then the device is past it, without having had to begin again
+        #expect(try await kit.cursor() == phone.status.cursor)
+        #expect(phone.notes["1"]?.value == Note(text: "kept"))
+        await kit.close()
+    }
+
     @Test func theBackendReadsAndWritesPastAllFaults() async throws {
         // Given that nothing gets through
         let kit = try TestKit()

@@ -28,6 +28,8 @@ extension ServerCore {
                     guard step.isComplete else { return compact(namespace, forgotten: forgotten, then: completion) }
                     metrics.forgotten.add(forgotten)
                     hub.forgetRecent(namespace)
+                    // Whoever waits with a filter may be at a position from before what was forgotten: it gets the present one.
+                    hub.letGo(namespace)
                     completion(Committed(.success(forgotten), committed.cursor))
                 }
             })

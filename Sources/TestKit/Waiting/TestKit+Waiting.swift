@@ -10,7 +10,7 @@ extension TestKit {
     ///
     /// - Parameter limit: how long it may take, at most.
     /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which says who waits for what; `CancellationError`.
-    public func quiesced(within limit: Duration = .seconds(10)) async throws {
+    public func quiesced(within limit: Duration = .seconds(30)) async throws {
         let devices = devices
         let sources = devices.map { device -> @Sendable () -> AsyncStream<SyncClient.Status> in { device.client.statuses } }
         let isQuiet = try await Events.wait(for: sources, limit) { [self] in try await self.waits(of: devices).isEmpty }
@@ -23,7 +23,7 @@ extension TestKit {
     /// Waits until the fault has struck so many requests.
     ///
     /// - Throws: ``TestKitError/notStruck(after:fault:strikes:)``; `CancellationError`.
-    public func struck(_ armed: Armed, times: Int = 1, within limit: Duration = .seconds(10)) async throws {
+    public func struck(_ armed: Armed, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
         let source: @Sendable () -> AsyncStream<Void> = { [self] in control.faultEvents(in: space) }
         let hasStruck = try await Events.wait(for: [source], limit) { [self] in strikes(of: armed) >= times }
         if !hasStruck { throw TestKitError.notStruck(after: limit, fault: armed.description, strikes: strikes(of: armed)) }

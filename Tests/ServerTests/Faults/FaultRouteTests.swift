@@ -178,6 +178,28 @@ import Testing
         }
     }
 
+    @Test func aStreamIsLetGoAndCut() async throws {
+        try await TestServer.with(Self.faulty) { server in
+            // Given a stream that waits
+            let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
+            let path = "/v1/shop/changes?since=\(cursor)"
+            async let ended = server.thread { connection in
+                try connection.sendRequest("GET", path, [("Accept", "text/event-stream"), ("Connection", "close")])
+                return String(decoding: try connection.readToEnd(), as: UTF8.self)
+            }
+            try await server.waitUntil(waiting: 1, in: "shop")
+            // When a fault is armed for it
+            try await arm(server, #"{"effect":"cut-reply","on":"changes"}"#)
+            // Then it ends well, and the next breaks after its head
+            #expect(try await ended.hasSuffix("\r\n0\r\n\r\n"))
+            let cut = try await server.thread { connection in
+                try connection.sendRequest("GET", path, [("Accept", "text/event-stream")])
+                return String(decoding: try connection.readToEnd(), as: UTF8.self)
+            }
+            #expect(cut.hasPrefix("HTTP/1.1 200 OK\r\n") && cut.hasSuffix("\r\n\r\n") && !cut.contains("0\r\n\r\n"))
+        }
+    }
+
     @Test func aFaultStaysInItsNamespace() async throws {
         try await TestServer.with(Self.faulty) { server in
             try await arm(server, #"{"effect":"answer","status":500,"untilLifted":true}"#)

@@ -1,0 +1,56 @@
+import Synchronization
+import Testing
+
+@testable import FreshetTestKit
+
+/// Waiting looks when something has happened, and at no other time.
+@Suite(.timeLimit(.minutes(1))) struct EventsTests {
+    private typealias Stream = AsyncStream<Int>
+
+    /// What is looked at, counted.
+    private final class Look: Sendable {
+        let count = Atomic<Int>(0)
+        let (looks, continuation) = AsyncStream.makeStream(of: Int.self)
+
+        func look() {
+            continuation.yield(count.add(1, ordering: .relaxed).newValue)
+        }
+    }
+
+    @Test func itLooksOnceAtFirstAndOnceForEachEvent() async throws {
+        // Given a condition that holds at the fourth look
+        let (events, continuation) = Stream.makeStream()
+        let look = Look()
+        let source: @Sendable () -> Stream = { events }
+        async let ended = Events.wait(for: [source], .seconds(50)) {
+            look.look()
+            return look.count.load(ordering: .relaxed) == 4
+        }
+        // When something happens after each look
+        for await number in look.looks {
+            if number == 4 { break }
+            continuation.yield(number)
+        }
+        // Then it has looked no oftener
+        #expect(try await ended)
+        #expect(look.count.load(ordering: .relaxed) == 4)
+    }
+
+    @Test func withoutAnEventItLooksOnceUntilItsTimeIsUp() async throws {
+        let (events, _) = Stream.makeStream()
+        let look = Look()
+        let source: @Sendable () -> Stream = { events }
+        let isFulfilled = try await Events.wait(for: [source], .milliseconds(50)) {
+            look.look()
+            return false
+        }
+        #expect(!isFulfilled && look.count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func whatTheConditionThrowsIsThrown() async throws {
+        struct Broken: Error {}
+        await #expect(throws: Broken.self) {
+            try await Events.wait(for: [@Sendable () -> Stream](), .seconds(50)) { throw Broken() }
+        }
+    }
+}
