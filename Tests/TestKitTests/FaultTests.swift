@@ -1,4 +1,5 @@
 import FreshetTestKit
+import TestSupport
 import Testing
 
 /// Each fault over real sockets, between a real device and the server.
@@ -46,6 +47,42 @@ import Testing
         // Then nothing is lost and nothing counts twice
         #expect(try await kit.tallies.value(for: "visits") == Tally(count: 20))
         #expect(kit.strikes == 2 * number)
+        await kit.close()
+    }
+
+    @Test(arguments: 1...8, [TestKit.Fault.dropReply, .cut, .duplicate])
+    func theSumIsRightWhicheverAcknowledgementIsLost(_ place: Int, _ fault: TestKit.Fault) async throws {
+        // Given that of eight acknowledgements one is lost
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        if place > 1 { try kit.fault(.delayReply(.zero), on: .writes, of: phone, times: .count(place - 1)) }
+        let lost = try kit.fault(fault, on: .writes, of: phone)
+        // When each increment waits for that of the one before
+        for _ in 1...8 { try await phone.tallies.increment("/count", of: "visits").confirmed() }
+        // Then
+        #expect(kit.strikes(of: lost) == 1)
+        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 8))
+        await kit.close()
+    }
+
+    @Test func aWriteWhoseDeviceRestartsBeforeItsAcknowledgementCountsOnce() async throws {
+        // Given a write that took effect without its device's knowledge
+        let kit = try TestKit()
+        let folder = TemporaryDirectory()
+        let phone = try await kit.device("phone", storage: .directory(folder.file("phone")))
+        try await kit.quiesced()
+        let lost = try kit.fault(.dropReply, on: .writes, times: .untilLifted)
+        try kit.fault(.freeze, on: .changes, times: .untilLifted)
+        try await phone.tallies.increment("/count", of: "visits")
+        try await kit.struck(lost)
+        // When the device ends and comes again
+        await phone.stop()
+        kit.lift()
+        try await phone.start()
+        try await kit.quiesced()
+        // Then
+        #expect(phone.tallies["visits"]?.value == Tally(count: 1))
+        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 1))
         await kit.close()
     }
 

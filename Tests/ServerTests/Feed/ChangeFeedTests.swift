@@ -219,6 +219,30 @@ import Testing
                 == .scan(.after(Support.cursor(1, epoch: Epoch(bits: 99)))))
     }
 
+    @Test func whoIsLetGoIsToldThePositionAndMayWaitAgain() throws {
+        // Given
+        var feed = feed(at: 5)
+        #expect(ask(&feed, after: 5, all, waiter: 1).ticket != nil)
+        #expect(ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2).ticket != nil)
+        // Then
+        #expect(feed.letGo() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
+        #expect(feed.waiting == 0 && ask(&feed, after: 5, all, waiter: 3).ticket != nil)
+    }
+
+    @Test func afterForgettingTheStoreAnswersForWhatIsBeforeTheHead() throws {
+        // Given a feed with a change in memory, and one that waits
+        var feed = feed(at: 5)
+        _ = feed.commit([try Support.put(6, "a/1")], at: Support.cursor(6))
+        #expect(ask(&feed, after: 6, all, waiter: 1).ticket != nil)
+        #expect(ask(&feed, after: 5, all, waiter: 2).page != nil)
+        // When
+        feed.forgetRecent()
+        // Then
+        #expect(ask(&feed, after: 5, all, waiter: 2) == .scan(.after(Support.cursor(5))))
+        let deliveries = feed.commit([try Support.put(7, "a/1")], at: Support.cursor(7))
+        #expect(deliveries.first?.pages?.waiters == [1])
+    }
+
     @Test func drainingTellsEveryoneThePositionAndLetsNobodyWait() throws {
         // Given
         var feed = feed(at: 5)
