@@ -4,8 +4,8 @@ internal import Synchronization
 /// What the memory tier holds for a key: the view, and the value once someone has decoded it.
 ///
 /// A new view makes a new object, so a decoded value always belongs to the bytes beside it.
-final class CachedValue: Sendable {
-    let view: KeyView
+package final class CachedValue: Sendable {
+    package let view: KeyView
     /// The first decoding, kept for all later readers. Set once, read without a lock.
     private let decoded = AtomicLazyReference<AnyDecoded>()
 

@@ -1,11 +1,11 @@
-internal import FreshetWire
+package import FreshetWire
 internal import Synchronization
 
 /// The tier that answers without waiting: views of keys, bounded by their cost.
 ///
 /// Written by the engine's queue alone, read by any thread. One lock, held for a table access and never while anything is called.
 /// (Shards would divide it by key; nothing outside this file would notice.)
-final class MemoryTier: Sendable {
+package final class MemoryTier: Sendable {
     private struct State {
         var table: EvictingTable<RecordKey, CachedValue>
         /// Keys that are pinned since a write of ours waits for its verdict.
@@ -22,35 +22,35 @@ final class MemoryTier: Sendable {
     }
 
     /// A hit: the value, and how far it can be relied on at this moment.
-    struct Hit: Sendable {
-        var value: CachedValue
-        var freshness: SnapshotFreshness?
+    package struct Hit: Sendable {
+        package var value: CachedValue
+        package var freshness: SnapshotFreshness?
     }
 
     private let state: Mutex<State>
 
-    init(costLimit: Int) { state = Mutex(State(table: EvictingTable(costLimit: costLimit))) }
+    package init(costLimit: Int) { state = Mutex(State(table: EvictingTable(costLimit: costLimit))) }
 
     /// What is held for the key. O(1).
-    func read(_ key: RecordKey) -> Hit? {
+    package func read(_ key: RecordKey) -> Hit? {
         state.withLock { state in
-            state.table.value(key).map { Hit(value: $0, freshness: state.freshness.of($0.view.entry)) }
+            state.table.value(key).map { Hit(value: $0, freshness: state.freshness.of($0.view)) }
         }
     }
 
     /// What is held for the key, without counting a hit.
-    func peek(_ key: RecordKey) -> CachedValue? { state.withLock { $0.table.peek(key) } }
+    package func peek(_ key: RecordKey) -> CachedValue? { state.withLock { $0.table.peek(key) } }
 
-    /// The freshness of an entry that came from elsewhere.
-    func freshness(of entry: Entry?) -> SnapshotFreshness? { state.withLock { $0.freshness.of(entry) } }
+    /// The freshness of a view that came from elsewhere.
+    package func freshness(of view: KeyView) -> SnapshotFreshness? { state.withLock { $0.freshness.of(view) } }
 
-    func setFreshness(_ rule: FreshnessRule) { state.withLock { $0.freshness = rule } }
+    package func setFreshness(_ rule: FreshnessRule) { state.withLock { $0.freshness = rule } }
 
     /// Takes a view that is on disk. An unknown one without pending writes removes the key.
     ///
     /// - Returns: the object that now stands for the view, in the tier or not.
     @discardableResult
-    func store(_ view: KeyView) -> CachedValue {
+    package func store(_ view: KeyView) -> CachedValue {
         let value = CachedValue(view)
         state.withLock { state in
             state.setPending(view.key, view.isPending)
@@ -67,7 +67,7 @@ final class MemoryTier: Sendable {
     ///
     /// - Returns: the object that now stands for the key, if one does.
     @discardableResult
-    func confirm(_ news: Confirmation) -> CachedValue? {
+    package func confirm(_ news: Confirmation) -> CachedValue? {
         state.withLock { state in
             guard let held = state.table.peek(news.key), var entry = held.view.entry else { return nil }
             entry.confirm(news)
@@ -81,16 +81,16 @@ final class MemoryTier: Sendable {
     }
 
     /// Removes what is in scope and of another epoch, or known only through an earlier position, unless it is pending.
-    func sweep(_ scope: InvalidationScope, before position: Cursor) {
+    package func sweep(_ scope: InvalidationScope, before position: Cursor) {
         remove { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
     }
 
     /// Removes what was not confirmed in this verification pass or a later one, unless it is pending.
-    func sweep(unverifiedBefore pass: Int64) {
+    package func sweep(unverifiedBefore pass: Int64) {
         remove { ($0.entry?.pass ?? pass) < pass }
     }
 
-    func removeAll() {
+    package func removeAll() {
         state.withLock { state in
             for key in state.pending { state.table.unpin(key) }
             state.pending = []
@@ -115,22 +115,22 @@ final class MemoryTier: Sendable {
 }
 
 /// ``SyncStatus/freshness(of:)`` reduced to what a read needs, so that it costs no copies.
-struct FreshnessRule: Sendable {
-    var isLive = false
-    var pass: Int64 = 0
-    var filter = ChangeFilter.all
+package struct FreshnessRule: Sendable {
+    private var isLive = false
+    private var pass: Int64 = 0
+    private var filter = ChangeFilter.all
 
     init() {}
 
-    init(_ status: SyncStatus) {
+    package init(_ status: SyncStatus) {
         isLive = status.connection == .live
         pass = status.pass
         filter = status.filter
     }
 
-    func of(_ entry: Entry?) -> SnapshotFreshness? {
-        guard let entry else { return nil }
+    func of(_ view: KeyView) -> SnapshotFreshness? {
+        guard let entry = view.entry else { return nil }
         guard entry.pass >= pass else { return .unverified(since: entry.verifiedAt) }
-        return isLive && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
+        return isLive && !view.isOutdated && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
     }
 }

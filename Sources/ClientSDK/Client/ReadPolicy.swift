@@ -4,7 +4,7 @@ public enum ReadPolicy: Hashable, Sendable {
     case cacheOnly
     /// Memory, then disk, then the network. The default.
     case cacheElseNetwork
-    /// The network always; what it gives is stored. Without a connection it fails, whatever is cached.
+    /// The network always, by a request sent after the call; what it gives is stored. Without a connection it fails, whatever is cached.
     case networkOnly
     /// The network; if it cannot be reached, what is cached.
     case networkElseCache

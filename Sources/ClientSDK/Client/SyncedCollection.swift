@@ -38,11 +38,11 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         case .cacheOnly: return try await cached(key)
         case .cacheElseNetwork:
             let snapshot = try await cached(key)
-            return snapshot.isKnown ? snapshot : try await fetched(key)
-        case .networkOnly: return try await fetched(key)
+            return snapshot.isKnown ? snapshot : try await fetched(key, mustBeNew: false)
+        case .networkOnly: return try await fetched(key, mustBeNew: true)
         case .networkElseCache:
             do {
-                return try await fetched(key)
+                return try await fetched(key, mustBeNew: true)
             } catch ClientError.unreachable {
                 return try await cached(key)
             }
@@ -64,7 +64,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         var seen: Set<String> = []
         let keys = try ids.filter { seen.insert($0).inserted }.map(key)
         let unknown = try await client.engine.unknown(keys)
-        if !unknown.isEmpty { _ = try await client.engine.fetch(unknown) }
+        if !unknown.isEmpty { _ = try await client.engine.fetch(unknown, mustBeNew: false) }
     }
 
     /// Which changes, fetches and writes led to what the record shows, and which were dropped and why.
@@ -81,8 +81,8 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         return Snapshot(try await client.engine.lookUp(key), client.engine.memory, codec)
     }
 
-    private func fetched(_ key: RecordKey) async throws -> Snapshot<Value> {
-        guard let value = try await client.engine.fetch([key]).first else {
+    private func fetched(_ key: RecordKey, mustBeNew: Bool) async throws -> Snapshot<Value> {
+        guard let value = try await client.engine.fetch([key], mustBeNew: mustBeNew).first else {
             throw ClientError.unexpectedAnswer("a read of \(key) gave nothing")
         }
         return Snapshot(value, client.engine.memory, codec)
@@ -108,7 +108,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
 extension Snapshot {
     init(_ value: CachedValue, _ memory: MemoryTier, _ codec: ValueCodec<Value>) {
-        self.init(value, memory.freshness(of: value.view.entry), codec)
+        self.init(value, memory.freshness(of: value.view), codec)
     }
 
     init(_ cached: CachedValue, _ freshness: SnapshotFreshness?, _ codec: ValueCodec<Value>) {

@@ -44,14 +44,16 @@ extension Engine {
     }
 
     /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
-    func fetch(_ keys: [RecordKey]) async throws -> [CachedValue] {
+    ///
+    /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is under way.
+    func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
         let token = nextToken()
         let views = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[KeyView], any Error>) in
                 guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
                 callers[token] = .views(keys, continuation)
-                submit(.fetch(FetchRequest(token: token, items: items)))
+                submit(.fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
             }
         } onCancel: {
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }

@@ -13,6 +13,8 @@ struct Fetches: Sendable {
         var floor: Revision
         /// Those who wait for it; none: the machine itself wants to know.
         var askers: [Token]
+        /// Those who came when it was under way and want an answer to a request of after that.
+        var later: [Token] = []
         var isUnderWay = false
         /// Whether its value is too large to come with others.
         var isAlone = false
@@ -65,11 +67,12 @@ struct Fetches: Sendable {
 
     // MARK: Asking
 
-    mutating func add(_ key: RecordKey, known: Entry?, floor: Revision, asker: Token?) {
+    /// - Parameter mustBeNew: whether an answer to a request that is under way already will not do.
+    mutating func add(_ key: RecordKey, known: Entry?, floor: Revision, asker: Token?, mustBeNew: Bool = false) {
         if var item = items[key] {
             // Who joins wants what is true now, so an older answer will not do for anybody.
             item.floor = max(item.floor, floor)
-            if let asker { item.askers.append(asker) }
+            if let asker, mustBeNew, item.isUnderWay { item.later.append(asker) } else if let asker { item.askers.append(asker) }
             items[key] = item
         } else {
             lastPlace += 1
@@ -150,10 +153,11 @@ struct Fetches: Sendable {
     mutating func abandon(_ token: Token) {
         guard let asker = askers.removeValue(forKey: token) else { return }
         for key in asker.keys {
-            guard var item = items[key], item.askers.contains(token) else { continue }
+            guard var item = items[key], item.askers.contains(token) || item.later.contains(token) else { continue }
             item.askers.removeAll { $0 == token }
+            item.later.removeAll { $0 == token }
             items[key] = item
-            if item.askers.isEmpty, !item.isUnderWay { _ = remove(key) }
+            if item.askers.isEmpty, item.later.isEmpty, !item.isUnderWay { _ = remove(key) }
         }
     }
 
@@ -168,6 +172,8 @@ struct Fetches: Sendable {
         defer {
             if line.count > 2 * items.count + 16 { line.removeAll { items[$0.key]?.place != $0.place } }
         }
-        return items.removeValue(forKey: key)
+        guard let item = items.removeValue(forKey: key) else { return nil }
+        for asker in item.later { add(key, known: item.known, floor: item.floor, asker: asker) }
+        return item
     }
 }

@@ -21,7 +21,8 @@ struct Outbox: Sendable {
     init() {}
 
     init(_ persisted: PersistedState) {
-        for row in persisted.outbox {
+        // In the order in which they were written: after a new epoch, one with a verdict may have a higher number than a later one without.
+        for row in persisted.outbox.sorted(by: { $0.receipt < $1.receipt }) {
             var pending =
                 keys[row.key]
                 ?? PendingKey(

@@ -8,7 +8,7 @@ struct PendingKey: Hashable, Sendable {
     /// The older record that is shown instead, while nobody knows whether ``base`` holds an increment of ours already: replayed over it,
     /// the increment would count twice; left out, it would vanish for a moment.
     private(set) var frozen: Entry?
-    /// In the order of their numbers.
+    /// In the order in which they were written.
     var rows: [OutboxRow]
 
     init(key: RecordKey, base: Entry?, frozen: Entry? = nil, rows: [OutboxRow] = []) {
@@ -28,12 +28,20 @@ struct PendingKey: Hashable, Sendable {
 
     var overlay: Overlay {
         var overlay = Overlay(shown)
-        // A base that changed its kind is shown as it is; the server decides what becomes of the write.
-        for row in rows where row.effect == .replayed { try? overlay.apply(row.operation) }
+        var isReplaced = false
+        for row in rows {
+            // Over a value of ours, what the record holds does not matter, so nothing is uncertain.
+            guard row.effect == .replayed || (row.effect == .uncertain && isReplaced) else { continue }
+            // A base that changed its kind is shown as it is; the server decides what becomes of the write.
+            try? overlay.apply(row.operation)
+            isReplaced = isReplaced || row.replacesAll
+        }
         return overlay
     }
 
-    var view: KeyView { KeyView(key: key, value: overlay.value, isPending: isPending, entry: shown) }
+    var view: KeyView {
+        KeyView(key: key, value: overlay.value, isPending: isPending, entry: shown, isOutdated: frozen != nil)
+    }
 
     // MARK: Changes
 
@@ -43,11 +51,7 @@ struct PendingKey: Hashable, Sendable {
         defer { base = updated }
         if let certainty { return apply(certainty, updated) }
         guard updated?.revision != base?.revision || updated?.epoch != base?.epoch else { return }
-        guard updated != nil else {
-            frozen = nil
-            for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
-            return
-        }
+        guard updated != nil else { return forgetBase() }
         if let base, base.epoch != updated?.epoch {
             // What a record of the old history held, one of the new need not.
             for place in rows.indices where rows[place].effect == .absorbed { rows[place].effect = .uncertain }
@@ -61,9 +65,17 @@ struct PendingKey: Hashable, Sendable {
         }
     }
 
+    /// Nothing is known of the record any more, so writes that wait for their verdicts show for themselves.
+    private mutating func forgetBase() {
+        frozen = nil
+        for place in rows.indices where rows[place].effect == .uncertain || rows[place].isPending && rows[place].replacesAll {
+            rows[place].effect = .replayed
+        }
+    }
+
     private mutating func apply(_ certainty: Certainty, _ updated: Entry?) {
-        let isExact = updated == nil || updated?.revision == certainty.revision
-        if isExact {
+        guard let updated else { return forgetBase() }
+        if updated.revision == certainty.revision {
             frozen = nil
             for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
         }
@@ -100,11 +112,15 @@ struct PendingKey: Hashable, Sendable {
         if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
         guard frozen == nil else { return [] }
         var left: [Receipt] = []
+        // While a value of ours is shown that has no verdict yet, what was written over it stays with it.
+        var isReplaced = false
         rows.removeAll { row in
             switch row.state {
-            case .pending, .merging: return false
+            case .pending, .merging:
+                isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
+                return false
             case .applied(let position), .settled(let position):
-                guard horizon.covers(position, of: key, base: base) else { return false }
+                guard !isReplaced, horizon.covers(position, of: key, base: base) else { return false }
                 left.append(row.receipt)
                 return true
             }
@@ -131,6 +147,16 @@ struct PendingKey: Hashable, Sendable {
         operations += before.map { .remove($0.receipt) }
         if frozen != old?.frozen { operations.append(frozen.map { .freeze($0) } ?? .thaw(key)) }
         return operations
+    }
+}
+
+extension OutboxRow {
+    /// Whether what was there before does not matter to it.
+    fileprivate var replacesAll: Bool {
+        switch operation {
+        case .put, .delete: true
+        case .patch, .increment: false
+        }
     }
 }
 
@@ -161,7 +187,7 @@ struct Horizon: Sendable {
     func covers(_ position: Cursor, of key: RecordKey, base: Entry?) -> Bool {
         guard position.epoch == epoch else {
             // Revisions of another history say nothing here; what counts is that the key was looked at in this one.
-            return base.map { $0.epoch == epoch && $0.pass >= pass } ?? false || (complete != nil && follows(key))
+            return base?.epoch == epoch || (complete != nil && follows(key))
         }
         if let base, base.epoch == epoch, base.asOf >= position.revision { return true }
         if let complete, complete.epoch == epoch, complete.revision >= position.revision { return follows(key) }

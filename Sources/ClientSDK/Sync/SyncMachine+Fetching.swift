@@ -9,7 +9,7 @@ extension SyncMachine {
         fetches.add(request.token, keys: request.items.map(\.key))
         for item in request.items {
             let known = phase == .running ? outbox.keys[item.key].map(\.base) ?? item.known : nil
-            fetches.add(item.key, known: known, floor: floor(known), asker: request.token)
+            fetches.add(item.key, known: known, floor: floor(known), asker: request.token, mustBeNew: request.mustBeNew)
         }
     }
 

@@ -12,7 +12,7 @@ package struct FeedLimits: Hashable, Sendable {
     package init() {}
 
     /// A page of a stream stays well below what a slow reader may leave unread, so that one page alone never drops it.
-    func pageBytes(for delivery: Subscription.Delivery) -> Int {
+    package func pageBytes(for delivery: Subscription.Delivery) -> Int {
         delivery == .stream ? min(pageBytes, 64 << 10) : pageBytes
     }
 }

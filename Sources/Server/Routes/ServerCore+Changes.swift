@@ -1,4 +1,4 @@
-import FreshetWire
+package import FreshetWire
 import SocketHTTP
 
 extension ServerCore {
@@ -49,7 +49,7 @@ extension ServerCore {
 }
 
 /// What a stretch of the store's feed holds.
-enum ScanResult: Sendable {
+package enum ScanResult: Sendable {
     case refused(Problem, Cursor)
     case page(FeedPage)
     case nothing(Cursor, isComplete: Bool)
@@ -57,7 +57,7 @@ enum ScanResult: Sendable {
 
 extension RecordStore {
     /// One page of the feed from the store, encoded. It may block on the disk.
-    func scan(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> ScanResult {
+    package func scan(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> ScanResult {
         let snapshot = try changes(query, in: namespace)
         switch snapshot.value {
         case .refused(let refusal):

@@ -66,10 +66,13 @@ package struct FetchRequest: Hashable, Sendable {
     package var token: Token
     /// At least one, each key once.
     package var items: [Item]
+    /// Whether the answer must be to a request sent after this call; otherwise one that is under way already will do.
+    package var mustBeNew: Bool
 
-    package init(token: Token, items: [Item]) {
+    package init(token: Token, items: [Item], mustBeNew: Bool = false) {
         self.token = token
         self.items = items
+        self.mustBeNew = mustBeNew
     }
 }
 

@@ -4,7 +4,7 @@ internal import FreshetWire
 /// One namespace in memory. Each mutation notes how it is undone, so that a transaction costs no copy of the whole.
 final class MemoryNamespace {
     /// A record or, without a value, a tombstone.
-    struct Entry {
+    struct Entry: Sendable {
         var revision: Revision
         var content: Content?
         var modified: Timestamp
@@ -15,18 +15,18 @@ final class MemoryNamespace {
         }
     }
 
-    struct Invalidation {
+    struct Invalidation: Sendable {
         var revision: Revision
         var modified: Timestamp
     }
 
-    struct Client {
+    struct Client: Sendable {
         var last: Int64 = 0
         /// The latest outcomes, their numbers following each other up to `last`.
         var outcomes: Deque<KeptOutcome> = []
     }
 
-    struct Place {
+    struct Place: Sendable {
         var revision: Revision
         var key: RecordKey
     }
@@ -45,6 +45,27 @@ final class MemoryNamespace {
     init(_ name: Namespace, unmade epoch: Epoch) {
         self.name = name
         state = NamespaceState(unmade: epoch)
+    }
+
+    /// All that it holds between two transactions.
+    struct Image: Sendable {
+        fileprivate var name: Namespace
+        fileprivate var number: Int?
+        fileprivate var state: NamespaceState
+        fileprivate var records: [RecordKey: Entry]
+        fileprivate var invalidations: [InvalidationScope: Invalidation]
+        fileprivate var clients: [ClientIdentifier: Client]
+        fileprivate var order: [Place]
+    }
+
+    var image: Image {
+        Image(
+            name: name, number: number, state: state, records: records, invalidations: invalidations, clients: clients, order: order)
+    }
+
+    init(_ image: Image) {
+        (name, number, state) = (image.name, image.number, image.state)
+        (records, invalidations, clients, order) = (image.records, image.invalidations, image.clients, image.order)
     }
 }
 

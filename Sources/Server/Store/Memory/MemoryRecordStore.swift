@@ -9,6 +9,17 @@ package final class MemoryRecordStore: RecordStore {
     /// - Parameter seed: the store derives its epochs from it.
     package init(seed: UInt64) { content = Mutex(MemoryRecordTransaction(seed: seed)) }
 
+    /// All that a store holds at one moment. O(1) to keep: what a store changes afterwards is copied then.
+    package struct Backup: Sendable {
+        fileprivate let image: MemoryRecordTransaction.Image
+    }
+
+    /// What the store holds now. O(namespaces).
+    package var backup: Backup { content.withLock { Backup(image: $0.image) } }
+
+    /// A store that holds what another did when the back-up was made, its epochs included.
+    package init(restoring backup: Backup) { content = Mutex(MemoryRecordTransaction(backup.image)) }
+
     package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
         try content.withLock { try $0.run(body) }
     }

@@ -11,6 +11,25 @@ final class MemoryRecordTransaction: RecordTransaction {
 
     init(seed: UInt64) { source = EpochSource(seed: seed) }
 
+    /// All that it holds between two transactions.
+    struct Image: Sendable {
+        fileprivate var source: EpochSource
+        fileprivate var generations: [Int64: Int64]
+        fileprivate var namespaces: [Namespace: MemoryNamespace.Image]
+        fileprivate var made: Int
+    }
+
+    var image: Image {
+        Image(source: source, generations: generations, namespaces: namespaces.mapValues(\.image), made: made)
+    }
+
+    init(_ image: Image) {
+        source = image.source
+        generations = image.generations
+        namespaces = image.namespaces.mapValues { MemoryNamespace($0) }
+        made = image.made
+    }
+
     /// What is there; `nil` for one that no write has made yet.
     func made(_ name: Namespace) -> MemoryNamespace? { namespaces[name] }
 

@@ -1,0 +1,104 @@
+import FreshetClient
+import FreshetWire
+
+/// What the observer learns from devices' disks.
+extension Observer {
+    /// The device has asked for these keys.
+    func asked(_ device: SimulatedDevice, _ keys: [RecordKey]) {
+        for key in keys {
+            guard let number = numbers[key] else { continue }
+            if device.isCleared { records[device.number].wantedNext.insert(number) } else { records[device.number].wanted.insert(number) }
+        }
+    }
+
+    /// A transaction is on the device's disk.
+    func stored(_ transaction: DiskTransaction, _ device: SimulatedDevice, at time: Int64) {
+        // Another account begins; what it wrote and held is gone.
+        guard transaction.clear == nil else { return }
+        records[device.number].wasReset = transaction.state.contains(.cursor(nil))
+        if transaction.state.contains(where: { if case .pass = $0 { true } else { false } }) {
+            for case .cursor(let cursor?) in transaction.state {
+                records[device.number].origin = (cursor.origin ?? cursor.revision).number
+            }
+        }
+        // Those of one transaction come key by key.
+        var rows = transaction.outbox.compactMap { if case .put(let row) = $0 { row } else { nil } }
+        rows.sort { $0.receipt < $1.receipt }
+        for row in rows { noteRow(row, device) }
+        for operation in transaction.outbox {
+            switch operation {
+            case .put: break
+            case .remove(let receipt): noteEnd(receipt, device)
+            case .freeze, .thaw: break
+            }
+        }
+    }
+
+    private func noteRow(_ row: OutboxRow, _ device: SimulatedDevice) {
+        let number = device.number
+        if write(row.receipt, of: device) == nil {
+            guard Int(row.receipt.number) == records[number].receipts.count + 1 else {
+                return complain(device, Complaint(.nothingInvented, "write \(row.receipt.number) comes out of its order"))
+            }
+            let write = add(WriteRecord(device: number, receipt: row.receipt, key: row.key, operation: row.operation))
+            records[number].receipts.append(write)
+            records[number].alive.append(row.receipt)
+            asked(device, [row.key])
+        }
+        guard let write = write(row.receipt, of: device) else { return }
+        switch row.state {
+        case .pending: break
+        case .applied(let position):
+            guard let history = history(position.epoch), appliedRevision(of: write, in: history) == position.revision.number else {
+                return complain(
+                    device,
+                    Complaint(.pendingMeansPending, "\(writes[write].name) counts as applied at \(position), where it had no effect"))
+            }
+        case .settled:
+            if !writes[write].isDecided {
+                complain(device, Complaint(.pendingMeansPending, "\(writes[write].name) counts as settled, and the server never had it"))
+            }
+        case .merging:
+            if !writes[write].isRefused {
+                complain(device, Complaint(.pendingMeansPending, "\(writes[write].name) is merged, and the server never refused it"))
+            }
+        }
+    }
+
+    /// The row has left the disk: has the write come to its end?
+    private func noteEnd(_ receipt: Receipt, _ device: SimulatedDevice) {
+        records[device.number].alive.removeAll { $0 == receipt }
+        guard let write = write(receipt, of: device) else { return }
+        let record = writes[write]
+        guard record.isDecided else {
+            return complain(device, Complaint(.readYourWrites, "\(record.name) left the outbox, and the server never decided about it"))
+        }
+        guard !record.isRefused, let entry = device.store.entries[record.key], let history = history(entry.epoch),
+            let revision = appliedRevision(of: write, in: history), entry.asOf.number < revision
+        else { return }
+        complain(
+            device,
+            Complaint(
+                .overlayThenBase, "\(record.name) left the overlay, and the record is known through \(entry.asOf), before \(revision)"))
+    }
+
+    private func complain(_ device: SimulatedDevice, _ complaint: Complaint) {
+        if records[device.number].complaint == nil { records[device.number].complaint = complaint }
+    }
+
+    /// The device's disk is that of another account.
+    func cleared(_ device: SimulatedDevice) {
+        let wanted = records[device.number].wantedNext
+        records[device.number] = DeviceRecord(highest: Array(repeating: nil, count: keys.count))
+        records[device.number].wanted = wanted
+    }
+
+    /// The device's process has started: has its disk kept what it had accepted?
+    func restarted(_ device: SimulatedDevice) {
+        for receipt in records[device.number].alive where device.store.rows[receipt] == nil {
+            guard let write = write(receipt, of: device) else { continue }
+            complain(
+                device, Complaint(.durableBeforeAcknowledged, "after the crash \(writes[write].name) is not on the device's disk"))
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// Sees all that happens everywhere, and knows every value ever written: the measure of what devices show.
+final class Observer {
+    /// A point in a history, to come back to.
+    struct Mark {
+        var history: Int
+        var revision: Int64
+    }
+
+    /// How new an answer must be at least: what was told to anybody before it was asked for.
+    struct Floor {
+        var history: Int
+        var revision: Int64
+    }
+
+    /// What the server decided about a write.
+    struct Outcome {
+        /// The observer's number of the write; none for one that no device sent.
+        var write: Int?
+        var verdict: WriteOutcome.Verdict
+    }
+
+    /// What is wrong.
+    struct Complaint: Error {
+        var rule: Rule
+        var text: String
+
+        init(_ rule: Rule, _ text: String) {
+            self.rule = rule
+            self.text = text
+        }
+    }
+
+    /// A write of a device, whatever its number is on the wire.
+    struct WriteRecord {
+        var device: Int
+        var receipt: Receipt
+        var key: RecordKey
+        var operation: WriteOperation
+        var timesSent = 0
+        /// Where and at which revision it took effect.
+        var applied: [(history: Int, revision: Int64)] = []
+        /// Decided without effect: refused, or a delete of what was not there.
+        var isRefused = false
+
+        var name: String { "\(operation.name) \(key) (write \(receipt.number))" }
+        var isDecided: Bool { isRefused || !applied.isEmpty }
+    }
+
+    /// What is known of a device in its present account.
+    struct DeviceRecord {
+        /// Its writes by receipt: 1, 2, 3 …
+        var receipts: [Int] = []
+        /// Those that are on its disk.
+        var alive: [Receipt] = []
+        /// The highest revision shown of each key.
+        var highest: [(history: Int, revision: Int64)?]
+        /// The keys that it has asked for or written.
+        var wanted: Set<Int> = []
+        /// Those that it has asked for in its next account already.
+        var wantedNext: Set<Int> = []
+        /// Where its present reading of the feed began: invalidations of before it never hears of, and needs not.
+        var origin: Int64 = 0
+        /// What a commit showed to be wrong, until it can be told.
+        var complaint: Complaint?
+        /// The last transaction was a reset's.
+        var wasReset = false
+        /// The process has just started.
+        var wasRestarted = false
+    }
+
+    let keys: [RecordKey]
+    let numbers: [RecordKey: Int]
+    let inlineLimit: Int
+    private(set) var histories: [History] = []
+    private(set) var current = 0
+    private var historyOf: [Epoch: Int] = [:]
+    private(set) var writes: [WriteRecord] = []
+    var records: [DeviceRecord]
+    private var floors: [Floor]
+    /// The server's position over time.
+    private var positions: [(time: Int64, history: Int, revision: Int64)] = []
+
+    init(keys: [RecordKey], devices: Int, inlineLimit: Int) {
+        self.keys = keys
+        self.inlineLimit = inlineLimit
+        numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
+        records = Array(repeating: DeviceRecord(highest: Array(repeating: nil, count: keys.count)), count: devices)
+        floors = Array(repeating: Floor(history: 0, revision: 0), count: keys.count)
+    }
+
+    func history(_ epoch: Epoch) -> Int? { historyOf[epoch] }
+
+    var mark: Mark { Mark(history: current, revision: histories[current].head) }
+
+    // MARK: The server
+
+    /// A new history begins with nothing.
+    func open(_ cursor: Cursor, at time: Int64 = 0) {
+        current = histories.count
+        historyOf[cursor.epoch] = current
+        histories.append(History(cursor, keys: keys.count))
+        positions.append((time, current, cursor.revision.number))
+    }
+
+    /// A new history begins where another one was.
+    func restored(_ mark: Mark, _ cursor: Cursor, at time: Int64) {
+        let history = History(cursor, of: histories[mark.history], number: mark.history, through: mark.revision)
+        current = histories.count
+        historyOf[cursor.epoch] = current
+        histories.append(history)
+        positions.append((time, current, cursor.revision.number))
+    }
+
+    /// A transaction is on the server's disk.
+    func committed(_ commit: NamespaceCommit, _ outcomes: [Outcome], at time: Int64) throws(Complaint) {
+        var authors: [Int64: Int] = [:]
+        for outcome in outcomes {
+            if let write = outcome.write, case .applied(let revision?) = outcome.verdict { authors[revision.number] = write }
+        }
+        for change in commit.changes {
+            let revision = change.revision.number
+            guard revision == histories[current].head + 1 else {
+                throw Complaint(.nothingInvented, "the revision after \(histories[current].head) is \(revision)")
+            }
+            let write = authors[revision]
+            if let write { try note(write, at: revision) }
+            switch change.effect {
+            case .put(let key, let content, _, _):
+                guard let number = numbers[key] else { break }
+                if let write { try check(write, made: content, of: histories[current].version(of: number, at: revision)?.content) }
+                histories[current].add(History.Version(revision: revision, content: content), of: number)
+            case .delete(let key):
+                if let number = numbers[key] { histories[current].add(History.Version(revision: revision, content: nil), of: number) }
+            case .invalidate(let scope):
+                for (number, key) in keys.enumerated() where scope.contains(key) { histories[current].invalidate(number, at: revision) }
+            }
+            histories[current].head = revision
+        }
+        positions.append((time, current, histories[current].head))
+    }
+
+    private func note(_ write: Int, at revision: Int64) throws(Complaint) {
+        if let earlier = appliedRevision(of: write, in: current) {
+            throw Complaint(.exactlyOnce, "\(writes[write].name) took effect twice: at \(earlier) and at \(revision)")
+        }
+        writes[write].applied.append((current, revision))
+    }
+
+    private func check(_ write: Int, made content: Content?, of before: Content?) throws(Complaint) {
+        var replay = Replay(before.map { .content($0) } ?? .absent)
+        replay.apply(writes[write].operation)
+        guard replay.value.content == content else {
+            throw Complaint(.nothingInvented, "the server made \(Replay.text(content)) of \(Replay.text(before)) by \(writes[write].name)")
+        }
+    }
+
+    /// The server has decided about writes, now or long ago.
+    func decided(_ outcomes: [Outcome]) throws(Complaint) {
+        for outcome in outcomes {
+            guard let write = outcome.write else { continue }
+            switch outcome.verdict {
+            case .applied(let revision?):
+                guard appliedRevision(of: write, in: current) == revision.number else {
+                    throw Complaint(.exactlyOnce, "\(writes[write].name) is answered with revision \(revision), where it had no effect")
+                }
+            case .applied(nil), .rejected: writes[write].isRefused = true
+            case .settled: break
+            }
+        }
+    }
+
+    /// Everything so far has been told.
+    func acknowledged() { histories[current].acknowledged = histories[current].head }
+
+    /// The server's process is up again: has its disk kept what it had told?
+    func serverStarted(_ state: NamespaceState) -> String? {
+        guard state.epoch == histories[current].epoch else { return nil }
+        let head = state.head.number
+        if head < histories[current].acknowledged {
+            return "the server's disk ends at \(head) after the crash, and \(histories[current].acknowledged) was acknowledged"
+        }
+        histories[current].cut(after: head)
+        return nil
+    }
+
+    /// At which revision the write took effect in what became the history.
+    func appliedRevision(of write: Int, in history: Int) -> Int64? {
+        var (number, limit) = (history, Int64.max)
+        while true {
+            if let found = writes[write].applied.first(where: { $0.history == number && $0.revision <= limit }) { return found.revision }
+            guard let parent = histories[number].parent else { return nil }
+            (number, limit) = (parent.history, min(limit, parent.through))
+        }
+    }
+
+    /// Where the server stood at a time. O(log n).
+    func position(at time: Int64) -> (history: Int, revision: Int64) {
+        let count = History.count(in: positions.count) { positions[$0].time <= time }
+        let position = positions[max(0, count - 1)]
+        return (position.history, position.revision)
+    }
+
+    // MARK: Order of reads and writes
+
+    func floor(of key: RecordKey) -> Floor { numbers[key].map { floors[$0] } ?? Floor(history: current, revision: 0) }
+
+    private func raise(_ key: RecordKey, _ history: Int, _ revision: Int64) {
+        guard let number = numbers[key] else { return }
+        if floors[number].history != history || floors[number].revision < revision {
+            floors[number] = Floor(history: history, revision: revision)
+        }
+    }
+
+    /// A reader got this; says what is wrong with that.
+    func returned(_ view: KeyView, of key: RecordKey, _ floor: Floor) -> String? {
+        guard let entry = view.entry, let history = history(entry.epoch), history == floor.history else { return nil }
+        if entry.asOf.number < floor.revision {
+            return "a read of \(key) gave the state of \(entry.asOf), and \(floor.revision) had been told before it began"
+        }
+        raise(key, history, entry.revision.number)
+        return nil
+    }
+
+    // MARK: Devices' writes
+
+    /// The batch leaves; gives its writes by their numbers.
+    func sent(_ batch: WriteBatch, _ device: SimulatedDevice) -> [Int64: Int] {
+        var origins: [Int64: Int] = [:]
+        guard let first = batch.writes.first?.number, let last = batch.writes.last?.number, first <= last else { return [:] }
+        let numbers = first...last
+        for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
+            guard let write = write(row.receipt, of: device) else { continue }
+            origins[row.number] = write
+            writes[write].timesSent += 1
+        }
+        return origins
+    }
+
+    func timesSent(_ write: Int) -> Int { writes[write].timesSent }
+
+    func write(_ receipt: Receipt, of device: SimulatedDevice) -> Int? {
+        let place = Int(receipt.number) - 1
+        return records[device.number].receipts.indices.contains(place) ? records[device.number].receipts[place] : nil
+    }
+
+    func add(_ record: WriteRecord) -> Int {
+        writes.append(record)
+        return writes.count - 1
+    }
+
+    /// The device told its user that the write is kept.
+    func accepted(_ device: SimulatedDevice, _ receipt: Receipt, _ key: RecordKey) -> String? {
+        guard let write = write(receipt, of: device), writes[write].key == key else {
+            return "the device accepted write \(receipt.number), which its disk never had"
+        }
+        guard device.store.rows[receipt] != nil || writes[write].isDecided else {
+            return "the device accepted \(writes[write].name), which is not on its disk"
+        }
+        return nil
+    }
+
+    /// The device told its user what became of a write.
+    func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict) -> String? {
+        guard let write = write(receipt, of: device) else { return nil }
+        switch verdict {
+        case .applied(let revision):
+            guard !writes[write].applied.isEmpty || writes[write].isRefused && revision == nil else {
+                return "the device says that \(writes[write].name) is applied, and the server never applied it"
+            }
+            if let revision, appliedRevision(of: write, in: current) == revision.number {
+                raise(writes[write].key, current, revision.number)
+            }
+        case .rejected(let problem):
+            guard writes[write].isRefused || appliedRevision(of: write, in: current) == nil else {
+                return "the device says that \(writes[write].name) is rejected (\(problem.code)), and the server applied it"
+            }
+        case .merged:
+            guard writes[write].isRefused else { return "the device merged \(writes[write].name), which the server never refused" }
+        case .cleared: break
+        }
+        return nil
+    }
+}

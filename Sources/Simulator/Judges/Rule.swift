@@ -1,0 +1,68 @@
+/// What must hold. The first twelve are the rules of sync; `docs/architecture.md` gives their words.
+public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// Once links heal and queues drain, every device equals the server, and the queues do drain.
+    case converge = 1
+    /// The confirmed revision that a device shows never falls within an epoch.
+    case neverBack
+    /// From `set` until the verdict, a device shows its own value.
+    case readYourWrites
+    /// What is known of a key includes all that the device was told of it.
+    case fenceFetches
+    /// Each write has its effect once.
+    case exactlyOnce
+    /// What was acknowledged is on disk.
+    case durableBeforeAcknowledged
+    /// A view is the confirmed record with the pending writes replayed over it.
+    case overlayThenBase
+    /// A key is marked pending exactly while a write to it has no verdict.
+    case pendingMeansPending
+    /// What a device calls live is not older than hold and grace.
+    case noSilentStaleness
+    /// Every value was written, and no change is skipped.
+    case nothingInvented
+    /// A reset verifies the entries and keeps the outbox.
+    case resetKeepsYours
+    /// After `clear()` nothing of before is left or comes back.
+    case clearMeansClear
+    /// Reads and writes of one record fit one order that respects time.
+    case linearizable
+    /// Memory, waiters and requests stay within their bounds.
+    case bounded
+    /// A scenario's own expectation.
+    case expectation
+
+    /// For example `2 never back`.
+    public var description: String {
+        switch self {
+        case .converge: "1 converge"
+        case .neverBack: "2 never back"
+        case .readYourWrites: "3 read your writes"
+        case .fenceFetches: "4 fence fetches"
+        case .exactlyOnce: "5 exactly once"
+        case .durableBeforeAcknowledged: "6 durable before acknowledged"
+        case .overlayThenBase: "7 overlay, then base"
+        case .pendingMeansPending: "8 pending means pending"
+        case .noSilentStaleness: "9 no silent staleness"
+        case .nothingInvented: "10 nothing invented"
+        case .resetKeepsYours: "11 a reset keeps what is yours"
+        case .clearMeansClear: "12 clear means clear"
+        case .linearizable: "linearizable"
+        case .bounded: "bounded"
+        case .expectation: "expectation"
+        }
+    }
+}
+
+/// A rule was broken.
+public struct Violation: Error, Hashable, Sendable {
+    /// Which.
+    public var rule: Rule
+    /// At which step of the run.
+    public var step: Int
+    /// At which virtual time, in milliseconds.
+    public var time: Int64
+    /// The device that broke it, by its number; `nil` for the server.
+    public var device: Int?
+    /// What was seen, and what should have been.
+    public var text: String
+}

@@ -1,0 +1,95 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// What must be so at the end, and what a scenario expects on its way.
+extension World {
+    /// Links have healed long ago, and something still goes on.
+    func unrest() -> Violation {
+        for device in devices where device.phase != .absent {
+            guard device.phase == .running, let status = device.status else {
+                return fail(.converge, device.number, "the device does not run")
+            }
+            if status.pendingWrites > 0 || !device.store.rows.isEmpty {
+                return fail(
+                    .converge, device.number,
+                    "\(device.store.rows.count) writes are still in the outbox, \(status.pendingWrites) of them pending; "
+                        + "trouble: \(status.writeTrouble.map { "\($0)" } ?? "none")")
+            }
+            if status.connection != .live || status.cursor != server.state.cursor {
+                return fail(
+                    .converge, device.number,
+                    "the device is \(status.connection) at \(status.cursor?.description ?? "no position"), the server at "
+                        + "\(server.state.cursor); trouble: \(status.feedTrouble.map { "\($0)" } ?? "none")")
+            }
+        }
+        return fail(.converge, nil, "the server is still busy")
+    }
+
+    /// All is quiet: every device holds what the server has, and every write came to its end.
+    func checkEnd() throws(Violation) {
+        for device in devices where device.phase == .running {
+            try inspect(device)
+            if !device.store.frozen.isEmpty { throw fail(.converge, device.number, "the device keeps a frozen entry for no write") }
+            for (number, key) in observer.keys.enumerated() where device.settings.filter.matches(key) { try checkEnd(key, number, device) }
+            for receipt in observer.records[device.number].receipts where !observer.writes[receipt].isDecided {
+                throw fail(.exactlyOnce, device.number, "\(observer.writes[receipt].name) was accepted and never decided")
+            }
+        }
+        let waiting = server.feed?.waiting ?? 0
+        if waiting > devices.count * 4 { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices") }
+    }
+
+    private func checkEnd(_ key: RecordKey, _ number: Int, _ device: SimulatedDevice) throws(Violation) {
+        let history = observer.histories[observer.current]
+        let truth = history.version(of: number, at: history.head)
+        guard let entry = device.store.entries[key] else {
+            let isToBeHeld = device.settings.following == .everything && !device.hasEvicted
+            if isToBeHeld, let content = truth?.content, content.bytes.count <= observer.inlineLimit,
+                history.lastTouch(of: number, at: history.head) == truth?.revision
+            {
+                throw fail(.converge, device.number, "a replica lacks \(key), which is \(Replay.text(content)) on the server")
+            }
+            return
+        }
+        guard entry.content == truth?.content, entry.content == nil || entry.revision.number == truth?.revision else {
+            throw fail(
+                .converge, device.number,
+                "\(key) is \(Replay.text(entry.content)) at \(entry.revision), and on the server \(Replay.text(truth?.content))")
+        }
+    }
+
+    // MARK: Expectations
+
+    func check(_ expectation: Expectation) throws(Violation) {
+        func expect(_ holds: Bool, _ device: Int?, _ text: @autoclosure () -> String) throws(Violation) {
+            if !holds { throw fail(.expectation, device, text()) }
+        }
+        switch expectation {
+        case .shows(let number, let key, let bytes):
+            let view = devices[number].view(of: key)
+            let wanted: KeyView.Value = bytes.map { .content(Content(checkedJSON: $0)) } ?? .absent
+            try expect(view.value == wanted, number, "\(key) shows \(Replay.text(view.value)), not \(Replay.text(wanted))")
+        case .knowsNothing(let number, let key):
+            let view = devices[number].view(of: key)
+            try expect(view.value == .unknown, number, "\(key) shows \(Replay.text(view.value)), and should be unknown")
+        case .pending(let number, let key, let isPending):
+            let view = devices[number].view(of: key)
+            try expect(view.isPending == isPending, number, "\(key) is \(view.isPending ? "" : "not ")pending")
+        case .status(let number, let standing):
+            let found: Expectation.Standing? =
+                switch devices[number].status?.connection {
+                case .live: .live
+                case .catchingUp: .catchingUp
+                case .offline: .offline
+                case nil: nil
+                }
+            try expect(found == standing, number, "the device is \(found?.words ?? "not running"), not \(standing.words)")
+        case .server(let key, let bytes):
+            let found = server.store.record(key, in: server.namespace).value?.content
+            try expect(
+                found?.bytes == bytes, nil,
+                "\(key) is \(Replay.text(found)) on the server, not \(bytes.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
+        }
+    }
+}

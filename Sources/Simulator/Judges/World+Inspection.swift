@@ -1,0 +1,202 @@
+import FreshetClient
+import FreshetWire
+
+/// The judges: after every event, whether what the device holds and shows is right.
+extension World {
+    func inspect(_ device: SimulatedDevice) throws(Violation) {
+        guard device.phase == .running || device.phase == .asleep else { return }
+        do throws(Observer.Complaint) {
+            if let complaint = observer.records[device.number].complaint { throw complaint }
+            try checkOutbox(device)
+            for (number, key) in observer.keys.enumerated() { try checkKey(key, number, device) }
+            try checkStatus(device)
+        } catch { throw fail(error.rule, device.number, error.text) }
+    }
+
+    // MARK: The outbox
+
+    private func checkOutbox(_ device: SimulatedDevice) throws(Observer.Complaint) {
+        guard !device.isCleared else { return }
+        let record = observer.records[device.number]
+        for receipt in record.alive where device.store.rows[receipt] == nil {
+            guard let write = observer.write(receipt, of: device) else { continue }
+            throw Observer.Complaint(
+                record.wasReset ? .resetKeepsYours : .readYourWrites,
+                "\(observer.writes[write].name) has vanished from the outbox without a verdict")
+        }
+    }
+
+    // MARK: Keys
+
+    private func checkKey(_ key: RecordKey, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        let entry = device.entry(of: key)
+        let view = device.view(of: key)
+        if device.isCleared {
+            guard view.value == .unknown, view.entry == nil, device.memory.peek(key) == nil else {
+                throw Observer.Complaint(.clearMeansClear, "\(key) is still readable while the device is being cleared")
+            }
+            return
+        }
+        if let entry {
+            try checkEntry(entry, number, device)
+            try checkFence(entry, number, device)
+        }
+        try checkShown(view, entry, key, number, device)
+        if let shown = device.memory.peek(key)?.view { try checkMemory(shown, view) }
+    }
+
+    /// Whether what an entry says was ever true.
+    private func checkEntry(_ entry: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        let key = entry.key
+        guard let place = observer.history(entry.epoch) else {
+            throw Observer.Complaint(.nothingInvented, "\(key) is of the epoch \(entry.epoch), which never was")
+        }
+        let history = observer.histories[place]
+        guard entry.revision <= entry.asOf, entry.asOf.number <= history.head else {
+            throw Observer.Complaint(
+                .nothingInvented, "\(key) is at \(entry.revision) as of \(entry.asOf), and the server at \(history.head)")
+        }
+        let truth = history.version(of: number, at: entry.asOf.number)
+        guard truth?.content != entry.content || (entry.content != nil && truth?.revision != entry.revision.number) else { return }
+        let then = history.version(of: number, at: entry.revision.number)
+        let wasTrue = then?.content == entry.content && (entry.content == nil || then?.revision == entry.revision.number)
+        throw Observer.Complaint(
+            wasTrue ? .fenceFetches : .nothingInvented,
+            "\(key) is \(Replay.text(entry.content)) at \(entry.revision) as of \(entry.asOf), where the server had "
+                + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
+    }
+
+    /// Whether an entry knows all that the feed has told of it.
+    private func checkFence(_ entry: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        let state = device.store.state
+        if device.generation > 0, device.settings.following == .held, !observer.records[device.number].wanted.contains(number) {
+            throw Observer.Complaint(.clearMeansClear, "\(entry.key) is held, and was never asked for since the clear")
+        }
+        guard entry.pass >= state.pass, let cursor = state.cursor else { return }
+        guard entry.epoch == cursor.epoch else {
+            throw Observer.Complaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch before, \(entry.epoch)")
+        }
+        guard state.verification == .complete, device.settings.filter.matches(entry.key), let place = observer.history(cursor.epoch) else {
+            return
+        }
+        // The feed tells the latest change alone: one before the cursor may be hidden by another one after it.
+        let origin = observer.records[device.number].origin
+        let touched = observer.histories[place].lastTouch(of: number, at: .max, origin: origin)
+        guard touched > entry.asOf.number, touched <= cursor.revision.number else { return }
+        throw Observer.Complaint(
+            entry.origin == .feed || entry.origin == .ownWrite ? .nothingInvented : .fenceFetches,
+            "\(entry.key) is known through \(entry.asOf), was changed at \(touched), and the device's cursor is \(cursor)")
+    }
+
+    /// Whether a view is the record with the pending writes over it, and never an older one.
+    private func checkShown(
+        _ view: KeyView, _ entry: Entry?, _ key: RecordKey, _ number: Int, _ device: SimulatedDevice
+    ) throws(Observer.Complaint) {
+        if let shown = view.entry {
+            if shown != entry { try checkEntry(shown, number, device) }
+            try checkOrder(shown, number, device)
+        }
+        let rows = rows(of: key, device)
+        guard view.isPending == rows.contains(where: \.isPending) else {
+            throw Observer.Complaint(
+                .pendingMeansPending, "\(key) is shown as \(view.isPending ? "" : "not ")pending, and its writes say otherwise")
+        }
+        if rows.isEmpty {
+            guard view.entry == entry else { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
+            return
+        }
+        if view.entry == nil, entry != nil, !rows.contains(where: { $0.effect == .uncertain }) {
+            throw Observer.Complaint(.overlayThenBase, "\(key) hides its record without need")
+        }
+        let base: KeyView.Value = view.entry.map { $0.content.map { .content($0) } ?? .absent } ?? .unknown
+        var replay = Replay(base)
+        var isReplaced = false
+        for row in rows where isReplaced || mustReplay(row, over: view.entry, device) {
+            replay.apply(row.operation)
+            // Over a value of its own that waits for its verdict, a device shows whatever it wrote after that.
+            switch row.operation {
+            case .put, .delete: isReplaced = true
+            case .patch, .increment: break
+            }
+        }
+        guard replay.value == view.value else {
+            throw Observer.Complaint(
+                view.value == base && view.isPending ? .readYourWrites : .overlayThenBase,
+                "\(key) shows \(Replay.text(view.value)) over \(view.entry.map { "\($0.revision)" } ?? "nothing known"); with the "
+                    + "writes that are not part of it, it is \(Replay.text(replay.value))")
+        }
+    }
+
+    private func checkOrder(_ shown: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        guard let history = observer.history(shown.epoch) else { return }
+        if let highest = observer.records[device.number].highest[number], highest.history == history,
+            shown.revision.number < highest.revision
+        {
+            throw Observer.Complaint(.neverBack, "\(shown.key) goes back to \(shown.revision) after \(highest.revision)")
+        }
+        observer.records[device.number].highest[number] = (history, shown.revision.number)
+    }
+
+    private func rows(of key: RecordKey, _ device: SimulatedDevice) -> [OutboxRow] {
+        guard !observer.records[device.number].alive.isEmpty else { return [] }
+        return device.store.rows.values.filter { $0.key == key }.sorted { $0.receipt < $1.receipt }
+    }
+
+    /// Whether a write shows over the record: while the record does not hold it.
+    private func mustReplay(_ row: OutboxRow, over shown: Entry?, _ device: SimulatedDevice) -> Bool {
+        guard let write = observer.write(row.receipt, of: device) else { return true }
+        let history = shown.flatMap { observer.history($0.epoch) } ?? observer.current
+        if let applied = observer.appliedRevision(of: write, in: history) {
+            guard let shown, shown.revision.number >= applied else { return true }
+            // Counted once. Anything else may be shown over its own effect until its verdict is known.
+            if case .increment = row.operation { return false }
+            return row.isPending && row.effect == .replayed
+        }
+        return observer.writes[write].isRefused ? row.effect == .replayed : true
+    }
+
+    // MARK: Tiers and freshness
+
+    private func checkMemory(_ shown: KeyView, _ view: KeyView) throws(Observer.Complaint) {
+        guard shown.isPending == view.isPending else {
+            throw Observer.Complaint(
+                .pendingMeansPending, "memory shows \(view.key) as \(shown.isPending ? "" : "not ")pending, the outbox does not")
+        }
+        guard shown.value == view.value, shown.revision == view.revision else {
+            throw Observer.Complaint(
+                .overlayThenBase,
+                "memory shows \(Replay.text(shown.value)) for \(view.key), the tiers below it \(Replay.text(view.value))")
+        }
+    }
+
+    /// How old the news of a live device may be, in milliseconds.
+    private func patience(_ device: SimulatedDevice) -> Int64 { Int64(device.settings.hold) * 1_000 + device.settings.grace + 10_000 }
+
+    private func checkStatus(_ device: SimulatedDevice) throws(Observer.Complaint) {
+        let limit = now - patience(device)
+        guard device.phase == .running, limit > device.awakeSince else { return }
+        let past = observer.position(at: limit)
+        if let status = device.status, status.connection == .live, let cursor = status.cursor, let history = observer.history(cursor.epoch)
+        {
+            guard history > past.history || (history == past.history && cursor.revision.number >= past.revision) else {
+                throw Observer.Complaint(
+                    .noSilentStaleness, "the device calls itself live at \(cursor), and the server was past that long ago")
+            }
+        }
+        for (number, key) in observer.keys.enumerated() {
+            guard let view = device.memory.peek(key)?.view, let entry = view.entry, device.memory.freshness(of: view) == .live,
+                let history = observer.history(entry.epoch)
+            else { continue }
+            guard history >= past.history else {
+                throw Observer.Complaint(.noSilentStaleness, "\(key) is called live and is of an epoch that ended long ago")
+            }
+            guard history == past.history else { continue }
+            let origin = observer.records[device.number].origin
+            let touched = observer.histories[history].lastTouch(of: number, at: past.revision, origin: origin)
+            if touched > entry.asOf.number {
+                throw Observer.Complaint(
+                    .noSilentStaleness, "\(key) is called live and known through \(entry.asOf), and was changed at \(touched) long ago")
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// Takes down what happens in a run, for its timeline.
+final class Recorder {
+    private(set) var timeline: Timeline
+    private let keys: [RecordKey]
+    /// The places of messages under way in the timeline, by serial: to the server, and to the device.
+    private var requests: [Int: Int] = [:]
+    private var replies: [Int: Int] = [:]
+    private var senders: [Int: Int] = [:]
+    private var writes: [Int: [Receipt: Int]] = [:]
+    private var held: [[RecordKey: Timeline.Holding]]
+    private var cursors: [String?]
+    private var standings: [String?]
+
+    init(_ scenario: Scenario, keys: [RecordKey]) {
+        self.keys = keys
+        timeline = Timeline(title: "A run of \(scenario.devices.count) devices")
+        timeline.lanes = [Timeline.Lane(name: "server", detail: scenario.isServerSmall ? "keeps little in memory" : "")]
+        for device in scenario.devices {
+            let collections =
+                device.collections.isEmpty ? "all collections" : "the collections \(device.collections.joined(separator: ", "))"
+            let following = device.following == .everything ? "follows everything in" : "follows what it holds of"
+            timeline.lanes.append(Timeline.Lane(name: device.name, detail: "\(following) \(collections)"))
+        }
+        held = Array(repeating: [:], count: scenario.devices.count + 1)
+        cursors = Array(repeating: nil, count: scenario.devices.count + 1)
+        standings = Array(repeating: nil, count: scenario.devices.count + 1)
+    }
+
+    /// The timeline of a run that has ended.
+    func finished(at time: Int64, _ violation: Violation?) -> Timeline {
+        var timeline = timeline
+        timeline.end = time
+        for place in timeline.messages.indices where timeline.messages[place].fate == .underWay { timeline.messages[place].ended = time }
+        if let violation {
+            timeline.breach = Timeline.Breach(
+                lane: lane(violation.device), time: violation.time, rule: violation.rule.description, text: violation.text)
+        }
+        return timeline
+    }
+
+    private func lane(_ device: Int?) -> Int { device.map { $0 + 1 } ?? 0 }
+
+    func mark(_ device: Int?, at time: Int64, _ label: String) {
+        timeline.marks.append(Timeline.Mark(lane: lane(device), time: time, label: label))
+    }
+
+    func status(_ device: Int, at time: Int64, _ status: SyncStatus) {
+        let standing =
+            switch status.connection {
+            case .live: "live"
+            case .catchingUp: "catching up"
+            case .offline: "offline"
+            }
+        if standings[device + 1] != standing {
+            standings[device + 1] = standing
+            mark(device, at: time, standing)
+        }
+        note(cursor: status.cursor?.description, device + 1, time)
+    }
+
+    private func note(cursor: String?, _ lane: Int, _ time: Int64) {
+        guard cursors[lane] != cursor else { return }
+        cursors[lane] = cursor
+        timeline.holdings.append(Timeline.Holding(lane: lane, time: time, key: "", value: cursor, detail: ""))
+    }
+
+    private func note(_ holding: Timeline.Holding, _ key: RecordKey) {
+        if let before = held[holding.lane][key], before.value == holding.value, before.detail == holding.detail { return }
+        if held[holding.lane][key] == nil, holding.value == nil { return }
+        held[holding.lane][key] = holding
+        timeline.holdings.append(holding)
+    }
+
+    // MARK: Incidents
+
+    func incident(_ what: Occurrence, at time: Int64) {
+        let text = what.text { timeline.lanes[$0 + 1].name }
+        switch what {
+        case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle: mark(what.device, at: time, text)
+        case .serverWrite, .invalidate, .backUp, .compact, .drop: mark(nil, at: time, text)
+        default:
+            let duration = what.duration ?? 0
+            let lanes = [lane(what.device)]
+            timeline.faults.append(Timeline.Fault(lanes: lanes, from: time, to: time + duration, label: text))
+        }
+    }
+
+    // MARK: Messages
+
+    func sent(_ serial: Int, _ message: World.Message, at time: Int64) {
+        requests[serial] = timeline.messages.count
+        senders[serial] = message.device + 1
+        timeline.messages.append(
+            Timeline.Message(
+                from: message.device + 1, to: 0, sent: time, ended: time, fate: .underWay, label: Self.label(message.kind)))
+    }
+
+    func received(_ serial: Int, at time: Int64) { end(requests.removeValue(forKey: serial), .arrived, time) }
+
+    func replied(_ serial: Int, _ reply: Reply, at time: Int64) {
+        guard let device = senders[serial] else { return }
+        replies[serial] = timeline.messages.count
+        timeline.messages.append(
+            Timeline.Message(from: 0, to: device, sent: time, ended: time, fate: .underWay, label: Self.label(reply)))
+    }
+
+    func arrived(_ serial: Int, isWaitedFor: Bool, at time: Int64) {
+        end(replies.removeValue(forKey: serial), isWaitedFor ? .arrived : .ignored, time)
+    }
+
+    func ignored(_ serial: Int, at time: Int64) { end(replies.removeValue(forKey: serial), .ignored, time) }
+
+    func lost(_ serial: Int, _ way: Occurrence.Way, at time: Int64) {
+        end(way == .request ? requests.removeValue(forKey: serial) : replies.removeValue(forKey: serial), .lost, time)
+    }
+
+    private func end(_ place: Int?, _ fate: Timeline.Message.Fate, _ time: Int64) {
+        guard let place else { return }
+        timeline.messages[place].fate = fate
+        timeline.messages[place].ended = time
+    }
+
+    // MARK: What is held
+
+    func published(_ publication: Publication, _ device: SimulatedDevice, at time: Int64) {
+        for key in keys { show(key, device, time) }
+    }
+
+    private func show(_ key: RecordKey, _ device: SimulatedDevice, _ time: Int64) {
+        let view = device.view(of: key)
+        let isKnown = view.value != .unknown || view.isPending
+        let revision = view.revision.map { "revision \($0)" } ?? "no revision"
+        let holding = Timeline.Holding(
+            lane: device.number + 1, time: time, key: key.description, value: isKnown ? Replay.text(view.value) : nil,
+            detail: view.isPending ? "\(revision), pending" : revision)
+        note(holding, key)
+    }
+
+    func committed(_ commits: [NamespaceCommit], at time: Int64) {
+        for commit in commits {
+            if commit.isReset { mark(nil, at: time, "a new epoch: \(commit.cursor.epoch)") }
+            for change in commit.changes {
+                switch change.effect {
+                case .put(let key, let content, _, _):
+                    let value = content.map { Replay.text($0) } ?? ""
+                    note(
+                        Timeline.Holding(
+                            lane: 0, time: time, key: key.description, value: value, detail: "revision \(change.revision)"), key)
+                case .delete(let key):
+                    note(
+                        Timeline.Holding(
+                            lane: 0, time: time, key: key.description, value: "no record", detail: "revision \(change.revision)"), key)
+                case .invalidate(let scope): mark(nil, at: time, "invalidated \(scope.text) at \(change.revision)")
+                }
+            }
+            note(cursor: commit.cursor.description, 0, time)
+        }
+    }
+
+    func stored(_ transaction: DiskTransaction, _ device: SimulatedDevice, at time: Int64) {
+        if transaction.clear != nil {
+            for place in (writes[device.number] ?? [:]).values { step(place, .cleared, time) }
+            writes[device.number] = [:]
+        }
+        for operation in transaction.outbox {
+            switch operation {
+            case .put(let row): stored(row, device, time)
+            case .remove(let receipt):
+                guard let place = writes[device.number]?[receipt] else { continue }
+                let isRejected = timeline.writes[place].steps.last?.stage == .rejected
+                step(place, isRejected ? .rolledBack : .confirmed, time)
+            case .freeze, .thaw: break
+            }
+        }
+    }
+
+    private func stored(_ row: OutboxRow, _ device: SimulatedDevice, _ time: Int64) {
+        if let place = writes[device.number]?[row.receipt] {
+            switch row.state {
+            case .applied, .settled: step(place, .acknowledged, time)
+            case .merging: step(place, .rejected, time)
+            case .pending: break
+            }
+            return
+        }
+        writes[device.number, default: [:]][row.receipt] = timeline.writes.count
+        timeline.writes.append(
+            Timeline.Write(
+                lane: device.number + 1, key: row.key.description, label: row.operation.text,
+                steps: [Timeline.Write.Step(time: time, stage: .pending)]))
+    }
+
+    private func step(_ place: Int, _ stage: Timeline.Write.Stage, _ time: Int64) {
+        guard let last = timeline.writes[place].steps.last?.stage, last != stage else { return }
+        let isOver = last == .confirmed || last == .rolledBack || last == .cleared
+        if !isOver { timeline.writes[place].steps.append(Timeline.Write.Step(time: time, stage: stage)) }
+    }
+
+    func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict, at time: Int64) {
+        guard case .rejected = verdict, let place = writes[device.number]?[receipt] else { return }
+        timeline.writes[place].steps.removeAll { $0.stage == .confirmed && $0.time == time }
+        step(place, .rejected, time)
+        step(place, .rolledBack, time)
+    }
+
+    // MARK: Words
+
+    private static func label(_ kind: RequestDescription.Kind) -> String {
+        switch kind {
+        case .changes(let since, _, let wait, _): "GET changes since \(since)" + (wait > 0 ? ", wait \(wait) s" : "")
+        case .writes(let batch):
+            "POST writes " + batch.writes.map { "\($0.number): \($0.operation.text) \($0.key)" }.joined(separator: "; ")
+        case .reads(let request): "POST reads " + request.items.map(\.key.description).joined(separator: ", ")
+        case .record(let key, _): "GET \(key)"
+        case .clientStatus: "GET client status"
+        }
+    }
+
+    private static func label(_ reply: Reply) -> String {
+        switch reply {
+        case .page(let page):
+            "200: \(page.changes.count) \(page.changes.count == 1 ? "change" : "changes") up to \(page.cursor)"
+                + (page.upToDate ? "" : ", more to come")
+        case .quiet(let cursor): "204: nothing up to \(cursor)"
+        case .results(let results):
+            "200: "
+                + results.results.map { outcome in
+                    switch outcome.verdict {
+                    case .applied(let revision): "\(outcome.number) applied" + (revision.map { " at \($0)" } ?? "")
+                    case .rejected(let problem): "\(outcome.number) rejected (\(problem.code))"
+                    case .settled: "\(outcome.number) settled"
+                    }
+                }.joined(separator: "; ")
+        case .reads(let response): "200: \(response.records.count) records as of \(response.cursor)"
+        case .record(let record, let cursor): "200: \(Replay.text(record.content)) at \(record.revision) as of \(cursor)"
+        case .notModified(let cursor): "304 as of \(cursor)"
+        case .missing(let cursor): "404 as of \(cursor)"
+        case .client(let status, _): "200: last write \(status.last)"
+        case .problem(let problem, _, _): "\(problem.status) \(problem.code)"
+        case .failure(let failure): "failure: \(failure)"
+        case .garbage(let text): "garbage: \(text)"
+        }
+    }
+}
+
+extension WriteOperation {
+    /// For people: what it does, without the key.
+    var text: String {
+        switch self {
+        case .put(let content): "put \(Replay.text(content))"
+        case .patch(let patch): "patch \(String(decoding: patch, as: UTF8.self))"
+        case .delete: "delete"
+        case .increment(let path, let amount): "increment \(path) by \(amount)"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Ways to break the implementation of a rule, so that it shows whether the rule is checked.
+///
+/// They exist in the simulator alone: its disks, links and processes do what a broken implementation would have done, and the code that
+/// ships has no switch at all.
+package enum Sabotage: String, Hashable, Sendable, CaseIterable {
+    /// 1. A commit between a reader's look and its wait wakes nobody.
+    case loseWakeUp
+    /// 1. A device gives up sending after a connection broke.
+    case stopSending
+    /// 2. The disk stores what comes, newer or not.
+    case storeOlder
+    /// 3. A restart forgets the outbox.
+    case forgetOutbox
+    /// 4. Answers pass the fence however old they are.
+    case skipFence
+    /// 4. An invalidation leaves the entry where it is.
+    case ignoreInvalidation
+    /// 5. A retried batch is applied as if it were new.
+    case forgetNumber
+    /// 5. The server forgets the device's last number in a crash.
+    case forgetLedger
+    /// 6. The server answers before the disk has the write.
+    case acknowledgeBeforeSync
+    /// 6. The device says that a write is kept before its disk has it.
+    case acceptBeforeSync
+    /// 7. The answer to a write takes it out of what is shown, although the record does not hold it yet.
+    case dropOverlay
+    /// 7. A page overwrites what is pending in memory.
+    case flicker
+    /// 8. A write that was sent counts as confirmed.
+    case confirmAtSend
+    /// 8. A rejected write stays.
+    case keepRejected
+    /// 9. The watchdog sleeps.
+    case sleepingWatchdog
+    /// 9. Once live, always live, to those who read.
+    case stuckLive
+    /// 10. The cursor is stored before the records, in a transaction of its own.
+    case cursorFirst
+    /// 10. A merge patch is stored as if it were the whole value.
+    case inventValue
+    /// 11. A reset empties the outbox.
+    case resetDropsOutbox
+    /// 11. A reset verifies nothing.
+    case trustAfterReset
+    /// 12. What was on its way when the device was cleared is stored all the same.
+    case storeAfterClear
+    /// 12. Clearing forgets the memory tier.
+    case clearDiskOnly
+
+    /// The rule that it breaks.
+    package var rule: Rule {
+        switch self {
+        case .loseWakeUp, .stopSending: .converge
+        case .storeOlder: .neverBack
+        case .forgetOutbox: .readYourWrites
+        case .skipFence, .ignoreInvalidation: .fenceFetches
+        case .forgetNumber, .forgetLedger: .exactlyOnce
+        case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
+        case .dropOverlay, .flicker: .overlayThenBase
+        case .confirmAtSend, .keepRejected: .pendingMeansPending
+        case .sleepingWatchdog, .stuckLive: .noSilentStaleness
+        case .cursorFirst, .inventValue: .nothingInvented
+        case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
+        case .storeAfterClear, .clearDiskOnly: .clearMeansClear
+        }
+    }
+}

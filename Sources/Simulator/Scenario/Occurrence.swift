@@ -1,0 +1,170 @@
+public import FreshetWire
+
+/// Something that a user, a backend or misfortune does in a scenario. Devices are numbered from 0 in the order of ``Scenario/devices``.
+public enum Occurrence: Hashable, Sendable {
+    // MARK: Users of devices
+
+    /// The device's user writes.
+    case write(device: Int, RecordKey, WriteOperation, Conflict)
+    /// The device's user reads: from the cache, or from the server where nothing is known.
+    case read(device: Int, RecordKey)
+    /// The device's user reads what the server has now.
+    case fetch(device: Int, [RecordKey])
+    /// The device's disk tier lets a key go for want of room.
+    case evict(device: Int, RecordKey)
+    /// The user logs out, and in under another account: everything is forgotten.
+    case clear(device: Int)
+
+    // MARK: The backend
+
+    /// Someone without a cache writes, as `curl` does.
+    case serverWrite(RecordKey, WriteOperation)
+    /// The truth elsewhere has changed.
+    case invalidate(InvalidationScope)
+
+    // MARK: Devices
+
+    /// A new device appears. One that has been there from the beginning needs none of this.
+    case join(device: Int)
+    /// The device's process is killed, and started again after so many milliseconds.
+    case crash(device: Int, down: Int64)
+    /// The device sleeps.
+    case sleep(device: Int, Int64)
+    /// The network path changes: the device connects anew.
+    case reconnect(device: Int)
+    /// The wall clock of a device, or of the server, is set forward or back.
+    case setClock(Party, by: Int64)
+    /// The disk of a device, or the server's, does not do what it should for a while.
+    case disk(Party, DiskTrouble, Int64)
+
+    // MARK: The network
+
+    /// Nothing passes for a while, and nobody is told: in both directions, or in one.
+    case partition(device: Int, Direction, Int64)
+    /// The device cannot reach the server for a while, and is told so at once.
+    case unplug(device: Int, Int64)
+    /// All that was wrong with the device's link is over.
+    case heal(device: Int)
+    /// Messages take fifty times as long for a while.
+    case slow(device: Int, Int64)
+    /// The device's connections break; what was under way is cut.
+    case cutConnections(device: Int)
+    /// Something happens to the next message.
+    case mishap(device: Int, Way, Mishap)
+
+    // MARK: The server
+
+    /// The server's process is killed, and started again after so many milliseconds.
+    case crashServer(down: Int64)
+    /// Whatever the device asks is refused for a while.
+    case refuse(device: Int, Refusal, Int64)
+    /// A back-up is made.
+    case backUp
+    /// The server goes back to the last back-up, with a new epoch. Without one, nothing happens.
+    case restore
+    /// All deletes and invalidations are forgotten.
+    case compact
+    /// The namespace is removed with all that is in it.
+    case drop
+
+    // MARK: For scenarios that people write
+
+    /// The scenario goes on once all is quiet.
+    case settle
+    /// What must be so at this moment.
+    case expect(Expectation)
+
+    /// Who has a clock and a disk.
+    public enum Party: Hashable, Sendable {
+        /// The server.
+        case server
+        /// A device.
+        case device(Int)
+    }
+
+    /// What is to happen to a write that met a change by someone else.
+    public enum Conflict: String, Hashable, Sendable, CaseIterable {
+        /// It takes effect whatever is there.
+        case overwrite
+        /// It is refused.
+        case reject
+        /// The device's user makes one of both; here: a list of the other's value and the own.
+        case merge
+    }
+
+    /// What is wrong with a disk.
+    public enum DiskTrouble: String, Hashable, Sendable, CaseIterable {
+        /// It has no room.
+        case full
+        /// It fails.
+        case failing
+        /// It takes a hundred times as long.
+        case slow
+    }
+
+    /// Which messages a partition stops.
+    public enum Direction: String, Hashable, Sendable, CaseIterable {
+        /// All.
+        case both
+        /// Those to the server.
+        case requests
+        /// Those from the server.
+        case replies
+    }
+
+    /// Which way the next message goes.
+    public enum Way: String, Hashable, Sendable, CaseIterable {
+        /// To the server.
+        case request
+        /// To the device.
+        case reply
+    }
+
+    /// What can happen to a message.
+    public enum Mishap: Hashable, Sendable {
+        /// It is lost, and nobody is told.
+        case drop
+        /// It comes twice, the second time so many milliseconds later.
+        case duplicate(after: Int64)
+        /// It takes so many milliseconds longer; others overtake it.
+        case delay(Int64)
+        /// The connection is cut in the middle of it.
+        case cut
+        /// Something on the way answers with a page of its own.
+        case garble
+    }
+
+    /// How a server says no.
+    public enum Refusal: String, Hashable, Sendable, CaseIterable {
+        /// 503 with `Retry-After`.
+        case overloaded
+        /// 401 for the token that the device has; a fresh one is good.
+        case tokenExpired
+        /// 401 for every token.
+        case unauthorized
+    }
+}
+
+/// What a scenario claims.
+public enum Expectation: Hashable, Sendable {
+    /// The device shows this value for the key; `nil`: that there is none.
+    case shows(device: Int, RecordKey, [UInt8]?)
+    /// The device knows nothing of the key.
+    case knowsNothing(device: Int, RecordKey)
+    /// The key has a write of this device that waits for its verdict, or has none.
+    case pending(device: Int, RecordKey, Bool)
+    /// The device is live, catching up, or offline.
+    case status(device: Int, Standing)
+    /// The server has this value; `nil`: that there is none.
+    case server(RecordKey, [UInt8]?)
+
+    /// How a device stands.
+    public enum Standing: String, Hashable, Sendable, CaseIterable {
+        /// It follows the feed.
+        case live
+        /// It reads what it missed.
+        case catchingUp
+        /// It has no contact.
+        case offline
+    }
+}

@@ -1,0 +1,80 @@
+import FreshetWire
+
+/// A course of events that can be run again, byte for byte: who takes part, and what happens when.
+///
+/// Write one in Swift, or as text (``init(text:)``):
+///
+/// ```swift
+/// var scenario = Scenario(devices: [.init("A"), .init("B", following: .everything)])
+/// scenario.add(.write(device: 0, try RecordKey("notes/1"), .put(try Content(json: Array(#"{"v":1}"#.utf8))), .overwrite))
+/// scenario.add(.settle, after: 1_000)
+/// let outcome = Simulation(scenario).run()
+/// ```
+public struct Scenario: Hashable, Sendable {
+    /// One of the devices.
+    public struct Device: Hashable, Sendable {
+        /// Which changes the device stores.
+        public enum Following: String, Hashable, Sendable, CaseIterable {
+            /// All that its collections have.
+            case everything
+            /// Those of keys that it holds already.
+            case held
+        }
+
+        /// Its name: a letter, then letters, digits or `-`.
+        public var name: String
+        /// Which changes it stores.
+        public var following: Following
+        /// The collections that it follows; empty for all.
+        public var collections: [String]
+        /// Whether it is there from the beginning, or appears with ``Occurrence/join(device:)``.
+        public var joinsLater: Bool
+        /// Whether pages, batches and verifications are as small as they can be, so that little data takes many steps.
+        public var hasSmallSteps: Bool
+
+        /// A device.
+        public init(
+            _ name: String, following: Following = .held, collections: [String] = [], joinsLater: Bool = false, hasSmallSteps: Bool = false
+        ) {
+            self.name = name
+            self.following = following
+            self.collections = collections
+            self.joinsLater = joinsLater
+            self.hasSmallSteps = hasSmallSteps
+        }
+    }
+
+    /// Something that happens, so many milliseconds after the incident before it.
+    public struct Incident: Hashable, Sendable {
+        /// Milliseconds since the incident before, at least 0.
+        public var delay: Int64
+        /// What happens.
+        public var what: Occurrence
+
+        /// An incident.
+        public init(after delay: Int64 = 0, _ what: Occurrence) {
+            self.delay = max(0, delay)
+            self.what = what
+        }
+    }
+
+    /// Decides how long each message and each disk takes. Without one they always take the same: 10 ms and 1 ms.
+    public var seed: UInt64?
+    /// Who takes part.
+    public var devices: [Device]
+    /// Whether the server keeps as little in memory as it can and leaves long values out of its feed soon.
+    public var isServerSmall: Bool
+    /// What happens, in order.
+    public var incidents: [Incident]
+
+    /// A scenario.
+    public init(seed: UInt64? = nil, devices: [Device] = [], isServerSmall: Bool = false, incidents: [Incident] = []) {
+        self.seed = seed
+        self.devices = devices
+        self.isServerSmall = isServerSmall
+        self.incidents = incidents
+    }
+
+    /// Adds what happens next.
+    public mutating func add(_ what: Occurrence, after delay: Int64 = 0) { incidents.append(Incident(after: delay, what)) }
+}

@@ -1,0 +1,79 @@
+import FreshetWire
+
+/// One run: a server and several devices in virtual time, with the cores that ship, over networks, disks and processes that fail.
+///
+/// The same scenario, or the same seed and workload, gives the same run in every build, byte for byte: ``Outcome/hash`` tells. A run takes
+/// no real time beyond what it computes, and touches no socket, file or clock. Different runs may go on in different threads at once.
+///
+/// ```swift
+/// let outcome = try Simulation(seed: 7, workload: Workload(devices: 3)).run()
+/// if let violation = outcome.violation { print(violation.rule, violation.text) }
+/// ```
+public struct Simulation: Sendable {
+    private enum Course: Sendable {
+        case random(Workload, seed: UInt64)
+        case scenario(Scenario)
+    }
+
+    private let course: Course
+
+    /// What is broken on purpose; for the tests of the judges.
+    package var sabotage: Sabotage?
+
+    /// A random run.
+    public init(seed: UInt64, workload: Workload = Workload()) { course = .random(workload, seed: seed) }
+
+    /// A run of a scenario.
+    public init(_ scenario: Scenario) { course = .scenario(scenario) }
+
+    /// Runs to the end, or to the first violation.
+    /// - Parameter isRecorded: whether the outcome is to have a timeline; it takes several times as long then.
+    /// - Throws: ``ScenarioError`` for a scenario that cannot be run.
+    public func run(isRecorded: Bool = false) throws(ScenarioError) -> Outcome {
+        switch course {
+        case .random(let workload, let seed):
+            var generator = WorkloadGenerator(workload, seed: seed)
+            let runner = try Runner(generator.scenario, keys: generator.keys, sabotage, isRecorded: isRecorded)
+            return runner.run(untilStep: workload.steps) { generator.next() }
+        case .scenario(let scenario):
+            let runner = try Runner(scenario, keys: scenario.keys, sabotage, isRecorded: isRecorded)
+            var rest = scenario.incidents[...]
+            return runner.run(untilStep: .max) { rest.popFirst() }
+        }
+    }
+}
+
+/// What a run came to.
+public struct Outcome: Sendable {
+    /// The rule that was broken; `nil` if none was.
+    public var violation: Violation?
+    /// A hash over all that happened, in order.
+    public var hash: UInt64
+    /// How many things happened.
+    public var steps: Int
+    /// The virtual time that passed, in milliseconds.
+    public var time: Int64
+    /// What was done, as a scenario that does it again.
+    public var scenario: Scenario
+    /// What happened, if it was recorded.
+    public var timeline: Timeline?
+}
+
+extension Scenario {
+    /// All keys that it speaks of, each once, in the order of their first mention.
+    var keys: [RecordKey] {
+        var keys: [RecordKey] = []
+        func add(_ key: RecordKey) { if !keys.contains(key) { keys.append(key) } }
+        for incident in incidents {
+            switch incident.what {
+            case .write(_, let key, _, _), .read(_, let key), .evict(_, let key), .serverWrite(let key, _), .invalidate(.key(let key)),
+                .expect(.shows(_, let key, _)), .expect(.knowsNothing(_, let key)), .expect(.pending(_, let key, _)),
+                .expect(.server(let key, _)):
+                add(key)
+            case .fetch(_, let many): for key in many { add(key) }
+            default: break
+            }
+        }
+        return keys
+    }
+}

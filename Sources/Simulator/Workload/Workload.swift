@@ -1,0 +1,181 @@
+import FreshetWire
+
+/// What a random run is like: how many devices, how long, and what may go wrong.
+public struct Workload: Hashable, Sendable {
+    /// How many devices, 1 to 26.
+    public var devices: Int
+    /// How many steps until the faults end, at least 1. A step is one thing that happens: a call, a message's arrival, a disk's answer, a timer.
+    public var steps: Int
+    /// What may go wrong.
+    public var faults: Set<FaultKind>
+
+    /// A workload; all faults unless told otherwise.
+    public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases)) {
+        self.devices = min(max(1, devices), 26)
+        self.steps = max(1, steps)
+        self.faults = faults
+    }
+}
+
+/// The random course of one seed: it looks at nothing but its own numbers, so that what it has planned can be run again without it.
+struct WorkloadGenerator {
+    let workload: Workload
+    private(set) var scenario: Scenario
+    private var random: RandomSource
+    /// The mean time between incidents, in milliseconds.
+    private let tempo: Int64
+    /// One in so many incidents is a fault.
+    private let faultRate: Int
+    private let kinds: [FaultKind]
+    private var serial = 0
+    private var waiting: [Scenario.Incident] = []
+
+    private let hot: [RecordKey]
+    private let cold: [RecordKey]
+
+    init(_ workload: Workload, seed: UInt64) {
+        self.workload = workload
+        var random = RandomSource(seed: seed, stream: 1)
+        tempo = random.pick([15, 60, 250, 2_000])
+        faultRate = random.pick([3, 5, 10, 25])
+        kinds = FaultKind.allCases.filter(workload.faults.contains)
+        func keys(_ names: [String]) -> [RecordKey] { names.compactMap { try? RecordKey($0) } }
+        hot = keys(["notes/1", "notes/2", "counters/1", "documents/1"])
+        cold = keys(["notes/30", "notes/31", "counters/30", "documents/30"])
+        let hasJoiners = random.chance(oneIn: 4)
+        var devices: [Scenario.Device] = []
+        for number in 0..<workload.devices {
+            devices.append(
+                Scenario.Device(
+                    String(Character(UnicodeScalar(UInt8(65 + number)))), following: random.chance(oneIn: 2) ? .everything : .held,
+                    collections: random.chance(oneIn: 4) ? ["counters", "notes"] : [],
+                    joinsLater: number > 0 && hasJoiners && random.chance(oneIn: 2), hasSmallSteps: random.chance(oneIn: 2)))
+        }
+        scenario = Scenario(seed: seed, devices: devices, isServerSmall: random.chance(oneIn: 2))
+        if hasJoiners {
+            let delay = Int64(random.below(Int(tempo) * 100))
+            for (number, device) in devices.enumerated() where device.joinsLater {
+                waiting.append(Scenario.Incident(after: number == 1 ? delay : 0, .join(device: number)))
+            }
+        }
+        self.random = random
+    }
+
+    /// All keys that it uses.
+    var keys: [RecordKey] { hot + cold }
+
+    mutating func next() -> Scenario.Incident {
+        if !waiting.isEmpty, random.chance(oneIn: 4) { return waiting.removeFirst() }
+        let delay = Int64(random.below(Int(tempo) * 2 + 1))
+        if !kinds.isEmpty, random.chance(oneIn: faultRate) { return Scenario.Incident(after: delay, fault(random.pick(kinds))) }
+        return Scenario.Incident(after: random.chance(oneIn: 3) ? 0 : delay, work())
+    }
+
+    private mutating func device() -> Int { random.below(workload.devices) }
+
+    private mutating func key() -> RecordKey { random.chance(oneIn: 4) ? random.pick(cold) : random.pick(hot) }
+
+    // MARK: Work
+
+    private mutating func work() -> Occurrence {
+        serial += 1
+        let key = key()
+        switch random.below(100) {
+        case 0..<55: return write(key)
+        case 55..<68: return .read(device: device(), key)
+        case 68..<78:
+            let other = random.pick(hot)
+            return .fetch(device: device(), other == key || random.chance(oneIn: 2) ? [key] : [key, other])
+        case 78..<92: return .serverWrite(key, operation(key, "server"))
+        case 92..<97: return .invalidate(.key(key))
+        case 97..<99: return .invalidate(.collection(key.collection, prefix: random.chance(oneIn: 2) ? "3" : ""))
+        default: return .invalidate(.everything)
+        }
+    }
+
+    private mutating func write(_ key: RecordKey) -> Occurrence {
+        let device = device()
+        let operation = operation(key, scenario.devices[device].name)
+        if case .increment = operation { return .write(device: device, key, operation, .overwrite) }
+        return .write(device: device, key, operation, random.pick([.overwrite, .overwrite, .overwrite, .reject, .merge]))
+    }
+
+    private mutating func operation(_ key: RecordKey, _ author: String) -> WriteOperation {
+        let kind = random.below(20)
+        switch key.collection {
+        case "counters":
+            if kind == 0 { return .delete }
+            return increment("/n")
+        case "documents":
+            if kind < 2 { return .delete }
+            if kind < 5 { return increment("/n") }
+            if kind < 14 { return .patch(Array("{\"\(author)\":\(serial)}".utf8)) }
+        default:
+            if kind < 3 { return .delete }
+            if kind < 5 { return .patch(Array("{\"by\":\"\(author)-\(serial)\"}".utf8)) }
+        }
+        let filler = random.chance(oneIn: 8) ? String(repeating: "x", count: 150) : ""
+        return .put(Content(checkedJSON: Array("{\"v\":\"\(author)-\(serial)\(filler)\"}".utf8)))
+    }
+
+    /// Each by another amount, so that a sum tells which were counted.
+    private func increment(_ path: String) -> WriteOperation {
+        guard let pointer = try? JSONPointer(path) else { return .delete }
+        return .increment(path: pointer, by: .integer(Int64(serial)))
+    }
+
+    // MARK: Faults
+
+    private mutating func duration() -> Int64 { random.duration(tempo, min(tempo * 400, 120_000)) }
+
+    private mutating func fault(_ kind: FaultKind) -> Occurrence {
+        let device = device()
+        switch kind {
+        case .network:
+            switch random.below(6) {
+            case 0, 1: return .partition(device: device, random.pick(Occurrence.Direction.allCases), duration())
+            case 2: return .unplug(device: device, duration())
+            case 3: return .slow(device: device, duration())
+            case 4: return .heal(device: device)
+            default: return .cutConnections(device: device)
+            }
+        case .messages: return .mishap(device: device, random.pick(Occurrence.Way.allCases), mishap())
+        case .crashes: return .crash(device: device, down: random.duration(10, duration() + 10))
+        case .sleep:
+            if random.chance(oneIn: 3) { return .reconnect(device: device) }
+            if random.chance(oneIn: 12) { return night(device) }
+            return .sleep(device: device, duration() + 1_000)
+        case .disks: return .disk(.device(device), random.pick(Occurrence.DiskTrouble.allCases), duration())
+        case .clocks:
+            let change = random.duration(1_000, 100 * 86_400_000) * (random.chance(oneIn: 2) ? 1 : -1)
+            return .setClock(random.chance(oneIn: 3) ? .server : .device(device), by: change)
+        case .server:
+            if random.chance(oneIn: 3) { return .disk(.server, random.pick(Occurrence.DiskTrouble.allCases), duration()) }
+            return .crashServer(down: random.duration(10, 5_000))
+        case .refusals: return .refuse(device: device, random.pick(Occurrence.Refusal.allCases), duration())
+        case .restores: return random.pick([.backUp, .backUp, .restore, .restore, .drop])
+        case .compaction: return .compact
+        case .clears: return random.chance(oneIn: 3) ? .clear(device: device) : .cutConnections(device: device)
+        case .evictions: return .evict(device: device, key())
+        }
+    }
+
+    private mutating func mishap() -> Occurrence.Mishap {
+        switch random.below(8) {
+        case 0, 1, 2: .drop
+        case 3: .duplicate(after: random.duration(1, 60_000))
+        case 4, 5: .delay(random.duration(20, 600_000))
+        case 6: .cut
+        default: .garble
+        }
+    }
+
+    /// All sleep for days.
+    private mutating func night(_ first: Int) -> Occurrence {
+        let duration = random.duration(3_600_000, 40 * 86_400_000)
+        for device in 0..<workload.devices where device != first {
+            waiting.append(Scenario.Incident(after: 0, .sleep(device: device, duration)))
+        }
+        return .sleep(device: first, duration)
+    }
+}

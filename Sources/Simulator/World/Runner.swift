@@ -1,0 +1,59 @@
+import FreshetClient
+import FreshetWire
+
+/// Moves a world along: incidents when their time has come, everything else in between, and an end at which all must be well.
+final class Runner {
+    private let world: World
+    private var scenario: Scenario
+
+    /// How long it may take until all is quiet, once the faults are over: in milliseconds, and in steps.
+    private static var patience: (time: Int64, steps: Int) { (600_000, 100_000) }
+
+    init(_ scenario: Scenario, keys: [RecordKey], _ sabotage: Sabotage?, isRecorded: Bool) throws(ScenarioError) {
+        let recorder = isRecorded ? Recorder(scenario, keys: keys) : nil
+        world = try World(scenario, keys: keys, sabotage: sabotage, recorder: recorder)
+        self.scenario = scenario
+        self.scenario.incidents = []
+    }
+
+    /// - Parameters:
+    ///   - limit: after how many steps no more incidents are asked for.
+    ///   - next: gives the next incident; `nil` for no more.
+    func run(untilStep limit: Int, _ next: () -> Scenario.Incident?) -> Outcome {
+        var violation: Violation?
+        do throws(Violation) {
+            while world.step < limit, let incident = next() {
+                scenario.incidents.append(incident)
+                try perform(incident)
+            }
+            try finish()
+        } catch { violation = error }
+        return Outcome(
+            violation: violation, hash: world.digest.value, steps: world.step, time: world.now, scenario: scenario,
+            timeline: world.recorder?.finished(at: world.now, violation))
+    }
+
+    private func perform(_ incident: Scenario.Incident) throws(Violation) {
+        let time = world.now + incident.delay
+        while let next = world.queue.nextTime, next < time { _ = try world.advance() }
+        world.now = time
+        world.step += 1
+        world.digest.mix(time)
+        if incident.what == .settle { return try settle() }
+        try world.perform(incident.what)
+    }
+
+    /// Lets everything happen until nothing but waiting for news is left.
+    private func settle() throws(Violation) {
+        let (end, last) = (world.now + Self.patience.time, world.step + Self.patience.steps)
+        while !world.isQuiet {
+            guard world.now < end, world.step < last, try world.advance() else { throw world.unrest() }
+        }
+    }
+
+    private func finish() throws(Violation) {
+        world.healAll()
+        try settle()
+        try world.checkEnd()
+    }
+}

@@ -1,0 +1,124 @@
+import DequeModule
+import FreshetClient
+import FreshetWire
+
+/// One device: the machine and the memory tier as they ship, over a disk and a link that can fail.
+final class SimulatedDevice {
+    enum Phase: Hashable {
+        /// It has not appeared yet.
+        case absent
+        case running
+        /// Its process is dead.
+        case down
+        case asleep
+    }
+
+    let number: Int
+    let declaration: Scenario.Device
+    let settings: SyncSettings
+
+    var phase = Phase.absent
+    /// Counts its processes: what belongs to an earlier one comes to nothing.
+    var run = 0
+    /// Counts its accounts.
+    var generation = 0
+    var machine: SyncMachine
+    var memory = MemoryTier(costLimit: SimulatedDevice.memoryLimit)
+    var status: SyncStatus?
+    var awakeSince: Int64 = 0
+    var wakesAt: Int64 = 0
+    /// What it will do when it wakes.
+    var postponed: [World.Event] = []
+
+    /// What is on its disk.
+    var store: VolatileStore
+    /// What the disk has not done yet, in order.
+    var commits: Deque<DiskTransaction> = []
+    var isDiskFreeAt: Int64 = 0
+    var diskTrouble: (kind: Occurrence.DiskTrouble, until: Int64)?
+    /// A clear is on its way to the disk, which must not be read until then.
+    var isCleared = false
+    /// The disk evicted something, so that a replica may lack keys.
+    var hasEvicted = false
+
+    var timer: (deadline: Int64, serial: Int)?
+    var wallOffset: Int64 = 0
+    var link = Link()
+    /// The messages that wait for an answer, by the machine's name for them.
+    var open: [RequestID: Int] = [:]
+    /// What the server refuses it.
+    var refusal: (kind: Occurrence.Refusal, until: Int64)?
+    /// Counts its tokens; the server takes those after ``expiredToken``.
+    var token = 1
+    var expiredToken = 0
+
+    // MARK: Sabotage
+
+    /// What a crash leaves behind, where the disk says that it has more.
+    var durable: VolatileStore?
+    var hasStoppedSending = false
+
+    private static var memoryLimit: Int { 64 * 1024 }
+
+    init(_ number: Int, _ declaration: Scenario.Device, _ settings: SyncSettings, _ client: ClientIdentifier) {
+        self.number = number
+        self.declaration = declaration
+        self.settings = settings
+        machine = SyncMachine(settings: settings, client: client)
+        store = VolatileStore(client: client)
+    }
+
+    /// Milliseconds since it was switched on.
+    func uptime(at now: Int64) -> Int64 { now + 1_000_000 * Int64(number + 1) }
+
+    func now(at time: Int64, random: UInt64) -> Moment {
+        let wall = World.wallOrigin + time + wallOffset
+        return Moment(uptime: uptime(at: time), wall: Timestamp(milliseconds: wall), random: random)
+    }
+
+    func trouble(at now: Int64) -> Occurrence.DiskTrouble? {
+        guard let diskTrouble, now < diskTrouble.until else { return nil }
+        return diskTrouble.kind
+    }
+
+    /// A new process, with nothing but the disk.
+    func boot() {
+        run += 1
+        machine = SyncMachine(settings: settings, client: store.state.client)
+        memory = MemoryTier(costLimit: Self.memoryLimit)
+        (commits, open, postponed, timer, status, isCleared) = ([], [:], [], nil, nil, false)
+        isDiskFreeAt = 0
+    }
+
+    /// What may be read of the disk.
+    func entry(of key: RecordKey) -> Entry? { isCleared ? nil : store.entries[key] }
+
+    /// What the tiers below the memory show.
+    func view(of key: RecordKey) -> KeyView { machine.view(of: key, stored: entry(of: key)) }
+}
+
+/// What is between a device and the server.
+struct Link {
+    /// Which messages are lost without a word, and until when.
+    var partition: (direction: Occurrence.Direction, until: Int64)?
+    /// Until when nothing leaves, and the device knows.
+    var unpluggedUntil: Int64 = 0
+    var slowUntil: Int64 = 0
+    /// What happens to the next messages.
+    var mishaps: [(way: Occurrence.Way, mishap: Occurrence.Mishap)] = []
+
+    func loses(_ way: Occurrence.Way, at now: Int64) -> Bool {
+        guard let partition, now < partition.until else { return false }
+        switch partition.direction {
+        case .both: return true
+        case .requests: return way == .request
+        case .replies: return way == .reply
+        }
+    }
+
+    /// What happens to a message that sets out now, if anything does.
+    mutating func takeMishap(_ way: Occurrence.Way) -> Occurrence.Mishap? {
+        guard let place = mishaps.firstIndex(where: { $0.way == way }) else { return nil }
+        return mishaps.remove(at: place).mishap
+    }
+}

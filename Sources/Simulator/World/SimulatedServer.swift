@@ -1,0 +1,89 @@
+import DequeModule
+import FreshetClient
+import FreshetServer
+import FreshetWire
+import Synchronization
+
+/// The server: its feed, its ledger, its group commit and its store as they ship, in a process that can die.
+final class SimulatedServer {
+    /// A request that waits for the disk.
+    struct Job {
+        enum Work {
+            case batch(WriteBatch)
+            /// One by one and without numbers: what a broken server does with a retried batch.
+            case singles([Write])
+            case single(SingleWrite)
+            case invalidation(InvalidationScope)
+            case compaction
+            case drop
+            case rotation(UInt64)
+        }
+
+        var work: Work
+        /// The message that asked; none for the backend's own.
+        var message: Int?
+    }
+
+    /// A transaction that is on disk and not published yet.
+    struct Commit {
+        var commits: [NamespaceCommit]
+        var replies: [(message: Int, reply: Reply)]
+    }
+
+    let namespace: Namespace
+    let limits: FeedLimits
+    var store: MemoryRecordStore
+    /// `nil` while the process is dead, and until somebody asks.
+    var feed: ChangeFeed<Int>?
+    var isUp = true
+    /// Counts its processes.
+    var run = 0
+    var wallOffset: Int64 = 0
+    var jobs: Deque<Job> = []
+    var isCommitting = false
+    var trouble: (kind: Occurrence.DiskTrouble, until: Int64)?
+    /// The requests that are in it: parked, or on their way through.
+    var guests: Set<Int> = []
+    var tickets: [Int: WaiterTicket] = [:]
+    var nextExpiry: Int64?
+    var backup: (store: MemoryRecordStore.Backup, mark: Observer.Mark)?
+
+    // MARK: Sabotage
+
+    /// What a crash leaves behind, where more was said to be there.
+    var unsynced: (store: MemoryRecordStore.Backup, mark: Observer.Mark, until: Int64)?
+    /// Devices whose numbers it has forgotten are others to it.
+    var alias = 0
+
+    init(_ namespace: Namespace, isSmall: Bool, seed: UInt64) {
+        self.namespace = namespace
+        store = MemoryRecordStore(seed: seed)
+        var limits = FeedLimits()
+        if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
+        self.limits = limits
+    }
+
+    func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: World.wallOrigin + now + wallOffset) }
+
+    func trouble(at now: Int64) -> Occurrence.DiskTrouble? {
+        guard let trouble, now < trouble.until else { return nil }
+        return trouble.kind
+    }
+
+    var state: NamespaceState { store.state(of: namespace) }
+
+    /// Everything in its memory is gone.
+    func die() {
+        run += 1
+        (isUp, feed, jobs, isCommitting, guests, tickets, nextExpiry) = (false, nil, [], false, [], [:], nil)
+    }
+}
+
+/// Where a submission puts its result, which comes before the call that commits it returns.
+final class ResultSlot<Value: Sendable>: Sendable {
+    private let content = Mutex<Committed<Value>?>(nil)
+
+    var value: Committed<Value>? { content.withLock { $0 } }
+
+    func put(_ value: Committed<Value>) { content.withLock { $0 = value } }
+}

@@ -1,0 +1,107 @@
+import FreshetClient
+import FreshetWire
+
+/// What users ask of devices, and what becomes of it.
+extension World {
+    private func token(_ caller: Caller) -> Token {
+        lastToken += 1
+        let token = Token(lastToken)
+        callers[token] = caller
+        return token
+    }
+
+    func write(_ device: SimulatedDevice, _ key: RecordKey, _ operation: WriteOperation, _ conflict: Occurrence.Conflict) throws(Violation)
+    {
+        guard device.phase == .running else { return }
+        let policy: ConflictPolicy =
+            switch conflict {
+            case .overwrite: .lastWriterWins
+            case .reject: .rejectIfChanged
+            case .merge: .merge(MergeName("simulated"))
+            }
+        let token = token(.write(device: device.number, key))
+        try handle(
+            device, .set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
+    }
+
+    /// From memory, from disk, from the server: as the SDK's reads go.
+    func read(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
+        guard device.phase == .running else { return }
+        if device.memory.read(key) == nil { device.memory.store(device.view(of: key)) }
+        try inspect(device)
+        if device.view(of: key).value == .unknown { try fetch(device, [key], mustBeNew: false) }
+    }
+
+    func fetch(_ device: SimulatedDevice, _ keys: [RecordKey], mustBeNew: Bool) throws(Violation) {
+        guard device.phase == .running, !keys.isEmpty else { return }
+        observer.asked(device, keys)
+        let token = token(.fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { observer.floor(of: $0) } : []))
+        let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
+        try handle(device, .fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
+    }
+
+    func evict(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
+        guard device.phase == .running, !device.isCleared, !device.machine.overlaidKeys.contains(key) else { return }
+        device.store.evict(key)
+        device.durable?.evict(key)
+        guard device.store.entries[key] == nil else { return }
+        device.hasEvicted = true
+        device.memory.store(KeyView(key, nil))
+        try inspect(device)
+    }
+
+    func clear(_ device: SimulatedDevice) throws(Violation) {
+        guard device.phase == .running else { return }
+        let name = "\(device.declaration.name)-\(device.generation + 1)-\(step)"
+        guard let client = try? ClientIdentifier(name) else { return }
+        for (token, caller) in callers {
+            if case .clear = caller { continue }
+            if caller.device == device.number { callers[token] = nil }
+        }
+        try handle(device, .clear(newClient: client, token(.clear(device: device.number))))
+    }
+
+    // MARK: Answers
+
+    func answer(_ token: Token, _ answer: Answer) throws(Violation) {
+        guard let caller = callers.removeValue(forKey: token) else { return }
+        let device = devices[caller.device]
+        switch (caller, answer) {
+        case (.write(_, let key), .accepted(let receipt)):
+            guard let problem = observer.accepted(device, receipt, key) else { return }
+            throw fail(.durableBeforeAcknowledged, device.number, problem)
+        case (.fetch(_, let keys, let floors), .views(let views)):
+            for ((key, floor), view) in zip(zip(keys, floors), views) {
+                // With writes of its own over it, a view may stand on an older record until their verdicts are known.
+                guard !view.isPending, !device.machine.overlaidKeys.contains(key), let problem = observer.returned(view, of: key, floor)
+                else { continue }
+                throw fail(.linearizable, device.number, problem)
+            }
+        case (.clear, .cleared):
+            guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.frozen.isEmpty else {
+                throw fail(.clearMeansClear, device.number, "the device says that it is cleared, and its disk holds entries or writes")
+            }
+        default: break
+        }
+    }
+
+    func decide(_ device: SimulatedDevice, _ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) throws(Violation) {
+        recorder?.decided(device, receipt, verdict, at: now)
+        if sabotage == .dropOverlay, case .applied = verdict, device.machine.overlaidKeys.contains(key) {
+            device.memory.store(KeyView(key, device.store.entries[key]))
+        }
+        if sabotage == .keepRejected, case .rejected = verdict {
+            let view = device.view(of: key)
+            device.memory.store(KeyView(key: key, value: view.value, isPending: true, entry: view.entry))
+        }
+        if let problem = observer.decided(device, receipt, verdict) { throw fail(.pendingMeansPending, device.number, problem) }
+    }
+}
+
+extension World.Caller {
+    var device: Int {
+        switch self {
+        case .write(let device, _), .fetch(let device, _, _), .clear(let device): device
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import DequeModule
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// The server's one writer: what waits is committed together, then published, then answered.
+extension World {
+    func submit(_ work: SimulatedServer.Job.Work) {
+        guard server.isUp else { return }
+        server.jobs.append(SimulatedServer.Job(work: work, message: nil))
+        startCommit()
+    }
+
+    func startCommit() {
+        guard !server.isCommitting, !server.jobs.isEmpty else { return }
+        server.isCommitting = true
+        var wait = sabotage == .acknowledgeBeforeSync ? 0 : delay(5)
+        if server.trouble(at: now) == .slow { wait = wait * 50 + 100 }
+        push(.serverSync(run: server.run), after: wait)
+    }
+
+    /// All that wait; what ends a history goes alone, since nobody is told what the same transaction did before it.
+    private func nextGroup() -> [SimulatedServer.Job] {
+        let count = server.jobs.firstIndex { $0.endsHistory } ?? server.jobs.count
+        let group = Array(server.jobs.prefix(max(count, 1)))
+        server.jobs.removeFirst(group.count)
+        return group
+    }
+
+    /// The transaction reaches the disk, or the disk fails.
+    func syncServer() throws(Violation) {
+        let jobs = nextGroup()
+        if let trouble = server.trouble(at: now), trouble != .slow {
+            let problem = (trouble == .full ? StoreError.full(path: "store") : .failed(path: "store", reason: "the disk fails")).problem
+            for job in jobs {
+                if let message = job.message { reply(message, .problem(problem, cursor: server.state.cursor, retryAfter: nil)) }
+            }
+            server.isCommitting = false
+            return startCommit()
+        }
+        if sabotage == .acknowledgeBeforeSync, now >= server.unsynced?.until ?? 0 {
+            server.unsynced = (server.store.backup, observer.mark, now + 2_000)
+        }
+        let parts = jobs.map { part($0) }
+        let group: GroupCommit
+        do {
+            group = try GroupCommit.commit(
+                parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), valueLimit: 1 << 20)
+        } catch {
+            for job in jobs { if let message = job.message { reply(message, .problem(error.problem, cursor: nil, retryAfter: nil)) } }
+            server.isCommitting = false
+            return startCommit()
+        }
+        group.complete()
+        let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.flatMap { messages[$0] }) }
+        let decided = outcomes.flatMap { $0 }
+        for commit in group.commits {
+            if commit.isReset { observer.open(Cursor(epoch: commit.cursor.epoch, revision: commit.base), at: now) }
+            digest.mix(commit.cursor.revision.number)
+            do throws(Observer.Complaint) {
+                try observer.committed(commit, decided, at: now)
+            } catch { throw fail(error.rule, nil, error.text) }
+        }
+        do throws(Observer.Complaint) { try observer.decided(decided) } catch { throw fail(error.rule, nil, error.text) }
+        recorder?.committed(group.commits, at: now)
+        let replies = zip(jobs, parts).compactMap { job, part in job.message.map { ($0, part.reply(self.server.state.cursor)) } }
+        push(.serverPublish(run: server.run, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
+    }
+
+    func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
+        for part in commit.commits where part.isReset || !part.changes.isEmpty {
+            guard let deliveries = server.feed?.commit(part.changes, at: part.cursor) else { continue }
+            deliver(deliveries)
+        }
+        for (message, reply) in commit.replies { self.reply(message, reply) }
+        observer.acknowledged()
+        server.isCommitting = false
+        startCommit()
+    }
+
+    // MARK: Submissions
+
+    /// What a job asks of the store, and how its results are read.
+    private struct Part {
+        var submissions: [Submission]
+        /// For each write of the message: its number and what became of it, once it is committed.
+        var results: () -> Result<[WriteOutcome], Problem>
+        var cursor: () -> Cursor?
+
+        func outcomes(_ message: Message?) -> [Observer.Outcome] {
+            guard case .success(let results) = results() else { return [] }
+            return results.map { Observer.Outcome(write: message?.origins[$0.number], verdict: $0.verdict) }
+        }
+
+        func reply(_ position: Cursor) -> Reply {
+            switch results() {
+            case .success(let outcomes): .results(WriteResults(results: outcomes, cursor: cursor() ?? position))
+            case .failure(let problem): .problem(problem, cursor: cursor() ?? position, retryAfter: nil)
+            }
+        }
+    }
+
+    private func part(_ job: SimulatedServer.Job) -> Part {
+        let namespace = server.namespace
+        func ignore(_ submission: Submission) -> Part { Part(submissions: [submission], results: { .success([]) }, cursor: { nil }) }
+        switch job.work {
+        case .batch(let batch):
+            let slot = ResultSlot<[WriteOutcome]>()
+            return Part(
+                submissions: [.batch(batch, in: namespace) { slot.put($0) }],
+                results: { slot.value?.result ?? .success([]) }, cursor: { slot.value?.cursor })
+        case .singles(let writes):
+            let slots = writes.map { _ in ResultSlot<SingleReceipt>() }
+            let submissions = zip(writes, slots).map { write, slot in
+                Submission.single(SingleWrite(key: write.key, operation: write.operation), in: namespace) { slot.put($0) }
+            }
+            return Part(
+                submissions: submissions,
+                results: {
+                    .success(
+                        zip(writes, slots).map { write, slot in
+                            switch slot.value?.result {
+                            case .success(let receipt): WriteOutcome(number: write.number, verdict: .applied(receipt.revision))
+                            case .failure(let problem): WriteOutcome(number: write.number, verdict: .rejected(problem))
+                            case nil: WriteOutcome(number: write.number, verdict: .settled)
+                            }
+                        })
+                }, cursor: { slots.last?.value?.cursor })
+        case .single(let write): return ignore(.single(write, in: namespace) { _ in })
+        case .invalidation(let scope): return ignore(.invalidate([scope], in: namespace) { _ in })
+        case .compaction:
+            return ignore(.compact(before: Timestamp(milliseconds: .max), limit: 1_000) { _ in })
+        case .drop: return ignore(.drop(namespace) { _ in })
+        case .rotation(let seed): return ignore(.rotateEpochs(seed: seed) { _ in })
+        }
+    }
+
+    // MARK: Back-ups
+
+    func backUp() {
+        guard server.isUp else { return }
+        server.backup = (server.store.backup, observer.mark)
+    }
+
+    func restore() throws(Violation) {
+        guard let backup = server.backup else { return }
+        cutGuests()
+        server.die()
+        server.unsynced = nil
+        server.store = MemoryRecordStore(restoring: backup.store)
+        do {
+            _ = try GroupCommit.commit(
+                [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), valueLimit: 1 << 20)
+        } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
+        observer.restored(backup.mark, server.state.cursor, at: now)
+        recorder?.mark(nil, at: now, "the server is restored from its back-up")
+        push(.serverStart(run: server.run), after: 100)
+    }
+}
+
+extension SimulatedServer.Job {
+    fileprivate var endsHistory: Bool {
+        switch work {
+        case .drop, .rotation: true
+        default: false
+        }
+    }
+}
+
+extension NamespaceCommit {
+    /// The position before it.
+    fileprivate var base: Revision { changes.first.flatMap { Revision($0.revision.number - 1) } ?? cursor.revision }
+}

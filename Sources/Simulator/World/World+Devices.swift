@@ -1,0 +1,141 @@
+import DequeModule
+import FreshetClient
+import FreshetWire
+
+/// The shell around the machine: what the SDK's engine does with threads, files and sockets is done here with virtual ones.
+extension World {
+    // MARK: Processes
+
+    /// The device appears, or its process starts.
+    func start(_ device: SimulatedDevice) {
+        device.phase = .running
+        device.boot()
+        device.awakeSince = now
+        var persisted = device.store.persisted
+        if sabotage == .forgetOutbox { persisted.outbox = [] }
+        recorder?.mark(device.number, at: now, device.run == 1 ? "appears" : "starts")
+        // The first event cannot break a rule: nothing is shown yet.
+        for action in device.machine.handle(.started(persisted), at: device.now(at: now, random: random())) { carryOut(action, device) }
+    }
+
+    func restart(_ device: SimulatedDevice) {
+        start(device)
+        observer.restarted(device)
+    }
+
+    func crash(_ device: SimulatedDevice, down: Int64) {
+        guard device.phase == .running || device.phase == .asleep else { return }
+        if let durable = device.durable {
+            device.store = durable
+            device.durable = nil
+        } else if sabotage == .cursorFirst {
+            for transaction in device.commits where !transaction.entries.isEmpty && !transaction.state.isEmpty {
+                _ = device.store.commit(DiskTransaction(id: transaction.id, state: transaction.state))
+            }
+        } else if let next = device.commits.first, random() % 2 == 0, device.trouble(at: now) == nil {
+            // The disk was done with it, and nobody was told.
+            device.commits.removeFirst()
+            commit(next, device)
+        }
+        for message in device.open.values.sorted() { abandon(message) }
+        device.phase = .down
+        device.run += 1
+        recorder?.mark(device.number, at: now, "crashes")
+        push(.start(device: device.number, run: device.run), after: down)
+    }
+
+    func sleep(_ device: SimulatedDevice, _ duration: Int64) {
+        guard device.phase == .running else { return }
+        device.phase = .asleep
+        device.wakesAt = now + duration
+        push(.wakeUp(device: device.number, run: device.run), after: duration)
+    }
+
+    func wakeUp(_ device: SimulatedDevice) throws(Violation) {
+        guard device.phase == .asleep, now >= device.wakesAt else { return }
+        device.phase = .running
+        device.awakeSince = now
+        recorder?.mark(device.number, at: now, "wakes")
+        for event in device.postponed { push(event) }
+        device.postponed = []
+        // The SDK looks at its clocks every five seconds at least, and then knows.
+        push(.noticeWake(device: device.number, run: device.run), after: seed == nil ? 100 : Int64(random() % 5_000))
+    }
+
+    // MARK: The machine
+
+    /// Hands the machine an event, does what it wants done, and looks whether all is still right.
+    func handle(_ device: SimulatedDevice, _ event: SyncEvent) throws(Violation) {
+        digest.mix(Int64(device.number))
+        let actions = device.machine.handle(event, at: device.now(at: now, random: random()))
+        digest.mix(Int64(actions.count))
+        for action in actions {
+            carryOut(action, device)
+            if case .answer(let token, let answer) = action { try self.answer(token, answer) }
+            if case .verdict(let receipt, let key, let verdict) = action { try decide(device, receipt, key, verdict) }
+        }
+        try inspect(device)
+    }
+
+    private func carryOut(_ action: SyncAction, _ device: SimulatedDevice) {
+        switch action {
+        case .send(let description): send(description, device)
+        case .cancel(let id): if let message = device.open.removeValue(forKey: id) { abandon(message) }
+        case .commit(let transaction): store(transaction, device)
+        case .publish(let news): for publication in news { show(publication, device) }
+        case .status(let status):
+            device.status = status
+            if sabotage != .stuckLive || status.connection == .live { device.memory.setFreshness(FreshnessRule(status)) }
+            recorder?.status(device.number, at: now, status)
+        case .schedule(let deadline):
+            lastTimer += 1
+            guard let deadline else { return device.timer = nil }
+            device.timer = (deadline, lastTimer)
+            let wait = deadline - device.uptime(at: now)
+            push(.timer(device: device.number, run: device.run, serial: lastTimer), after: wait)
+        case .merge(let request): push(.merge(device: device.number, run: device.run, request), after: delay(5))
+        case .loadHeld(let query): push(.heldKeys(device: device.number, run: device.run, query), after: delay(2))
+        case .answer, .verdict, .log: break
+        }
+    }
+
+    func fireTimer(_ device: SimulatedDevice, _ serial: Int) throws(Violation) {
+        guard let timer = device.timer, timer.serial == serial else { return }
+        if sabotage == .sleepingWatchdog, hasOverdue(device) { return }
+        device.timer = nil
+        // The machine names a deadline only when it changes, so this one is asked for again if it was early.
+        try handle(device, .timer)
+        if device.timer == nil, timer.deadline > device.uptime(at: now) {
+            device.timer = timer
+            push(.timer(device: device.number, run: device.run, serial: serial), after: timer.deadline - device.uptime(at: now))
+        }
+    }
+
+    private func hasOverdue(_ device: SimulatedDevice) -> Bool {
+        device.open.values.contains { messages[$0].map { now >= $0.sent + $0.timeout } ?? false }
+    }
+
+    private func show(_ publication: Publication, _ device: SimulatedDevice) {
+        let memory = device.memory
+        switch publication {
+        case .view(let view, _): memory.store(view)
+        case .confirmed(let news): memory.confirm(news)
+        case .swept(let scope, let position): memory.sweep(scope, before: position)
+        case .sweptUnverified(let pass): memory.sweep(unverifiedBefore: pass)
+        case .cleared:
+            device.isCleared = true
+            if sabotage != .clearDiskOnly { memory.removeAll() }
+        }
+        if sabotage == .flicker, case .view(let view, .changed) = publication, view.isPending {
+            memory.store(KeyView(key: view.key, value: KeyView(view.key, view.entry).value, isPending: true, entry: view.entry))
+        }
+        recorder?.published(publication, device, at: now)
+    }
+
+    func resolve(_ device: SimulatedDevice, _ request: MergeRequest) throws(Violation) {
+        let theirs = request.theirs.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
+        let mark = "{\"v\":\"merge of \(request.receipt.number) by \(device.store.state.client) over \(theirs.utf8.count) bytes\"}"
+        let resolution: Resolution = random() % 5 == 0 ? .takeTheirs : .put(Content(checkedJSON: Array(mark.utf8)))
+        try handle(device, .merged(request.receipt, resolution))
+    }
+}

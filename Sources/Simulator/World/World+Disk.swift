@@ -1,0 +1,108 @@
+import DequeModule
+import FreshetClient
+import FreshetWire
+
+/// Devices' disks: one transaction after the other, each after a while, or not at all.
+extension World {
+    func store(_ transaction: DiskTransaction, _ device: SimulatedDevice) {
+        device.commits.append(transaction)
+        var wait = delay(2)
+        if device.trouble(at: now) == .slow { wait = wait * 100 + 100 }
+        if sabotage == .acceptBeforeSync { wait = 0 }
+        device.isDiskFreeAt = max(now, device.isDiskFreeAt) + wait
+        queue.push(.disk(device: device.number, run: device.run), at: device.isDiskFreeAt)
+    }
+
+    func commitNext(_ device: SimulatedDevice) throws(Violation) {
+        guard let transaction = device.commits.popFirst() else { return }
+        digest.mix(transaction.id.number)
+        switch device.trouble(at: now) {
+        case .full: return try handle(device, .commitFailed(transaction.id, .full))
+        case .failing: return try handle(device, .commitFailed(transaction.id, .failed("the disk fails")))
+        case .slow, nil: break
+        }
+        if sabotage == .acceptBeforeSync {
+            if device.durable == nil { device.durable = device.store }
+            push(.sync(device: device.number, run: device.run), after: 2_000)
+        }
+        let skipped = commit(transaction, device)
+        try handle(device, .committed(transaction.id, skipped: skipped))
+    }
+
+    /// Puts it on the disk, and lets the observer know what is there now.
+    @discardableResult
+    func commit(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
+        let skipped: [Int]
+        switch sabotage {
+        case .storeOlder: skipped = commitAnything(transaction, device)
+        case .ignoreInvalidation:
+            var kept = transaction
+            kept.entries.removeAll { if case .evict = $0 { true } else { false } }
+            skipped =
+                kept.entries.count == transaction.entries.count
+                ? device.store.commit(kept)
+                : {
+                    _ = device.store.commit(kept); return []
+                }()
+        default: skipped = device.store.commit(transaction)
+        }
+        if let spoilt = spoil(after: transaction, device) { _ = device.store.commit(spoilt) }
+        if transaction.clear != nil {
+            device.isCleared = false
+            device.generation += 1
+            observer.cleared(device)
+        }
+        observer.stored(transaction, device, at: now)
+        recorder?.stored(transaction, device, at: now)
+        return skipped
+    }
+
+    /// What a broken implementation would have stored besides.
+    private func spoil(after transaction: DiskTransaction, _ device: SimulatedDevice) -> DiskTransaction? {
+        var more = DiskTransaction(id: transaction.id)
+        let isReset = transaction.state.contains(.cursor(nil))
+        switch sabotage {
+        case .resetDropsOutbox where isReset: more.outbox = device.store.rows.keys.sorted().map { .remove($0) }
+        case .trustAfterReset where isReset:
+            for entry in device.store.entries.values {
+                more.entries.append(
+                    .confirm(
+                        Confirmation(
+                            key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf,
+                            pass: device.store.state.pass + 5, verifiedAt: entry.verifiedAt)))
+            }
+        case .inventValue:
+            for case .put(let row) in transaction.outbox {
+                guard case .patch(let patch) = row.operation, case .applied(let position) = row.state else { continue }
+                more.entries.append(
+                    .put(
+                        Entry(
+                            key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision,
+                            pass: device.store.state.pass, content: Content(checkedJSON: patch), verifiedAt: row.created,
+                            origin: .ownWrite), onlyIfHeld: false))
+            }
+        default: return nil
+        }
+        return more
+    }
+
+    private func commitAnything(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
+        var careless = transaction
+        careless.entries = []
+        for operation in transaction.entries {
+            if case .put(let entry, let onlyIfHeld) = operation, !onlyIfHeld || device.store.entries[entry.key] != nil {
+                careless.entries.append(.evict(.key(entry.key), before: Cursor(epoch: entry.epoch, revision: .maximum)))
+                careless.entries.append(.put(entry, onlyIfHeld: false))
+            } else {
+                careless.entries.append(operation)
+            }
+        }
+        _ = device.store.commit(careless)
+        return []
+    }
+
+    func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {
+        if device.trouble(at: now) == .failing { return try handle(device, .heldKeysFailed(query, .failed("the disk fails"))) }
+        try handle(device, .heldKeys(query, device.store.heldKeys(query)))
+    }
+}

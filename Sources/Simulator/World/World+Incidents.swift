@@ -1,0 +1,101 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// Incidents: what users, backends and misfortune do.
+extension World {
+    func perform(_ what: Occurrence) throws(Violation) {
+        recorder?.incident(what, at: now)
+        if let number = what.device, !devices.indices.contains(number) { return }
+        switch what {
+        case .write(let number, let key, let operation, let conflict): try write(devices[number], key, operation, conflict)
+        case .read(let number, let key): try read(devices[number], key)
+        case .fetch(let number, let keys): try fetch(devices[number], keys, mustBeNew: true)
+        case .evict(let number, let key): try evict(devices[number], key)
+        case .clear(let number): try clear(devices[number])
+        case .serverWrite(let key, let operation): submit(.single(.init(key: key, operation: operation)))
+        case .invalidate(let scope): submit(.invalidation(scope))
+        case .join(let number): if devices[number].phase == .absent { start(devices[number]) }
+        case .crash(let number, let down): crash(devices[number], down: down)
+        case .sleep(let number, let duration): sleep(devices[number], duration)
+        case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
+        case .setClock(.server, let change): server.wallOffset += change
+        case .setClock(.device(let number), let change): devices[number].wallOffset += change
+        case .disk(.server, let trouble, let duration): server.trouble = (trouble, now + duration)
+        case .disk(.device(let number), let trouble, let duration): devices[number].diskTrouble = (trouble, now + duration)
+        case .partition(let number, let direction, let duration): devices[number].link.partition = (direction, now + duration)
+        case .unplug(let number, let duration):
+            devices[number].link.unpluggedUntil = now + duration
+            cutGuests(of: devices[number])
+        case .heal(let number): heal(devices[number])
+        case .slow(let number, let duration): devices[number].link.slowUntil = now + duration
+        case .cutConnections(let number): cutGuests(of: devices[number])
+        case .mishap(let number, let way, let mishap):
+            if devices[number].link.mishaps.count < 8 { devices[number].link.mishaps.append((way, mishap)) }
+        case .crashServer(let down): crashServer(down: down)
+        case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
+        case .refuse(let number, let kind, let duration): devices[number].refusal = (kind, now + duration)
+        case .backUp: backUp()
+        case .restore: try restore()
+        case .compact: submit(.compaction)
+        case .drop: submit(.drop)
+        case .settle: break
+        case .expect(let expectation): try check(expectation)
+        }
+    }
+
+    private func heal(_ device: SimulatedDevice) {
+        device.link.partition = nil
+        device.link.unpluggedUntil = 0
+        device.link.slowUntil = 0
+        device.link.mishaps = []
+        device.refusal = nil
+    }
+
+    /// All faults are over: links, disks and processes are as they should be.
+    func healAll() {
+        isHealed = true
+        server.trouble = nil
+        if !server.isUp { queue.push(.serverStart(run: server.run), at: now) }
+        for device in devices {
+            heal(device)
+            device.diskTrouble = nil
+            switch device.phase {
+            case .asleep:
+                device.wakesAt = now
+                push(.wakeUp(device: device.number, run: device.run))
+            case .down: push(.start(device: device.number, run: device.run))
+            case .absent, .running: break
+            }
+        }
+    }
+
+    /// Whether nothing is left to do but to wait for news.
+    var isQuiet: Bool {
+        guard server.isUp, server.jobs.isEmpty, !server.isCommitting else { return false }
+        let head = server.state.cursor
+        return devices.allSatisfy { device in
+            device.phase == .absent
+                || (device.phase == .running && device.status?.connection == .live && device.status?.pendingWrites == 0
+                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == head)
+        }
+    }
+}
+
+extension Occurrence {
+    /// The device that it is about.
+    var device: Int? {
+        switch self {
+        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .evict(let device, _), .clear(let device),
+            .join(let device), .crash(let device, _), .sleep(let device, _), .reconnect(let device), .setClock(.device(let device), _),
+            .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
+            .slow(let device, _), .cutConnections(let device), .mishap(let device, _, _), .refuse(let device, _, _),
+            .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
+            .expect(.status(let device, _)):
+            device
+        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .crashServer, .backUp, .restore, .compact, .drop,
+            .settle, .expect(.server):
+            nil
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// What is between devices and the server: every message takes its time, and some never arrive.
+extension World {
+    func send(_ description: RequestDescription, _ device: SimulatedDevice) {
+        if description.needsFreshToken { device.token += 1 }
+        var message = Message(
+            device: device.number, run: device.run, generation: device.generation, id: description.id, kind: description.kind,
+            token: device.token, sent: now, timeout: description.timeout)
+        if case .writes(let batch) = description.kind { message.origins = observer.sent(batch, device) }
+        let serial = messages.count
+        messages.append(message)
+        device.open[description.id] = serial
+        recorder?.sent(serial, message, at: now)
+        if sabotage == .confirmAtSend { confirmEarly(message, device) }
+        setOut(serial, message, device)
+    }
+
+    private func setOut(_ serial: Int, _ message: Message, _ device: SimulatedDevice) {
+        if case .writes = message.kind, device.hasStoppedSending { return lose(serial, .request) }
+        if now < device.link.unpluggedUntil {
+            return push(.reply(message: serial, .failure(.unreachable("the device is not connected"))), after: 1)
+        }
+        guard !device.link.loses(.request, at: now) else { return lose(serial, .request) }
+        var wait = latency(device)
+        switch device.link.takeMishap(.request) {
+        case .drop: return lose(serial, .request)
+        case .cut: return push(.reply(message: serial, .failure(.interrupted("the connection broke"))), after: wait)
+        case .garble: return push(.reply(message: serial, .garbage("a page of a portal")), after: wait)
+        case .duplicate(let after): push(.request(message: serial), after: wait + after)
+        case .delay(let more): wait += more
+        case nil: break
+        }
+        push(.request(message: serial), after: wait)
+    }
+
+    /// An answer sets out from the server.
+    func reply(_ serial: Int, _ reply: Reply) {
+        server.guests.remove(serial)
+        server.tickets[serial] = nil
+        guard let message = messages[serial] else { return }
+        let device = devices[message.device]
+        recorder?.replied(serial, reply, at: now)
+        guard !device.link.loses(.reply, at: now) else { return lose(serial, .reply) }
+        var (reply, wait) = (reply, latency(device))
+        switch device.link.takeMishap(.reply) {
+        case .drop: return lose(serial, .reply)
+        case .cut: reply = .failure(.interrupted("the connection broke in the answer"))
+        case .garble: reply = .garbage("half an answer")
+        case .duplicate(let after): push(.reply(message: serial, reply), after: wait + after)
+        case .delay(let more): wait += more
+        case nil: break
+        }
+        push(.reply(message: serial, reply), after: wait)
+    }
+
+    private func latency(_ device: SimulatedDevice) -> Int64 { delay(10) * (now < device.link.slowUntil ? 50 : 1) + 1 }
+
+    private func lose(_ serial: Int, _ way: Occurrence.Way) { recorder?.lost(serial, way, at: now) }
+
+    func replyArrives(_ serial: Int, _ reply: Reply) throws(Violation) {
+        guard let message = messages[serial] else { return }
+        let device = devices[message.device]
+        digest.mix(Int64(serial))
+        if device.phase == .asleep, device.run == message.run {
+            // Half of what comes for a sleeper is buffered, the rest times out on its way.
+            if random() % 2 == 0 { device.postponed.append(.reply(message: serial, reply)) } else { lose(serial, .reply) }
+            return
+        }
+        guard device.phase == .running, device.run == message.run else { return recorder?.ignored(serial, at: now) ?? () }
+        let isWaitedFor = device.open[message.id] == serial
+        if isWaitedFor { device.open[message.id] = nil }
+        recorder?.arrived(serial, isWaitedFor: isWaitedFor, at: now)
+        if sabotage == .stopSending, case .writes = message.kind, case .failure = reply { device.hasStoppedSending = true }
+        if sabotage == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
+        let isOfBefore = message.generation < device.generation || device.isCleared
+        let commits = device.commits.count
+        try handle(device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply))
+        if isOfBefore, !isWaitedFor, device.commits.count > commits {
+            throw fail(.clearMeansClear, device.number, "an answer to a request of before the clear made the device store something")
+        }
+    }
+
+    /// The device hangs up.
+    func abandon(_ serial: Int) {
+        messages[serial]?.isAbandoned = true
+        guard let message = messages[serial] else { return }
+        let device = devices[message.device]
+        if !device.link.loses(.request, at: now) { push(.hangUp(message: serial), after: latency(device)) }
+    }
+
+    /// What is in the server is cut: the devices notice if their links work.
+    func cutGuests(of only: SimulatedDevice? = nil) {
+        for serial in server.guests.sorted() {
+            guard let message = messages[serial], only == nil || only?.number == message.device else { continue }
+            server.guests.remove(serial)
+            if let ticket = server.tickets.removeValue(forKey: serial) { server.feed?.cancel(ticket) }
+            let device = devices[message.device]
+            if device.link.loses(.reply, at: now) {
+                lose(serial, .reply)
+            } else {
+                push(.reply(message: serial, .failure(.interrupted("the connection broke"))), after: latency(device))
+            }
+        }
+    }
+
+    // MARK: Sabotage
+
+    private func confirmEarly(_ message: Message, _ device: SimulatedDevice) {
+        guard case .writes(let batch) = message.kind else { return }
+        for write in batch.writes {
+            var view = device.view(of: write.key)
+            view.isPending = false
+            device.memory.store(view)
+        }
+    }
+
+    private func unfenced(_ reply: Reply) -> Reply {
+        func raised(_ cursor: Cursor) -> Cursor {
+            let head = server.state.cursor
+            return head.epoch == cursor.epoch ? head : cursor
+        }
+        switch reply {
+        case .reads(var response):
+            response.cursor = raised(response.cursor)
+            return .reads(response)
+        case .record(let record, let cursor): return .record(record, raised(cursor))
+        case .missing(let cursor): return .missing(raised(cursor))
+        case .notModified(let cursor): return .notModified(raised(cursor))
+        default: return reply
+        }
+    }
+
+    private func storeLate(_ reply: Reply, _ device: SimulatedDevice) {
+        let (records, cursor): ([Record], Cursor)
+        switch reply {
+        case .reads(let response): (records, cursor) = (response.records, response.cursor)
+        case .record(let record, let position): (records, cursor) = ([record], position)
+        default: return
+        }
+        for record in records {
+            guard let content = record.content else { continue }
+            let entry = Entry(
+                key: record.key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: device.store.state.pass,
+                content: content, verifiedAt: Timestamp(milliseconds: now), origin: .fetch)
+            commit(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)]), device)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// The shell around the server's cores: what its routes, its read queue and its timer do.
+extension World {
+    func requestArrives(_ serial: Int) throws(Violation) {
+        guard let message = messages[serial] else { return }
+        let device = devices[message.device]
+        digest.mix(Int64(serial))
+        recorder?.received(serial, at: now)
+        guard server.isUp else {
+            return push(.reply(message: serial, .failure(.unreachable("connection refused"))), after: delay(10) + 1)
+        }
+        server.guests.insert(serial)
+        if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
+        switch message.kind {
+        case .changes(let since, _, let wait, _):
+            let deadline = now + Int64(wait) * 1_000
+            if sabotage == .loseWakeUp, wait > 0 {
+                return push(.serverPark(run: server.run, message: serial, since, deadline: deadline), after: 5)
+            }
+            ask(serial, since, isVerified: false, deadline: deadline)
+        case .writes(let batch):
+            let isRetry = message.origins.values.contains { observer.timesSent($0) > 1 }
+            if sabotage == .forgetNumber, isRetry {
+                server.jobs.append(SimulatedServer.Job(work: .singles(batch.writes), message: serial))
+            } else {
+                var batch = batch
+                batch.client = ledgerName(batch.client)
+                server.jobs.append(SimulatedServer.Job(work: .batch(batch), message: serial))
+            }
+            startCommit()
+        case .reads(let request):
+            let found = server.store.records(request.items, in: server.namespace)
+            reply(serial, .reads(ReadsResponse(records: found.value.records, missing: found.value.missing, cursor: found.cursor)))
+        case .record(let key, let known):
+            let found = server.store.record(key, in: server.namespace)
+            guard let record = found.value else { return reply(serial, .missing(found.cursor)) }
+            let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
+            reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor))
+        case .clientStatus(let client):
+            let found = server.store.lastWrite(of: ledgerName(client), in: server.namespace)
+            reply(serial, .client(ClientStatus(client: client, last: found.value), found.cursor))
+        }
+    }
+
+    private func refusal(of message: Message, _ device: SimulatedDevice) -> Reply? {
+        if message.token <= device.expiredToken {
+            return .problem(Problem(.unauthorized, "the token has expired"), cursor: nil, retryAfter: nil)
+        }
+        guard let (kind, until) = device.refusal, now < until else { return nil }
+        return kind == .overloaded
+            ? .problem(Problem(.overloaded, "busy"), cursor: server.state.cursor, retryAfter: 1_000)
+            : .problem(Problem(.unauthorized, "no token is good"), cursor: nil, retryAfter: nil)
+    }
+
+    // MARK: Changes
+
+    private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
+        guard case .changes(_, let filter, let wait, let limit)? = messages[serial]?.kind else { return }
+        if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
+        let verdict = server.feed?.ask(
+            since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
+            deadline: wait == 0 ? now : deadline, now: now)
+        switch verdict {
+        case .reply(let answer): reply(serial, self.reply(answer))
+        case .scan(let since): push(.serverScan(run: server.run, message: serial, since, deadline: deadline), after: delay(2))
+        case .parked(let ticket):
+            server.tickets[serial] = ticket
+            push(.serverExpire(run: server.run), after: deadline - now + WaiterTable<Int>.bucketWidth)
+        case nil: break
+        }
+    }
+
+    /// Looks into the store.
+    func scan(_ serial: Int, _ since: Since, deadline: Int64) {
+        guard server.guests.contains(serial), case .changes(_, let filter, _, let limit)? = messages[serial]?.kind else { return }
+        let query = ChangeQuery(
+            since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .answer),
+            inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000)
+        do {
+            switch try server.store.scan(query, in: server.namespace) {
+            case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
+            case .page(let page): reply(serial, self.reply(.page(page)))
+            case .nothing(let reached, isComplete: true):
+                push(.serverPark(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(2))
+            case .nothing(let reached, isComplete: false):
+                push(.serverScan(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(1))
+            }
+        } catch { reply(serial, .problem(error.problem, cursor: nil, retryAfter: nil)) }
+    }
+
+    func park(_ serial: Int, _ since: Since, deadline: Int64) {
+        guard server.guests.contains(serial) else { return }
+        if sabotage == .loseWakeUp, let head = server.feed?.head, case .after(let cursor) = since, cursor.epoch == head.epoch {
+            return ask(serial, .after(head), isVerified: true, deadline: deadline)
+        }
+        ask(serial, since, isVerified: sabotage != .loseWakeUp, deadline: deadline)
+    }
+
+    func expire() {
+        guard let deliveries = server.feed?.expire(now: now) else { return }
+        deliver(deliveries)
+    }
+
+    func hangUp(_ serial: Int) {
+        guard let ticket = server.tickets[serial], let delivery = server.feed?.cancel(ticket) else { return }
+        deliver([delivery])
+    }
+
+    func deliver(_ deliveries: [FeedDelivery<Int>]) {
+        for delivery in deliveries {
+            guard case .answer(let waiters, let answer) = delivery else { continue }
+            let decoded = reply(answer)
+            for waiter in waiters { reply(waiter, decoded) }
+        }
+    }
+
+    /// What a device makes of the feed's bytes.
+    private func reply(_ answer: FeedReply) -> Reply {
+        switch answer {
+        case .page(let page):
+            do throws(WireError) { return .page(try ChangePage(json: page.body)) } catch { return .garbage("\(error)") }
+        case .idle(let cursor): return .quiet(cursor)
+        case .gone(let problem, let cursor): return .problem(problem, cursor: cursor, retryAfter: nil)
+        }
+    }
+
+    // MARK: The process
+
+    func crashServer(down: Int64) {
+        guard server.isUp else { return }
+        cutGuests()
+        if let unsynced = server.unsynced, now < unsynced.until {
+            server.store = MemoryRecordStore(restoring: unsynced.store)
+            server.unsynced = nil
+        }
+        server.die()
+        recorder?.mark(nil, at: now, "the server crashes")
+        push(.serverStart(run: server.run), after: down)
+    }
+
+    func startServer() throws(Violation) {
+        guard !server.isUp else { return }
+        server.isUp = true
+        if sabotage == .forgetLedger { server.alias += 1 }
+        recorder?.mark(nil, at: now, "the server starts")
+        if let problem = observer.serverStarted(server.state) { throw fail(.durableBeforeAcknowledged, nil, problem) }
+    }
+
+    private func ledgerName(_ client: ClientIdentifier) -> ClientIdentifier {
+        guard server.alias > 0, let name = try? ClientIdentifier("\(client.text)-x\(server.alias)") else { return client }
+        return name
+    }
+}

@@ -1,0 +1,182 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// Everything that takes part in a run, and the virtual time that moves it. Not for more than one thread.
+final class World {
+    /// Something that is to happen at a time.
+    enum Event {
+        case incident
+        case request(message: Int)
+        case reply(message: Int, Reply)
+        case hangUp(message: Int)
+        case disk(device: Int, run: Int)
+        case heldKeys(device: Int, run: Int, HeldQuery)
+        case timer(device: Int, run: Int, serial: Int)
+        case merge(device: Int, run: Int, MergeRequest)
+        case start(device: Int, run: Int)
+        case wakeUp(device: Int, run: Int)
+        case noticeWake(device: Int, run: Int)
+        case sync(device: Int, run: Int)
+        case serverSync(run: Int)
+        case serverPublish(run: Int, SimulatedServer.Commit)
+        case serverScan(run: Int, message: Int, Since, deadline: Int64)
+        case serverPark(run: Int, message: Int, Since, deadline: Int64)
+        case serverExpire(run: Int)
+        case serverStart(run: Int)
+    }
+
+    /// A request on its way, and what is known of it.
+    struct Message {
+        var device: Int
+        var run: Int
+        var generation: Int
+        var id: RequestID
+        var kind: RequestDescription.Kind
+        var token: Int
+        var sent: Int64
+        var timeout: Int64
+        /// The writes that it carries, by their numbers, as the observer names them.
+        var origins: [Int64: Int] = [:]
+        /// Nobody waits for its answer any more.
+        var isAbandoned = false
+    }
+
+    /// A caller that waits for the machine's answer.
+    enum Caller {
+        case write(device: Int, RecordKey)
+        case fetch(device: Int, keys: [RecordKey], floors: [Observer.Floor])
+        case clear(device: Int)
+    }
+
+    static var wallOrigin: Int64 { 1_767_225_600_000 }
+
+    let seed: UInt64?
+    let sabotage: Sabotage?
+    let recorder: Recorder?
+    let server: SimulatedServer
+    let devices: [SimulatedDevice]
+    let observer: Observer
+
+    var now: Int64 = 0
+    var step = 0
+    var queue = EventQueue<Event>()
+    var digest = RunDigest()
+    var messages: [Message?] = []
+    var callers: [Token: Caller] = [:]
+    var lastToken: Int64 = 0
+    var lastTimer = 0
+    private var lastDelay: UInt64 = 0
+    /// Faults are over for good: the run is at its end.
+    var isHealed = false
+
+    init(_ scenario: Scenario, keys: [RecordKey], sabotage: Sabotage?, recorder: Recorder?) throws(ScenarioError) {
+        seed = scenario.seed
+        self.sabotage = sabotage
+        self.recorder = recorder
+        let namespace: Namespace
+        do { namespace = try Namespace("simulated") } catch { throw .invalid(line: nil, "\(error)") }
+        server = SimulatedServer(namespace, isSmall: scenario.isServerSmall, seed: RandomSource.mix(scenario.seed ?? 1))
+        var devices: [SimulatedDevice] = []
+        for (number, declaration) in scenario.devices.enumerated() {
+            do {
+                let filter = try ChangeFilter(collections: declaration.collections)
+                let client = try ClientIdentifier("\(declaration.name)-0")
+                devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client))
+            } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
+        }
+        self.devices = devices
+        observer = Observer(keys: keys, devices: devices.count, inlineLimit: server.limits.inlineBytes)
+        observer.open(server.state.cursor)
+        for device in devices where !device.declaration.joinsLater { start(device) }
+    }
+
+    private static func settings(_ declaration: Scenario.Device, _ filter: ChangeFilter) -> SyncSettings {
+        var settings = SyncSettings()
+        settings.filter = filter
+        settings.following = declaration.following == .everything ? .everything : .held
+        settings.longestDelay = 5_000
+        settings.storyNotes = 256
+        if declaration.hasSmallSteps {
+            (settings.pageLimit, settings.batchCount, settings.verificationKeys, settings.fetchKeys) = (2, 3, 2, 2)
+            (settings.hold, settings.grace, settings.requestTimeout) = (5, 3_000, 8_000)
+        }
+        return settings
+    }
+
+    // MARK: Time and chance
+
+    /// Bits that follow from the seed and from how often it was asked.
+    func random() -> UInt64 {
+        lastDelay += 1
+        return RandomSource.mix((seed ?? 0) ^ RandomSource.mix(lastDelay))
+    }
+
+    /// How long something takes, in milliseconds: `usual`, or with a seed anything around it.
+    func delay(_ usual: Int64) -> Int64 {
+        guard seed != nil else { return usual }
+        let bits = random()
+        // One in thirty takes ten times as long.
+        let scale: Int64 = (bits >> 32) % 30 == 0 ? 20 : 2
+        return Int64(bits % UInt64(usual * scale + 1))
+    }
+
+    func push(_ event: Event, after delay: Int64 = 0) { queue.push(event, at: now + max(0, delay)) }
+
+    // MARK: Steps
+
+    /// Lets the next thing happen. False when nothing is left.
+    func advance() throws(Violation) -> Bool {
+        guard let (time, event) = queue.pop() else { return false }
+        now = max(now, time)
+        step += 1
+        digest.mix(now)
+        try take(event)
+        return true
+    }
+
+    private func take(_ event: Event) throws(Violation) {
+        if let sleeper = sleeper(of: event) { return sleeper.postponed.append(event) }
+        switch event {
+        case .incident: break
+        case .request(let message): try requestArrives(message)
+        case .reply(let message, let reply): try replyArrives(message, reply)
+        case .hangUp(let message): hangUp(message)
+        case .disk(let number, let run): if let device = device(number, run) { try commitNext(device) }
+        case .heldKeys(let number, let run, let query): if let device = device(number, run) { try loadHeld(device, query) }
+        case .timer(let number, let run, let serial): if let device = device(number, run) { try fireTimer(device, serial) }
+        case .merge(let number, let run, let request): if let device = device(number, run) { try resolve(device, request) }
+        case .start(let number, let run): if devices[number].run == run, devices[number].phase == .down { restart(devices[number]) }
+        case .wakeUp(let number, let run): if devices[number].run == run { try wakeUp(devices[number]) }
+        case .noticeWake(let number, let run): if let device = device(number, run) { try handle(device, .wake) }
+        case .sync(let number, let run): if devices[number].run == run { devices[number].durable = nil }
+        case .serverSync(let run): if server.run == run { try syncServer() }
+        case .serverPublish(let run, let commit): if server.run == run { try publish(commit) }
+        case .serverScan(let run, let message, let since, let deadline): if server.run == run { scan(message, since, deadline: deadline) }
+        case .serverPark(let run, let message, let since, let deadline): if server.run == run { park(message, since, deadline: deadline) }
+        case .serverExpire(let run): if server.run == run { expire() }
+        case .serverStart(let run): if server.run == run { try startServer() }
+        }
+    }
+
+    /// The device if that process still runs.
+    private func device(_ number: Int, _ run: Int) -> SimulatedDevice? {
+        let device = devices[number]
+        return device.run == run && device.phase == .running ? device : nil
+    }
+
+    /// The device that would have to be awake for this.
+    private func sleeper(of event: Event) -> SimulatedDevice? {
+        switch event {
+        case .disk(let number, let run), .heldKeys(let number, let run, _), .timer(let number, let run, _), .merge(let number, let run, _),
+            .noticeWake(let number, let run):
+            let device = devices[number]
+            return device.run == run && device.phase == .asleep ? device : nil
+        default: return nil
+        }
+    }
+
+    func fail(_ rule: Rule, _ device: Int?, _ text: String) -> Violation {
+        Violation(rule: rule, step: step, time: now, device: device, text: text)
+    }
+}
