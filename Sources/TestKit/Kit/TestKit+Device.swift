@@ -15,12 +15,12 @@ extension TestKit {
 
         init(_ name: String, _ configuration: SyncClient.Configuration) throws {
             self.name = name
-            filter = try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
             let tokens = Tokens(name)
             self.tokens = tokens
             var configuration = configuration
             configuration.token = { needsFreshToken in tokens.token(fresh: needsFreshToken) }
             client = try SyncClient(configuration)
+            filter = try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
         }
 
         /// How fresh it is, what it has, and what still waits.
