@@ -116,8 +116,8 @@ package final class MemoryTier: Sendable {
 
 /// ``SyncStatus/freshness(of:)`` reduced to what a read needs, so that it costs no copies.
 package struct FreshnessRule: Sendable {
-    private var isLive = false
-    private var pass: Int64 = 0
+    var isLive = false
+    var pass: Int64 = 0
     private var filter = ChangeFilter.all
 
     init() {}
