@@ -22,6 +22,24 @@ extension CurlCase {
             "a batch of another history", given: [first],
             post("writes", #"{"client":"d1","epoch":"another","writes":[{"number":2,"op":"delete","key":"c/1"}]}"#), 410, "epoch-changed",
             fields: ["freshet-cursor": "-1"], body: ["of epoch another", "last number of d1"]),
+        CurlCase(
+            "numbers of another history are left out", given: [first],
+            post("writes", #"{"client":"d1","epoch":"{epoch}","resume":true,"writes":[{"number":7,"op":"delete","key":"c/1"}]}"#), 200,
+            body: [#"{"results":[{"number":7,"status":"applied","revision":2}],"cursor":""#]),
+        CurlCase(
+            "resume where no number is left out", given: [first],
+            post(
+                "writes",
+                #"{"client":"d1","epoch":"{epoch}","resume":true,"writes":[{"number":1,"op":"increment","key":"c/1","path":"/n","by":5}]}"#),
+            200, body: [#"{"results":[{"number":1,"status":"applied","revision":1}]"#]),
+        .problem(
+            "resume without an epoch",
+            post("writes", #"{"client":"d1","resume":true,"writes":[{"number":7,"op":"delete","key":"c/1"}]}"#), 400, "invalid-json",
+            body: ["only with 'epoch'"]),
+        .problem(
+            "resume in another history", given: [first],
+            post("writes", #"{"client":"d1","epoch":"another","resume":true,"writes":[{"number":7,"op":"delete","key":"c/1"}]}"#), 410,
+            "epoch-changed"),
         .problem(
             "an epoch that is none",
             post("writes", #"{"client":"d1","epoch":"no-epoch","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#), 400, "invalid-json",

@@ -4,7 +4,7 @@ struct CurlCase: Sendable, CustomStringConvertible {
     /// Requests before the one that counts; each must succeed.
     var given: [[String]] = []
     /// Arguments of `curl`. `{ns}` stands for `http://…/v1/<a namespace of the case's own>`, `{root}` for the server,
-    /// `{etag}`, `{cursor}` for what the last of `given` answered in `ETag` and `Freshet-Cursor`.
+    /// `{etag}`, `{cursor}` for what the last of `given` answered in `ETag` and `Freshet-Cursor`, `{epoch}` for the cursor's epoch.
     let when: [String]
     let status: Int
     /// What must stand in fields, by lower-case name: the value, or a part of it; empty: just be there.

@@ -31,6 +31,7 @@ struct CurlTests {
                 arguments.map {
                     $0.replacing("{ns}", with: "\(root)/v1/\(namespace)").replacing("{root}", with: root)
                         .replacing("{etag}", with: etag).replacing("{cursor}", with: cursor)
+                        .replacing("{epoch}", with: cursor.prefix { $0 != "-" })
                 }
             }
             // Given

@@ -31,6 +31,7 @@ struct MessageTests {
             #"{"client":"d1","writes":[{"number":7,"op":"put","key":"c/7","value":{"a":1},"ifRevision":1040},{"number":8,"op":"delete","key":"c/8"}]}"#,
             #"{"client":"d1","atomic":true,"writes":[{"number":1,"op":"increment","key":"c/7","path":"/visits","by":1}]}"#,
             #"{"client":"d1","epoch":"05m2tq8k1c7va","writes":[{"number":1,"op":"delete","key":"c/7"}]}"#,
+            #"{"client":"d1","epoch":"05m2tq8k1c7va","resume":true,"writes":[{"number":41,"op":"delete","key":"c/7"}]}"#,
             #"{"client":"d1","writes":[{"number":1,"op":"patch","key":"c/7","value":{"a":null}},{"number":2,"op":"put","key":"c/9","body":{"base64":"AAE=","contentType":"image/png"}}]}"#,
         ])
     func batches(text: String) throws { try roundTrip(WriteBatch.self, text) }
@@ -42,7 +43,10 @@ struct MessageTests {
             (#"{"client":"d","writes":[]}"#, "1 to 1000"),
             (#"{"client":"d","epoch":"abc-1","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "before its dash"),
             (#"{"client":"d","epoch":7,"writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "string"),
+            (#"{"client":"d","resume":true,"writes":[{"number":7,"op":"delete","key":"c/1"}]}"#, "only with 'epoch'"),
+            (#"{"client":"d","epoch":"abc","resume":1,"writes":[{"number":7,"op":"delete","key":"c/1"}]}"#, "true or false"),
             (#"{"client":"d","writes":[{"number":0,"op":"delete","key":"c/1"}]}"#, "from 1"),
+            (#"{"client":"d","writes":[{"number":9007199254740992,"op":"delete","key":"c/1"}]}"#, "2^53-1"),
             (
                 #"{"client":"d","writes":[{"number":1,"op":"delete","key":"c/1"},{"number":3,"op":"delete","key":"c/1"}]}"#,
                 "follow each other"

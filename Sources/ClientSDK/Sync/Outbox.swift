@@ -21,8 +21,7 @@ struct Outbox: Sendable {
     init() {}
 
     init(_ persisted: PersistedState) {
-        // In the order in which they were written: after a new epoch, one with a verdict may have a higher number than a later one without.
-        for row in persisted.outbox.sorted(by: { $0.receipt < $1.receipt }) {
+        for row in persisted.outbox {
             var pending =
                 keys[row.key]
                 ?? PendingKey(
@@ -66,15 +65,6 @@ struct Outbox: Sendable {
         keys[pending.key] = pending.rows.isEmpty ? nil : pending
         set(&awaitingBase, pending.key, pending.rows.contains { $0.state != .pending && $0.state != .merging })
         set(&merging, pending.key, pending.rows.contains { $0.state == .merging })
-    }
-
-    /// Takes the new states of several keys in, all old numbers out first: they may have been given anew.
-    mutating func put(all pendings: [PendingKey]) {
-        for pending in pendings {
-            for row in keys[pending.key]?.rows ?? [] where row.state == .pending { remove(row.number) }
-            keys[pending.key] = nil
-        }
-        for pending in pendings { put(pending) }
     }
 
     private func set(_ keys: inout Set<RecordKey>, _ key: RecordKey, _ isMember: Bool) {

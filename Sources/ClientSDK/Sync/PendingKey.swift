@@ -95,8 +95,13 @@ struct PendingKey: Hashable, Sendable {
         var number: Int64
     }
 
-    /// Another history begins: of a record that is not known, nothing is known any more.
-    mutating func forgetAbsorbed() {
+    /// Another history begins: revisions of the old one say nothing, and of a record that is not known, nothing is known any more.
+    mutating func leaveHistory() {
+        for place in rows.indices {
+            // One of before could hold by accident. One that never holds brings the record of now.
+            if case .revision(let revision) = rows[place].precondition, revision != .zero { rows[place].precondition = .revision(.maximum) }
+            if let revision = rows[place].baseRevision, revision != .zero { rows[place].baseRevision = .maximum }
+        }
         guard base == nil else { return }
         for place in rows.indices where rows[place].effect == .absorbed { rows[place].effect = .replayed }
     }

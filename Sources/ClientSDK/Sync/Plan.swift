@@ -11,8 +11,8 @@ struct Plan: Sendable {
         case verdicts
         case fetched([Fetches.Outcome])
         case reset
-        /// Writes up to this number, by the new counting, may have been sent.
-        case reconciled(sentThrough: Int64)
+        /// The server's last number of ours.
+        case reconciled(last: Int64)
         case heldVerified
         case merged
         case cleared(Token)
@@ -28,7 +28,6 @@ struct Plan: Sendable {
     private(set) var staged: [PendingKey] = []
     private(set) var stagedCauses: [Cause] = []
     private var stagedPlaces: [RecordKey: Int] = [:]
-    var isRenumbering = false
     var verdicts: [(receipt: Receipt, key: RecordKey, verdict: WriteVerdict)] = []
     var notes: [StoryNote] = []
     /// Whether reads under way must be asked again: they may be older than the beginning of the pass.

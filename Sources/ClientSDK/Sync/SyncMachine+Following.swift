@@ -202,17 +202,14 @@ extension SyncMachine {
         _ change: Change, _ key: RecordKey, _ position: Cursor, in plan: inout Plan,
         apply: (inout SyncMachine, PendingKey.Certainty?, inout Plan) -> Void
     ) {
-        // Numbers of another history say nothing until they are compared.
-        guard let author = change.author, author.client == state.client, !state.mustReconcile, outbox.keys[key] != nil else {
-            return apply(&self, nil, &plan)
-        }
+        guard let author = change.author, author.client == state.client, outbox.keys[key] != nil else { return apply(&self, nil, &plan) }
         let row = pending(key, in: plan)?.rows.first { $0.number == author.write && $0.state == .pending }
         apply(&self, PendingKey.Certainty(revision: change.revision, number: author.write + 1), &plan)
         if let row { decide(row, .applied(position), in: &plan) }
     }
 
     private func ownContent(_ change: Change, _ key: RecordKey) -> Content? {
-        guard let author = change.author, author.client == state.client, !state.mustReconcile else { return nil }
+        guard let author = change.author, author.client == state.client else { return nil }
         guard let row = outbox.keys[key]?.rows.first(where: { $0.number == author.write }), case .put(let content) = row.operation else {
             return nil
         }

@@ -47,12 +47,11 @@ extension SyncMachine {
             }
         if let operation {
             let next = Receipt(state.nextReceipt)
-            let revision = theirs.content == nil ? .zero : theirs.revision
-            let isOfThisHistory = revision == .zero || theirs.epoch == state.epoch
+            let revision = revision(of: theirs)
             pending.rows.append(
                 OutboxRow(
                     receipt: next, number: state.nextNumber, key: key, operation: operation, policy: row.policy,
-                    precondition: .revision(isOfThisHistory ? revision : .maximum), baseRevision: revision, ancestor: theirs.content,
+                    precondition: .revision(revision), baseRevision: revision, ancestor: theirs.content,
                     attempts: row.attempts + 1,
                     created: row.created))
             plan.state = [.nextNumber(state.nextNumber + 1), .nextReceipt(state.nextReceipt + 1)]

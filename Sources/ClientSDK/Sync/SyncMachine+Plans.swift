@@ -61,7 +61,7 @@ extension SyncMachine {
         if plan.clear != nil { return cleared(plan) }
         for change in plan.state { state.apply(change) }
         let before = plan.staged.map { outbox.keys[$0.key]?.view }
-        if plan.isRenumbering { outbox.put(all: plan.staged) } else { for pending in plan.staged { outbox.put(pending) } }
+        for pending in plan.staged { outbox.put(pending) }
         updateClaims(plan)
         for (scope, revision) in plan.floors { fetches.raise(scope, to: revision) }
         if plan.outdatesReads { askAgain() }
@@ -81,11 +81,10 @@ extension SyncMachine {
         case .verdicts: sender.isDeciding = false
         case .fetched(let outcomes): fetchesStored(outcomes)
         case .reset: resetStored()
-        case .reconciled(let sentThrough):
+        case .reconciled(let last):
             sender.isReconciling = false
             sender.sawGap = false
-            sender.sentThrough = sentThrough
-            sender.voided = [:]
+            sender.resumesAfter = last
         case .heldVerified:
             verifier.isStoring = false
             verifier.again = []
@@ -170,12 +169,11 @@ extension SyncMachine {
     }
 
     /// Lets go what the bases of the keys hold now, under the state that the plan leads to.
-    mutating func settle(_ keys: [RecordKey], _ cause: Cause, sentThrough: Int64? = nil, in plan: inout Plan) {
+    mutating func settle(_ keys: [RecordKey], _ cause: Cause, in plan: inout Plan) {
         var after = state
         for change in plan.state { after.apply(change) }
         let complete: Cursor? = if case .page(upToDate: true) = plan.continuation { after.cursor } else { feed.complete }
-        let horizon = Horizon(
-            after, complete: complete, filter: settings.filter, sentThrough: sentThrough ?? sender.sentThrough)
+        let horizon = Horizon(after, complete: complete, filter: settings.filter, sentThrough: sender.sentThrough)
         for key in keys {
             guard var pending = pending(key, in: plan) else { continue }
             let before = pending

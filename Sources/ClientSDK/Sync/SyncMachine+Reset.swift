@@ -33,7 +33,7 @@ extension SyncMachine {
             plan.state.append(.mustReconcile(true))
             for key in overlaidKeys {
                 guard var pending = outbox.keys[key] else { continue }
-                pending.forgetAbsorbed()
+                pending.leaveHistory()
                 if pending != outbox.keys[key] { plan.stage(pending, .verified) }
             }
         }

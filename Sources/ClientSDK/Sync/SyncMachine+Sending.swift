@@ -12,8 +12,9 @@ extension SyncMachine {
         let writes = nextBatch()
         guard let first = writes.first, let last = writes.last else { return }
         sender.sentThrough = max(sender.sentThrough, last.number)
+        let resume = sender.resumesAfter.map { first.number - 1 > $0 } ?? false
         sender.request = send(
-            .writes(WriteBatch(client: state.client, epoch: epoch, writes: writes)), .writes(first.number...last.number),
+            .writes(WriteBatch(client: state.client, epoch: epoch, resume: resume, writes: writes)), .writes(first.number...last.number),
             needsFreshToken: sender.needsFreshToken, timeout: settings.requestTimeout)
     }
 
@@ -60,6 +61,7 @@ extension SyncMachine {
                 return sendingFailed(.malformed("the outcomes are not those of the writes \(numbers.lowerBound) to \(numbers.upperBound)"))
             }
             heardFromWrites()
+            if let after = sender.resumesAfter, numbers.upperBound > after { sender.resumesAfter = nil }
             sender.limit = sender.limit > 1_000 ? Int.max : sender.limit * 2
             sender.isDeciding = true
             intents.append(.results(results))
@@ -75,8 +77,8 @@ extension SyncMachine {
         sender.request = nil
         switch reply {
         case .client(let status, let cursor):
-            guard status.client == state.client, status.last >= 0 else {
-                return sendingFailed(.malformed("the status of another client than \(state.client)"))
+            guard status.client == state.client, (0...Revision.maximum.number).contains(status.last) else {
+                return sendingFailed(.malformed("the status of \(status.client) with last \(status.last), and not one of \(state.client)"))
             }
             sender.needsFreshToken = false
             sender.isReconciling = true
@@ -138,34 +140,21 @@ extension SyncMachine {
         sendingFailed(.disk(failure))
     }
 
-    // MARK: New numbers
+    // MARK: Another history
 
-    /// After a new epoch, or on a first contact that the feed did not make: what the server has decided in this history keeps its number and is asked for again, the rest is numbered anew.
+    /// After a new epoch or a gap, or on a first contact that the feed did not make: how far the server has come with us in this history.
+    /// What it has decided is asked for again, the rest is sent; all under the numbers that they have.
     mutating func planReconcile(_ last: Int64, _ cursor: Cursor) -> Plan? {
-        var plan = Plan(.reconciled(sentThrough: last))
-        plan.isRenumbering = true
-        var next = last + 1
-        // A batch of before that names this history may still arrive, and be taken, where its numbers fit.
-        var sentThrough = last
-        for place in outbox.queue {
-            guard var pending = pending(place.key, in: plan), let index = pending.rows.firstIndex(where: { $0.receipt == place.receipt })
-            else { continue }
-            // A revision of another history could hold by accident. One that never holds brings the record of now.
-            if state.mustReconcile, case .revision(let revision) = pending.rows[index].precondition, revision != .zero {
-                pending.rows[index].precondition = .revision(.maximum)
-            }
-            if place.number > last {
-                pending.rows[index].number = next
-                next += 1
-            }
-            if place.number <= sender.sentThrough { sentThrough = max(sentThrough, pending.rows[index].number) }
-            plan.stage(pending, .verified)
-        }
+        var plan = Plan(.reconciled(last: last))
         if state.epoch == nil { plan.state.append(.epoch(cursor.epoch)) }
-        if next != state.nextNumber { plan.state.append(.nextNumber(next)) }
         if state.mustReconcile { plan.state.append(.mustReconcile(false)) }
-        plan.continuation = .reconciled(sentThrough: sentThrough)
-        settle(plan.staged.map(\.key), .verified, sentThrough: sentThrough, in: &plan)
+        if last >= state.nextNumber {
+            log(
+                .error,
+                "the server knows write \(last) of \(state.client), and this cache has numbered none from \(state.nextNumber) on: "
+                    + "another cache has or had the same client name. Give each its own; a cache that begins anew takes a new one")
+            plan.state.append(.nextNumber(last + 1))
+        }
         return plan
     }
 }

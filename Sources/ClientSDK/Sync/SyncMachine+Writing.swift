@@ -50,7 +50,7 @@ extension SyncMachine {
         try after.apply(request.operation)
         var row = OutboxRow(
             receipt: receipt, number: number, key: request.key, operation: request.operation, policy: request.policy,
-            baseRevision: pending.base.map { $0.content == nil ? .zero : $0.revision }, created: now.wall)
+            baseRevision: pending.base.map(revision), created: now.wall)
         guard request.policy != .lastWriterWins else { return row }
         // An earlier write of ours that has no verdict yet decides what this one must find.
         if let earlier = pending.rows.last {
@@ -69,8 +69,7 @@ extension SyncMachine {
             }
         } else {
             guard let revision = row.baseRevision else { throw .baseUnknown }
-            let isOfThisHistory = revision == .zero || pending.base?.epoch == state.epoch
-            row.precondition = .revision(isOfThisHistory ? revision : .maximum)
+            row.precondition = .revision(revision)
         }
         if case .merge = request.policy {
             switch before.value {
@@ -80,6 +79,12 @@ extension SyncMachine {
             }
         }
         return row
+    }
+
+    /// What the server must find if this record is what it has; a revision of another history is none, and the highest never holds.
+    func revision(of entry: Entry) -> Revision {
+        guard entry.content != nil else { return .zero }
+        return entry.epoch == state.epoch ? entry.revision : .maximum
     }
 
     private mutating func release(_ key: RecordKey) {

@@ -41,7 +41,10 @@ extension OpenAPI {
         ("gap", "write-gap: 'expected' is the number that comes next."), ("tooLarge", "too-large: 'detail' says the limit."),
         ("unsupported", "unsupported-media-type: 'detail' and Accept-Patch say the right one."),
         ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),
-        ("otherEpoch", "epoch-changed: nothing was done. Number the writes anew from the client's last number."),
+        (
+            "otherEpoch",
+            "epoch-changed: nothing was done. Ask for the client's last number, and send with this epoch what has no verdict, under its numbers."
+        ),
         ("overloaded", "overloaded, unavailable: come back after Retry-After."),
         ("storageFailed", "storage-failed: nothing was stored."), ("storageFull", "storage-full: nothing was stored."),
     ]
@@ -70,9 +73,11 @@ extension OpenAPI {
             "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "missing": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
           "WriteBatch": {"type": "object", "required": ["client", "writes"], "properties": {
             "client": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
-            "epoch": {"type": "string", "pattern": "^[a-z0-9]{1,32}$", "description": "Only in this history of the namespace."}, "atomic": {"type": "boolean", "default": false},
+            "epoch": {"type": "string", "pattern": "^[a-z0-9]{1,32}$", "description": "Only in this history of the namespace."},
+            "resume": {"type": "boolean", "default": false, "description": "Only with 'epoch': take the first number as the next, since those left out before it were decided in another history and will never be sent in this one."},
+            "atomic": {"type": "boolean", "default": false},
             "writes": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "required": ["number", "op", "key"], "properties": {
-              "number": {"type": "integer", "minimum": 1}, "op": {"enum": ["put", "patch", "delete", "increment"]}, "key": {"$ref": "#/components/schemas/Key"},
+              "number": {"type": "integer", "minimum": 1, "maximum": 9007199254740991}, "op": {"enum": ["put", "patch", "delete", "increment"]}, "key": {"$ref": "#/components/schemas/Key"},
               "value": {}, "body": {"$ref": "#/components/schemas/Body"}, "path": {"type": "string", "format": "json-pointer"}, "by": {"type": "number"},
               "ifRevision": {"$ref": "#/components/schemas/Revision"}}}}}},
           "WriteResults": {"type": "object", "required": ["results", "cursor"], "properties": {"cursor": {"$ref": "#/components/schemas/Cursor"},

@@ -104,8 +104,10 @@ extension ServerCore {
         switch (request[.freshetClient], request[.freshetWrite]) {
         case (nil, nil): return nil
         case (let client?, let number?):
-            guard let write = Int64(number), write > 0, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                throw Problem(.invalidRequest, "Freshet-Write is '\(number.shortened)': it takes a whole number from 1")
+            guard let write = Int64(number), (1...Revision.maximum.number).contains(write),
+                number.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            else {
+                throw Problem(.invalidRequest, "Freshet-Write is '\(number.shortened)': it takes a whole number from 1 to 2^53-1")
             }
             return Change.Author(client: try ClientIdentifier(client), write: write)
         default:

@@ -73,7 +73,7 @@ package protocol NamespaceTransaction: AnyObject {
     func outcome(of number: Int64, by client: ClientIdentifier) throws -> KeptOutcome?
 
     /// Keeps the outcomes of writes that were decided now, in order; the last of them becomes the device's last. Forgets those at
-    /// or below `settled`.
+    /// or below `settled`, and so all of before where the first of the new ones does not follow the last.
     func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.

@@ -4,6 +4,8 @@ internal import FreshetWire
 struct NumberedWrites {
     let client: ClientIdentifier
     let isAtomic: Bool
+    /// Whether numbers before the first may be left out: another history decided them.
+    var resumes = false
 
     /// One write on its way through.
     struct Item {
@@ -30,11 +32,14 @@ struct NumberedWrites {
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<[Decided], Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
+        if resumes, let first = items.first { ledger.resume(at: first.number) }
         let decisions: [WriteLedger.Decision]
         do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
             return .failure(
                 Problem(
-                    .writeGap, "Write \(error.number) of \(client) skips one: number \(error.expected) comes next. Send from there.",
+                    .writeGap,
+                    "Write \(error.number) of \(client) skips one: number \(error.expected) comes next. Send from there; or, if those before "
+                        + "\(error.number) were decided in another history, a batch with 'epoch' and 'resume'.",
                     expected: error.expected))
         }
         let fresh = try isAtomic ? decideAtomically(items, decisions, &applier) : decide(items, decisions, &applier)

@@ -42,7 +42,7 @@ extension Submission {
     ) -> Submission {
         let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
         return Submission(writes: batch.writes.count, bytes: bytes, then: completion) { context in
-            let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic)
+            let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
             let items = batch.writes.map {
                 NumberedWrites.Item(
                     number: $0.number, key: $0.key, operation: $0.operation, preconditions: $0.ifRevision.map { [.revision($0)] } ?? [])
@@ -169,7 +169,8 @@ extension WriteBatch {
         return Problem(
             .epochChanged,
             "The batch is of epoch \(epoch), and the namespace is in \(present). "
-                + "Ask for the last number of \(client) here, number what is above it from there, and send it with this epoch.")
+                + "Ask for the last number of \(client) here, and send what has no verdict with this epoch, under the numbers that it has; "
+                + "with 'resume' if they do not follow that one.")
     }
 }
 

@@ -29,10 +29,20 @@ package struct WriteLedger: Hashable, Sendable {
     /// The number of the last decided write; 0 if there was none.
     package private(set) var last: Int64
 
+    /// Numbers at or below this were left out when the device came from another history, or are older than those.
+    private var resumed: Int64 = 0
+
     package init(last: Int64) { self.last = last }
 
     /// Numbers at or below this are settled: their outcomes need not be kept.
-    package var settled: Int64 { max(0, last - Self.kept) }
+    package var settled: Int64 { max(resumed, last - Self.kept) }
+
+    /// Takes `number` as the next one although it leaves some out: another history decided those. No effect if it leaves none out.
+    package mutating func resume(at number: Int64) {
+        guard number - 1 > last else { return }
+        last = number - 1
+        resumed = last
+    }
 
     /// Decides the numbers of one request in order. A rejected write uses up its number like any other, so the decisions depend on
     /// numbers alone and are made before any write has its effect: a request with a gap has none.
@@ -40,7 +50,7 @@ package struct WriteLedger: Hashable, Sendable {
         var ahead = last
         var decisions: [Decision] = []
         for number in numbers {
-            if number == ahead + 1 {
+            if number - 1 == ahead {
                 decisions.append(.apply)
                 ahead = number
             } else if number <= ahead {

@@ -42,7 +42,9 @@ extension Write: WireMessage {
             default: if try !fields.take(name, &reader) { try reader.skip() }
             }
         }
-        guard let number, number > 0 else { throw .unexpectedJSON("a write takes 'number', a whole number from 1") }
+        guard let number, (1...Revision.maximum.number).contains(number) else {
+            throw .unexpectedJSON("a write takes 'number', a whole number from 1 to 2^53-1")
+        }
         guard let key = fields.key else { throw .unexpectedJSON("write \(number) lacks 'key'") }
         self.init(
             number: number, key: key, operation: try Self.operation(operation, number, fields.content, path, amount), ifRevision: ifRevision

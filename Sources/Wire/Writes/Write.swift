@@ -1,6 +1,6 @@
 /// One write of a device, numbered so that it takes effect exactly once.
 public struct Write: Hashable, Sendable {
-    /// 1, 2, 3 … for each device and namespace, for ever.
+    /// 1, 2, 3 … for each device and namespace, for ever; at most 2^53−1. A number names this write in every history.
     public var number: Int64
     /// The record that it is about.
     public var key: RecordKey

@@ -5,28 +5,33 @@ public struct WriteBatch: WireMessage {
 
     /// The device.
     public var client: ClientIdentifier
-    /// The history in which the writes have these numbers: in any other nothing of the batch is done. `nil`: whichever there is.
+    /// The history that the batch is for: in any other nothing of it is done. `nil`: whichever there is.
     ///
-    /// A device numbers its writes anew when the history changes, so a batch of before that arrives late must not take those numbers.
+    /// What has a verdict in one history may be unknown in the next. A batch of before that arrives there late must not decide it again.
     public var epoch: Epoch?
+    /// Whether numbers may be left out before the first of the batch: they were decided in another history and will never be sent in this
+    /// one. Only together with ``epoch``. Without effect where none is left out.
+    public var resume: Bool
     /// Whether all or none are to be applied.
     public var atomic: Bool
     /// The writes; their numbers follow each other without a gap.
     public var writes: [Write]
 
     /// A batch.
-    public init(client: ClientIdentifier, epoch: Epoch? = nil, atomic: Bool = false, writes: [Write]) {
+    public init(client: ClientIdentifier, epoch: Epoch? = nil, resume: Bool = false, atomic: Bool = false, writes: [Write]) {
         self.client = client
         self.epoch = epoch
+        self.resume = resume
         self.atomic = atomic
         self.writes = writes
     }
 
-    /// `{"client":…,"epoch"?:…,"atomic"?:…,"writes":[…]}`
+    /// `{"client":…,"epoch"?:…,"resume"?:…,"atomic"?:…,"writes":[…]}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
         if let epoch { writer.member("epoch", epoch.token) }
+        if resume { writer.member("resume", true) }
         if atomic { writer.member("atomic", true) }
         writer.member("writes")
         writer.beginArray()
@@ -35,10 +40,11 @@ public struct WriteBatch: WireMessage {
         writer.endObject()
     }
 
-    /// Reads what ``write(to:)`` writes; the numbers must follow each other.
+    /// Reads what ``write(to:)`` writes; the numbers must follow each other, and `resume` takes an `epoch`.
     public init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
         var epoch: Epoch?
+        var resume = false
         var atomic = false
         var writes: [Write]?
         try reader.beginObject()
@@ -46,6 +52,7 @@ public struct WriteBatch: WireMessage {
             switch name {
             case "client": client = try ClientIdentifier(try reader.string())
             case "epoch": epoch = try Self.epoch(try reader.string())
+            case "resume": resume = try reader.boolean()
             case "atomic": atomic = try reader.boolean()
             case "writes": writes = try reader.elements { reader throws(WireError) in try Write(&reader) }
             default: try reader.skip()
@@ -58,7 +65,10 @@ public struct WriteBatch: WireMessage {
         for (left, right) in zip(writes, writes.dropFirst()) where right.number != left.number &+ 1 {
             throw .unexpectedJSON("the numbers in a batch follow each other; here \(right.number) comes after \(left.number)")
         }
-        self.init(client: client, epoch: epoch, atomic: atomic, writes: writes)
+        guard !resume || epoch != nil else {
+            throw .unexpectedJSON("'resume' goes only with 'epoch', the history in which the numbers go on from \(writes[0].number)")
+        }
+        self.init(client: client, epoch: epoch, resume: resume, atomic: atomic, writes: writes)
     }
 
     private static func epoch(_ text: String) throws(WireError) -> Epoch {

@@ -18,12 +18,22 @@ struct ModelServer {
         var outcomes: [Int64: WriteOutcome.Verdict] = [:]
     }
 
+    /// What became of a write, for ever: the ledger forgets, this does not.
+    struct Decision {
+        var write: Write
+        var verdict: WriteOutcome.Verdict
+    }
+
     var epoch: Epoch
     var head: Int64 = 0
     var records: [RecordKey: Stored] = [:]
     /// Invalidations of single keys and sweeps.
     var invalidations: [(revision: Int64, scope: InvalidationScope)] = []
     var ledgers: [ClientIdentifier: Ledger] = [:]
+    /// All that was decided in this history and in those that it goes on from.
+    var decisions: [ClientIdentifier: [Int64: Decision]] = [:]
+    /// Writes that were decided a second time: there must be none.
+    var repeated: [Write] = []
     /// Positions before this one get `410`, since deletes have been forgotten.
     var oldest: Int64 = 0
     var inlineLimit = 200
@@ -142,7 +152,10 @@ struct ModelServer {
         var ledger = ledgers[batch.client] ?? Ledger()
         defer { ledgers[batch.client] = ledger }
         if let first = batch.writes.first, first.number > ledger.last + 1 {
-            return .problem(Problem(.writeGap, "a gap", expected: ledger.last + 1), cursor: cursor, retryAfter: nil)
+            guard batch.resume else {
+                return .problem(Problem(.writeGap, "a gap", expected: ledger.last + 1), cursor: cursor, retryAfter: nil)
+            }
+            ledger = Ledger(last: first.number - 1)
         }
         var results: [WriteOutcome] = []
         for write in batch.writes {
@@ -154,6 +167,8 @@ struct ModelServer {
                 ledger.last = write.number
                 ledger.outcomes[write.number] = verdict
                 ledger.outcomes[write.number - kept] = nil
+                if decisions[batch.client]?[write.number] != nil { repeated.append(write) }
+                decisions[batch.client, default: [:]][write.number] = Decision(write: write, verdict: verdict)
             }
             results.append(WriteOutcome(number: write.number, verdict: verdict))
         }

@@ -33,8 +33,13 @@ struct RandomWalk {
     var random: UInt64
     let seed: UInt64
     var server = ModelServer()
-    /// The server as it was at some time in its present history.
-    var backup = ModelServer()
+    /// The server as it was at some times, in any of its histories.
+    var backups: [ModelServer] = []
+    /// What was decided in histories that are over.
+    var past: [Epoch: [ClientIdentifier: [Int64: ModelServer.Decision]]] = [:]
+    /// What each number of a device has been sent for, in whatever history.
+    var named: [ClientIdentifier: [Int64: Write]] = [:]
+    var nextNumbers: [ClientIdentifier: Int64] = [:]
     var devices: [ModelDevice] = []
     var faults: [String] = []
     var step = 0
@@ -68,7 +73,6 @@ struct RandomWalk {
         self.seed = seed
         random = seed &* 0x9E37_79B9_7F4A_7C15 &+ 12_345
         server.kept = seed % 5 == 0 ? 2 : .max
-        backup = server
         for index in 0..<2 {
             var settings = SyncSettings()
             settings.following = (seed >> UInt64(index)) & 1 == 0 ? .everything : .held
@@ -122,9 +126,11 @@ struct RandomWalk {
         case 90..<92: processGhost(device)
         case 92..<94: merge(device)
         case 94: evict(device)
-        case 95 where below(2) == 0: backup = server
+        case 95 where below(2) == 0: backUp()
         case 95: server.forgetDeletes()
         case 96 where seed % 4 == 1 && below(4) == 0: changeEpoch()
+        // Often, so that histories meet that know very different numbers.
+        case 96..<98 where seed % 4 == 3 && below(2) == 0: changeEpoch()
         case 97 where seed % 4 == 2 && below(4) == 0: clear(device)
         default: deliver(device)
         }
@@ -249,27 +255,34 @@ struct RandomWalk {
         devices[index].handle(.merged(request.receipt, below(4) == 0 ? .takeTheirs : ModelDevice.resolve(request)))
     }
 
+    private mutating func backUp() {
+        backups.append(server)
+        if backups.count > 6 { backups.remove(at: below(backups.count)) }
+    }
+
     /// Another history. Whatever was sent in the old one may still arrive.
     private mutating func changeEpoch() {
         hasReset = true
         let fresh = Epoch("e\(step)")!
-        switch below(3) {
+        past[server.epoch] = server.decisions
+        let old = server
+        switch below(4) {
         case 0:
-            let kept = server.kept
             server = ModelServer(epoch: fresh.token)
-            server.kept = kept
-            applied = [:]
-        case 1:
-            // A back-up of before, restored.
-            server = backup
-            server.epoch = fresh
-            applied = [:]
+            server.kept = old.kept
+        case 1, 2:
+            // A back-up is restored, be it of this history or of an earlier one, and older or newer than what is there.
+            server = backups.isEmpty ? ModelServer(epoch: fresh.token) : pick(backups)
+            server.kept = old.kept
         default:
             // A back-up of now, restored: the writes decided since are unaffected, the history is another.
-            server.epoch = fresh
+            break
         }
-        // One of an earlier history has other numbers than the devices have by now.
-        backup = server
+        server.epoch = fresh
+        // What was there may come back.
+        if below(2) == 0 { backups.append(old) }
+        let texts = counters.map { server.record($0, full: true)?.content.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "" }
+        applied = applied.mapValues { $0.filter { write in texts.contains { $0.contains("\"\(write.mark)\":1") } } }
     }
 
     private mutating func clear(_ index: Int) {
@@ -283,136 +296,6 @@ struct RandomWalk {
         applied[index] = []
         highest[index] = [:]
     }
-
-    // MARK: Rules
-
-    /// Takes note of answers and verdicts.
-    private mutating func collect() {
-        for index in devices.indices {
-            for (token, answer) in devices[index].answers {
-                if case .accepted(let receipt) = answer, let write = asked[index]?[token] {
-                    accepted[index, default: [:]][receipt] = write
-                    undecided[index, default: []].insert(receipt)
-                }
-                asked[index]?[token] = nil
-            }
-            devices[index].answers = [:]
-            for (receipt, verdict, epoch) in devices[index].verdicts {
-                undecided[index]?.remove(receipt)
-                // Also if the process died before it heard that the write was accepted.
-                if case .merged(let next) = verdict { undecided[index]?.insert(next) }
-                guard let write = accepted[index]?[receipt] else { continue }
-                switch verdict {
-                case .applied:
-                    // What an earlier history decided, the present one need not hold.
-                    if write.isIncrement, epoch == server.epoch { applied[index, default: []].append(write) }
-                case .merged(let next): accepted[index]?[next] = write
-                case .rejected, .cleared: break
-                }
-            }
-            devices[index].verdicts = []
-        }
-    }
-
-    private mutating func fault(_ text: String) { faults.append("step \(step): \(text)") }
-
-    private mutating func check(_ index: Int) {
-        let device = devices[index]
-        for key in registers + counters + others {
-            let view = device.view(key)
-            let text = view.value.content.map { String(decoding: $0.bytes, as: UTF8.self) }
-            // Never back.
-            if let entry = view.entry {
-                if let (epoch, revision) = highest[index]?[key], epoch == entry.epoch, entry.revision < revision {
-                    fault("device \(index) goes back on \(key): \(entry.revision) after \(revision)")
-                }
-                highest[index, default: [:]][key] = (entry.epoch, entry.revision)
-            }
-            // Pending means pending.
-            let waits = undecided[index]?.contains { accepted[index]?[$0]?.key == key } ?? false
-            let isKnown = undecided[index]?.allSatisfy { accepted[index]?[$0] != nil } ?? true
-            if waits != view.isPending, isKnown { fault("device \(index) shows \(key) as \(view.isPending ? "" : "not ")pending") }
-            if key.collection == "counters", let text {
-                if let document = try? JSONDocument(Array(text.utf8)), case .object(let members) = document {
-                    // Exactly once, shown exactly once, and nothing invented.
-                    for member in members where member.value != .number("1") || !written.contains(member.name) {
-                        fault("device \(index) shows \(key) with \(member.name) = \(member.value)")
-                    }
-                    // Read your writes, and no flicker.
-                    let mine =
-                        (undecided[index] ?? []).compactMap { accepted[index]?[$0] }.filter { $0.key == key }.map(\.mark)
-                        + (applied[index] ?? []).filter { $0.key == key && !hasReset }.map(\.mark)
-                    for mark in mine where !members.contains(where: { $0.name == mark }) {
-                        fault("device \(index) does not show its own \(mark) in \(key): \(text)")
-                    }
-                } else {
-                    fault("device \(index) shows \(text) for \(key)")
-                }
-            }
-            if key.collection == "registers", let text, !text.hasPrefix("["),
-                !written.contains(text.filter { $0 != "\"" && $0 != "x" })
-            {
-                fault("device \(index) invents \(text) for \(key)")
-            }
-            // Read your writes: the newest write to a register is the one that shows.
-            if key.collection == "registers", let newest = (undecided[index] ?? []).filter({ accepted[index]?[$0]?.key == key }).max(),
-                let mark = accepted[index]?[newest]?.mark, let text, !text.hasPrefix("["),
-                let last = device.machine.outbox.keys[key]?.rows.last, last.receipt == newest, last.effect == .replayed,
-                !text.hasPrefix("\"\(mark)")
-            {
-                fault("device \(index) shows \(text) for \(key) while \(mark) waits")
-            }
-        }
-        if device.deadline == nil, device.open.isEmpty, device.transactions.isEmpty, device.queries.isEmpty {
-            fault("device \(index) waits for nothing")
-        }
-    }
-
-    /// Links heal, queues drain: all must be the same everywhere.
-    private mutating func finish() {
-        for _ in 0..<3 {
-            for index in devices.indices {
-                devices[index].run(with: &server)
-                collect()
-            }
-        }
-        step = -1
-        for index in devices.indices {
-            check(index)
-            let device = devices[index]
-            if device.status?.connection != .live { fault("device \(index) is not live at the end: \(String(describing: device.status))") }
-            if !device.store.rows.isEmpty || !device.machine.outbox.queue.isEmpty { fault("device \(index) keeps \(device.store.rows)") }
-            if !device.store.frozen.isEmpty { fault("device \(index) keeps \(device.store.frozen)") }
-            if !device.machine.claims.isEmpty { fault("device \(index) keeps claims") }
-            if device.machine.fetches.underWay != 0 { fault("device \(index) counts reads under way") }
-            for key in registers + counters {
-                let entry = device.store.entries[key]
-                let record = server.record(key, full: true)
-                let isHeld = entry != nil
-                let mustBeHeld =
-                    device.settings.following == .everything && record != nil && record!.content!.bytes.count <= server.inlineLimit
-                let wasInvalidated = server.invalidations.contains { $0.scope.contains(key) && $0.revision > record?.revision.number ?? 0 }
-                if mustBeHeld, !isHeld, !wasInvalidated, device.evictions == 0 { fault("device \(index) lacks \(key)") }
-                if isHeld, entry?.content != record?.content || (record != nil && entry?.revision != record?.revision) {
-                    fault("device \(index) has \(entry!) for \(key), the server \(String(describing: record))")
-                }
-                if let view = device.shown[key], view.value != device.view(key).value {
-                    fault("device \(index) shows \(view) in memory and \(device.view(key)) on disk")
-                }
-            }
-        }
-        for (index, writes) in applied {
-            for write in writes where write.key.collection == "counters" {
-                let text = server.record(write.key, full: true)?.content.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
-                if !text.contains("\"\(write.mark)\":1") { fault("the write \(write.mark) of device \(index) is lost: \(text)") }
-            }
-        }
-    }
-}
-
-extension ModelDevice {
-    /// The walk evicts at random; then a replica may lack a key.
-    var evictions: Int { 1 }
 }
 
 extension Array {

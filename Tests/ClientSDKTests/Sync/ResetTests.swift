@@ -145,7 +145,7 @@ import Testing
         #expect(scene.text("c/1") == "1b")
     }
 
-    @Test func theOutboxIsNumberedFromTheServersLast() {
+    @Test func theOutboxKeepsItsNumbersWhateverTheServersLast() {
         // Given: numbers 1 and 2 are decided, 3 and 4 wait
         var scene = Scene.live()
         scene.put("c/1", "1")
@@ -160,13 +160,15 @@ import Testing
         scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 0), Scene.position(1, "b")))
         scene.device.settleDisk()
         // Then
-        #expect(scene.numbers == [1, 2])
+        #expect(scene.numbers == [3, 4])
+        #expect(scene.resume == true)
         #expect(scene.batch.map(\.key) == [Scene.key("c/3"), Scene.key("c/4")])
-        #expect(scene.device.store.state.nextNumber == 3)
-        scene.results([Scene.applied(1, 2), Scene.applied(2, 3)], at: 3, "b")
+        #expect(scene.device.store.state.nextNumber == 5)
+        scene.results([Scene.applied(3, 2), Scene.applied(4, 3)], at: 3, "b")
         #expect(scene.verdict(3) == .applied(Scene.revision(2)))
         scene.put("c/5", "5")
-        #expect(scene.numbers == [3])
+        #expect(scene.numbers == [5])
+        #expect(scene.resume == false)
     }
 
     @Test func whatTheRestoredServerHasDecidedKeepsItsNumber() {
@@ -180,6 +182,7 @@ import Testing
         scene.device.settleDisk()
         // Then: it tells what became of them, and takes the third
         #expect(scene.numbers == [1, 2, 3])
+        #expect(scene.resume == false)
     }
 
     @Test func anIncrementThatTheOldRecordMayHoldIsNotCountedTwice() {
@@ -241,6 +244,20 @@ import Testing
         #expect(scene.batch.first?.ifRevision == .maximum)
     }
 
+    @Test func norDoesOneThatComesOfAnEarlierWrite() {
+        // Given: a write over one without a verdict
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")]) { $0.batchCount = 1 }
+        scene.put("c/1", "2")
+        scene.put("c/1", "3", .rejectIfChanged)
+        // When: the earlier is rejected in another history
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        scene.answerStatus(last: 0, at: 9, "b")
+        scene.results([Scene.rejected(1, .forbidden)], at: 9, "b")
+        // Then
+        #expect(scene.numbers == [2])
+        #expect(scene.batch.first?.ifRevision == .maximum)
+    }
+
     @Test func aGapInTheNumbersIsReconciled() {
         // Given
         var scene = Scene.live()
@@ -253,6 +270,8 @@ import Testing
         scene.device.settleDisk()
         #expect(scene.numbers == [1])
         #expect(scene.device.store.state.nextNumber == 7)
+        // Then: the server knows writes that this cache never made
+        #expect(scene.device.logs.contains { $0.level == .error && $0.text.contains("same client name") })
     }
 
     @Test func anAnswerOfAnOldHistoryAfterTheResetIsIgnored() {

@@ -99,6 +99,8 @@ struct Scene {
     var batch: [Write] { if case .writes(let batch)? = writes?.kind { batch.writes } else { [] } }
     /// The history that the batch under way names.
     var epoch: Epoch? { if case .writes(let batch)? = writes?.kind { batch.epoch } else { nil } }
+    /// Whether the batch under way leaves out what another history decided.
+    var resume: Bool? { if case .writes(let batch)? = writes?.kind { batch.resume } else { nil } }
     var numbers: [Int64] { batch.map(\.number) }
 
     // MARK: Happenings
@@ -122,6 +124,13 @@ struct Scene {
 
     mutating func results(_ outcomes: [WriteOutcome], at number: Int64, _ epoch: String = "a", settles: Bool = true) {
         replyToWrites(.results(WriteResults(results: outcomes, cursor: Self.position(number, epoch))), settles: settles)
+    }
+
+    /// The answer to the question how far the server has come with the device.
+    mutating func answerStatus(last: Int64, at number: Int64, _ epoch: String = "a") {
+        guard let status else { Issue.record("the server's last number is not asked for"); return }
+        device.reply(status.id, .client(ClientStatus(client: device.store.state.client, last: last), Self.position(number, epoch)))
+        device.settleDisk()
     }
 
     mutating func answerFetch(_ reply: Reply, settles: Bool = true) {

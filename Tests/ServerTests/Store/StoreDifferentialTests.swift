@@ -29,6 +29,8 @@ import Testing
 private enum Step {
     case single(SingleWrite, Namespace)
     case batch(WriteBatch, Namespace)
+    /// A batch that leaves numbers out, in the history of before the group.
+    case resuming(WriteBatch, Namespace)
     case invalidate([InvalidationScope], Namespace)
     case drop(Namespace)
     case rotate(UInt64)
@@ -89,7 +91,7 @@ private struct Script {
 
     private mutating func step() throws -> Step {
         let namespace = try namespace()
-        switch number(1...104) {
+        switch number(1...108) {
         case 1...40:
             let preconditions: [Precondition] = one(
                 [], [], [], [.exists], [.absent], [.revision(.zero)], Array(cursors.suffix(1)).map { .matches([$0]) })
@@ -121,6 +123,12 @@ private struct Script {
         case 95: return .rotate(random.next())
         case 101, 102: return .renew(namespace, random.next())
         case 103, 104: return .forget(namespace)
+        case 105...108:
+            let client = try ClientIdentifier(one("phone", "tablet"))
+            let first = max(1, (numbers[client.text] ?? 0) + Int64(number(-3...20)))
+            let writes = try (first..<first + Int64(number(1...3))).map { Write(number: $0, key: try key(), operation: try operation()) }
+            numbers[client.text] = max(numbers[client.text] ?? 0, first + Int64(writes.count) - 1)
+            return .resuming(WriteBatch(client: client, resume: true, atomic: number(1...3) == 1, writes: writes), namespace)
         default: return .compact(Timestamp(milliseconds: Int64(number(0...1_500))))
         }
     }
@@ -161,18 +169,21 @@ extension StoreFixture {
     fileprivate func run(_ steps: [Step], at time: Timestamp) throws -> [String] {
         let log = Log()
         @Sendable func told<Value>(_ committed: Committed<Value>) { log.note("\(committed)") }
-        let submissions: [Submission] = steps.map { step in
+        let submissions: [Submission] = try steps.map { step in
             switch step {
-            case .single(let write, let namespace): .single(write, in: namespace, then: told)
-            case .batch(let batch, let namespace): .batch(batch, in: namespace, then: told)
-            case .invalidate(let scopes, let namespace): .invalidate(scopes, in: namespace, then: told)
-            case .drop(let namespace): .drop(namespace, then: told)
-            case .rotate(let seed): .rotateEpochs(seed: seed, then: told)
-            case .renew(let namespace, let seed): .renewEpoch(of: namespace, seed: seed, then: told)
+            case .single(let write, let namespace): return .single(write, in: namespace, then: told)
+            case .batch(let batch, let namespace): return .batch(batch, in: namespace, then: told)
+            case .resuming(var batch, let namespace):
+                batch.epoch = try store.state(of: namespace).epoch
+                return .batch(batch, in: namespace, then: told)
+            case .invalidate(let scopes, let namespace): return .invalidate(scopes, in: namespace, then: told)
+            case .drop(let namespace): return .drop(namespace, then: told)
+            case .rotate(let seed): return .rotateEpochs(seed: seed, then: told)
+            case .renew(let namespace, let seed): return .renewEpoch(of: namespace, seed: seed, then: told)
             // In steps of two, so that both stores must take the same ones first.
-            case .forget(let namespace): .forgetDeletes(of: namespace, limit: 2, then: told)
+            case .forget(let namespace): return .forgetDeletes(of: namespace, limit: 2, then: told)
             // Only one of the stores clears dropped rows away bit by bit.
-            case .compact(let time): .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
+            case .compact(let time): return .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
             }
         }
         let group = try GroupCommit.commit(submissions, to: store, at: time, valueLimit: 200)

@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func aBatchOfAnotherHistoryHasNoEffect(_ kind: StoreKind) throws {
-        // Given: the first write was lost by the restored back-up, and its number given anew
+        // Given: the first write had its verdict in a history that the restored back-up does not have
         let fixture = try StoreFixture(kind)
         let old = try fixture.cursor(0).epoch
         let delayed = try batch(of: old, Write(1, "a/1", .put(json: "\"of before\"")))
@@ -69,12 +69,81 @@ import Testing
         #expect(try refused.cursor == fixture.cursor(0))
         #expect(try fixture.value("a/1") == nil)
         #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 0)
-        // When: the number is free for the write that has it now
-        let renumbered = try batch(of: present, Write(1, "a/2", .put(json: "1")))
-        let outcomes = try fixture.commit { .batch(renumbered, in: fixture.namespace, then: $0) }.result.get()
+        // When: the next goes on without it
+        let next = try batch(of: present, resume: true, Write(2, "a/2", .put(json: "1")))
+        let outcomes = try fixture.commit { .batch(next, in: fixture.namespace, then: $0) }.result.get()
         // Then
-        #expect(outcomes.map(\.brief) == ["1 applied 1"])
-        #expect(try fixture.commit { .batch(renumbered, in: fixture.namespace, then: $0) }.result.get() == outcomes)
+        #expect(outcomes.map(\.brief) == ["2 applied 1"])
+        #expect(try fixture.commit { .batch(next, in: fixture.namespace, then: $0) }.result.get() == outcomes)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aBatchThatResumesGoesOnFromItsFirstNumberAndSettlesThoseOfBefore(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        _ = try fixture.batch([Write(1, "a/1", .put(json: "1")), Write(2, "a/2", .put(json: "2"))])
+        let epoch = try fixture.cursor(0).epoch
+        let resuming = try batch(of: epoch, resume: true, Write(41, "a/1", .increment("")), Write(42, "a/1", .increment("")))
+        // When
+        let outcomes = try fixture.commit { .batch(resuming, in: fixture.namespace, then: $0) }.result.get()
+        // Then: again is a repeat
+        #expect(outcomes.map(\.brief) == ["41 applied 3", "42 applied 4"])
+        #expect(try fixture.commit { .batch(resuming, in: fixture.namespace, then: $0) }.result.get() == outcomes)
+        #expect(try fixture.value("a/1") == "3")
+        #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 42)
+        // Then: all of before are decided, without their outcomes
+        let before = try [1, 2, 3, 40, 41].map { try fixture.batch([Write($0, "a/1", .put(json: "0"))]) }
+        #expect(before == [["1 settled"], ["2 settled"], ["3 settled"], ["40 settled"], ["41 applied 3"]])
+        // Then: another gap is one still, and the next number goes on without a word
+        let gap = try batch(of: epoch, Write(44, "a/1", .put(json: "0")))
+        guard case .failure(let problem) = try fixture.commit({ .batch(gap, in: fixture.namespace, then: $0) }).result else {
+            throw Unexpected(what: "the gap was accepted")
+        }
+        #expect(problem.code == .writeGap && problem.expected == 43 && problem.detail.contains("'resume'"))
+        #expect(try fixture.batch([Write(43, "a/1", .increment(""))]) == ["43 applied 5"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aBatchThatResumesWhereNothingIsLeftOutIsLikeAnyOther(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        _ = try fixture.batch([Write(1, "a/1", .increment("")), Write(2, "a/1", .increment(""))])
+        // When
+        let overlapping = try batch(
+            of: fixture.cursor(0).epoch, resume: true, Write(2, "a/1", .increment("")), Write(3, "a/1", .increment("")))
+        let outcomes = try fixture.commit { .batch(overlapping, in: fixture.namespace, then: $0) }.result.get()
+        // Then
+        #expect(outcomes.map(\.brief) == ["2 applied 2", "3 applied 3"])
+        #expect(try fixture.batch([Write(1, "a/1", .increment(""))]) == ["1 applied 1"])
+        #expect(try fixture.value("a/1") == "3")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aBatchThatResumesInAnotherHistoryLeavesTheLedgerAlone(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        _ = try fixture.batch([Write(1, "a/1", .put(json: "1"))])
+        let other = try batch(of: #require(Epoch("other")), resume: true, Write(41, "a/1", .put(json: "2")))
+        // When
+        let refused = try fixture.commit { .batch(other, in: fixture.namespace, then: $0) }
+        // Then
+        #expect(throws: Problem.self) { try refused.result.get() }
+        #expect(try fixture.batch([Write(1, "a/1", .put(json: "0")), Write(2, "a/1", .delete)]) == ["1 applied 1", "2 applied 2"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anAtomicBatchThatResumesAndIsRejectedUsesUpItsNumbers(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        let writes = try [Write(41, "a/1", .put(json: "1")), Write(42, "a/2", .patch(json: "{}"))]
+        let batch = try WriteBatch(
+            client: ClientIdentifier("phone"), epoch: fixture.cursor(0).epoch, resume: true, atomic: true, writes: writes)
+        // When
+        let outcomes = try fixture.commit { .batch(batch, in: fixture.namespace, then: $0) }.result.get()
+        // Then
+        #expect(outcomes.map(\.brief) == ["41 rejected batch-rejected", "42 rejected not-found"])
+        #expect(try fixture.commit { .batch(batch, in: fixture.namespace, then: $0) }.result.get() == outcomes)
+        #expect(try fixture.batch([Write(43, "a/1", .put(json: "3"))]) == ["43 applied 1"])
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -96,8 +165,8 @@ import Testing
         #expect(try fixture.value("a/1") == nil)
     }
 
-    private func batch(of epoch: Epoch, _ write: Write) throws -> WriteBatch {
-        WriteBatch(client: try ClientIdentifier("phone"), epoch: epoch, writes: [write])
+    private func batch(of epoch: Epoch, resume: Bool = false, _ writes: Write...) throws -> WriteBatch {
+        WriteBatch(client: try ClientIdentifier("phone"), epoch: epoch, resume: resume, writes: writes)
     }
 
     @Test(arguments: StoreKind.allCases)

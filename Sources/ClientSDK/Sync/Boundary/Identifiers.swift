@@ -19,7 +19,7 @@ package struct Token: Hashable, Comparable, Sendable {
     package static func < (left: Token, right: Token) -> Bool { left.number < right.number }
 }
 
-/// Names a local write for as long as it is of interest, also when a new epoch gives it another number. 1, 2, 3 … on each device.
+/// Names a local write on the device for as long as it is of interest. 1, 2, 3 … on each device, without the gaps that numbers may have.
 package struct Receipt: Hashable, Comparable, Sendable {
     package let number: Int64
     package init(_ number: Int64) { self.number = number }

@@ -37,13 +37,14 @@ package struct OutboxRow: Hashable, Sendable {
 
     /// The stable name.
     package var receipt: Receipt
-    /// The number on the wire; only a new epoch changes it.
+    /// The number on the wire, for ever and in every history.
     package var number: Int64
     package var key: RecordKey
     package var operation: WriteOperation
     package var policy: ConflictPolicy
     package var precondition: Precondition
-    /// The revision of the base over which the user wrote it; ``Revision/zero`` for none, `nil` where it was not known.
+    /// The revision of the base over which the user wrote it; ``Revision/zero`` for none, ``Revision/maximum`` for one of another history,
+    /// `nil` where it was not known.
     package var baseRevision: Revision?
     package var state: State
     /// How the write relates to the confirmed record that the device has.

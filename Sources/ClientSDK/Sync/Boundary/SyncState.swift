@@ -14,7 +14,7 @@ package struct SyncState: Hashable, Sendable {
 
     /// The device's name in the namespace.
     package var client: ClientIdentifier
-    /// The number that the next write gets.
+    /// The number that the next write gets. Never goes back: a number names its write in every history.
     package var nextNumber: Int64
     /// The receipt that the next write gets.
     package var nextReceipt: Int64
@@ -27,7 +27,7 @@ package struct SyncState: Hashable, Sendable {
     package var verification: Verification
     /// What was followed with ``cursor``: if the settings say otherwise at the next start, all entries are verified.
     package var scope: String
-    /// Whether the numbers of the outbox must be compared with the server's before anything is sent (after a new epoch).
+    /// Whether the server must be asked for its last number of ours before anything is sent (after a new epoch).
     package var mustReconcile: Bool
 
     /// The state of a device that knows nothing yet.
