@@ -36,6 +36,11 @@ struct EngineSettings: Sendable {
         client = try configuration.client.map { text throws(ClientError) in
             try Self.name { () throws(WireError) in try ClientIdentifier(text) }
         }
+        guard client == nil || directory != nil else {
+            throw .invalidConfiguration(
+                "'client' names one device for ever, whose writes are numbered on, so it takes storage in a directory; leave it nil for .memory"
+            )
+        }
         token = configuration.token
         requestTimeout = configuration.requestTimeout
         logger = configuration.logger

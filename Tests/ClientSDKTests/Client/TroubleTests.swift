@@ -120,6 +120,7 @@ import Testing
             { $0.url = "127.0.0.1:80" }, { $0.url = "http://" }, { $0.url = "ftp://x" }, { $0.url = "http://x/?y" },
             { $0.hold = .milliseconds(1_500) }, { $0.hold = .seconds(61) }, { $0.grace = .zero }, { $0.longestDelay = .milliseconds(1) },
             { $0.storage = .directory("") }, { $0.fileLimit = 1 }, { $0.memoryLimit = -1 }, { $0.responseLimit = 0 },
+            { $0.client = "till" },
         ]
         for (index, change) in changes.enumerated() {
             let error = #expect(throws: ClientError.self, "change \(index)") { try World.client("http://127.0.0.1:1", change) }

@@ -1,0 +1,58 @@
+import Foundation
+import FreshetClient
+import FreshetServer
+import FreshetWire
+import TestSupport
+import Testing
+
+@Suite("A restored server")
+struct RestoreTests {
+    private struct Note: Codable, Hashable {
+        var text: String
+    }
+
+    private let folder = TemporaryDirectory()
+
+    private func server(_ data: String, port: Int, isRestored: Bool = false) throws -> RecordServer {
+        var configuration = RecordServerConfiguration(directory: "\(folder.path)/\(data)")
+        configuration.port = port
+        configuration.isRestored = isRestored
+        return try RecordServer.running(configuration)
+    }
+
+    @Test("after a drop and the restore of what was before it, each write of a device takes effect once", .timeLimit(.minutes(1)))
+    func dropThenRestore() async throws {
+        // Given a back-up that knows five writes of a device
+        var server = try server("live", port: 0)
+        let port = try #require(server.address?.port)
+        var configuration = SyncClient.Configuration(url: server.url, namespace: "shop", storage: .directory("\(folder.path)/device"))
+        configuration.client = "till"
+        configuration.firstDelay = .milliseconds(10)
+        configuration.longestDelay = .milliseconds(100)
+        let device = try SyncClient(configuration)
+        try await device.start()
+        let notes = device.collection("notes", of: Note.self)
+        for number in 1...5 { _ = try await notes.set(Note(text: "\(number)"), for: "\(number)").confirmed() }
+        await server.stop()
+        try FileManager.default.copyItem(atPath: "\(folder.path)/live", toPath: "\(folder.path)/backup")
+        // When the namespace is dropped, and knows one more
+        server = try self.server("live", port: port)
+        #expect(try await curl(["-X", "DELETE", "\(server.url)/v1/shop"]).status == 200)
+        _ = try await notes.set(Note(text: "6"), for: "6").confirmed()
+        #expect(try await curl(["\(server.url)/v1/shop/clients/till"]).body == #"{"client":"till","last":6}"#)
+        await server.stop()
+        // And the back-up comes back while more wait
+        let waiting = [try await notes.set(Note(text: "7"), for: "7"), try await notes.set(Note(text: "8"), for: "1")]
+        server = try self.server("backup", port: port, isRestored: true)
+        // Then those have their own verdicts, at revisions that none has had
+        var revisions: [Int64] = []
+        for write in waiting { revisions.append(try await write.confirmed()?.number ?? 0) }
+        #expect(revisions == [6, 7])
+        for (id, text) in [("7", "7"), ("1", "8"), ("5", "5")] {
+            #expect(try await curl(["\(server.url)/v1/shop/records/notes/\(id)"]).body == #"{"text":"\#(text)"}"#)
+        }
+        #expect(try await curl(["\(server.url)/v1/shop/clients/till"]).body == #"{"client":"till","last":8}"#)
+        await device.stop()
+        await server.stop()
+    }
+}
