@@ -54,7 +54,9 @@ struct PendingKey: Hashable, Sendable {
         guard updated != nil else { return forgetBase() }
         if let base, base.epoch != updated?.epoch {
             // What a record of the old history held, one of the new need not.
-            for place in rows.indices where rows[place].effect == .absorbed { rows[place].effect = .uncertain }
+            for place in rows.indices where rows[place].effect == .absorbed {
+                if case .increment = rows[place].operation { rows[place].effect = .uncertain } else { rows[place].effect = .replayed }
+            }
         }
         let uncertain = rows.indices.filter { horizon.isUncertain(rows[$0], of: key, base: base) }
         guard !uncertain.isEmpty else { return }
@@ -119,17 +121,16 @@ struct PendingKey: Hashable, Sendable {
         var left: [Receipt] = []
         // While a value of ours is shown that has no verdict yet, what was written over it stays with it.
         var isReplaced = false
-        rows.removeAll { row in
+        for (place, row) in rows.enumerated() {
+            if isReplaced { rows[place].effect = .replayed }
             switch row.state {
-            case .pending, .merging:
-                isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
-                return false
+            case .pending, .merging: isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
+            case .applied where isReplaced, .settled where isReplaced: break
             case .applied(let position), .settled(let position):
-                guard !isReplaced, horizon.covers(position, of: key, base: base) else { return false }
-                left.append(row.receipt)
-                return true
+                if horizon.covers(position, of: key, base: base) { left.append(row.receipt) }
             }
         }
+        rows.removeAll { left.contains($0.receipt) }
         return left
     }
 

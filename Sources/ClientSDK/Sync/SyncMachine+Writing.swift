@@ -232,7 +232,8 @@ extension SyncMachine {
         // While all is read anew, nobody tells of deletes before the beginning: only what the pass brings as well may stay.
         if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
         if let base = pending(entry.key, in: plan)?.base { return entry.supersedes(base) ? entry : nil }
-        guard settings.filter.matches(entry.key), let cursor = state.cursor else { return entry }
+        // What the device showed of the key before it was swept away may have been newer, whether the feed is to tell of it or not.
+        guard let cursor = state.cursor else { return entry }
         return entry.revision > cursor.revision ? entry : nil
     }
 }

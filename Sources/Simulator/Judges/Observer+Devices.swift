@@ -11,6 +11,12 @@ extension Observer {
         }
     }
 
+    /// Whether the device has asked for the key or written it under its present account.
+    func hasWanted(_ key: Int, _ device: SimulatedDevice) -> Bool {
+        let record = records[device.number]
+        return record.wanted.contains(key) || record.receipts.contains { numbers[writes[$0].key] == key }
+    }
+
     /// A transaction is on the device's disk.
     func stored(_ transaction: DiskTransaction, _ device: SimulatedDevice, at time: Int64) {
         // Another account begins; what it wrote and held is gone.
@@ -91,6 +97,7 @@ extension Observer {
         let wanted = records[device.number].wantedNext
         records[device.number] = DeviceRecord(highest: Array(repeating: nil, count: keys.count))
         records[device.number].wanted = wanted
+        if device.isCleared { records[device.number].wantedNext = wanted }
     }
 
     /// The device's process has started: has its disk kept what it had accepted?

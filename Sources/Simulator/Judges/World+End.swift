@@ -37,7 +37,7 @@ extension World {
             }
         }
         let waiting = server.feed?.waiting ?? 0
-        if waiting > devices.count * 4 { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices") }
+        if waiting > devices.count { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices that have one each") }
     }
 
     private func checkEnd(_ key: RecordKey, _ number: Int, _ device: SimulatedDevice) throws(Violation) {

@@ -69,7 +69,7 @@ extension World {
     /// Whether an entry knows all that the feed has told of it.
     private func checkFence(_ entry: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
         let state = device.store.state
-        if device.generation > 0, device.settings.following == .held, !observer.records[device.number].wanted.contains(number) {
+        if device.generation > 0, device.settings.following == .held, !observer.hasWanted(number, device) {
             throw Observer.Complaint(.clearMeansClear, "\(entry.key) is held, and was never asked for since the clear")
         }
         guard entry.pass >= state.pass, let cursor = state.cursor else { return }
@@ -97,16 +97,20 @@ extension World {
             try checkOrder(shown, number, device)
         }
         let rows = rows(of: key, device)
+        if rows.isEmpty, view.entry != entry { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
+        if !rows.isEmpty { try checkOverlay(view, entry, rows, device) }
         guard view.isPending == rows.contains(where: \.isPending) else {
             throw Observer.Complaint(
                 .pendingMeansPending, "\(key) is shown as \(view.isPending ? "" : "not ")pending, and its writes say otherwise")
         }
-        if rows.isEmpty {
-            guard view.entry == entry else { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
-            return
-        }
+    }
+
+    /// Whether a view is the record that it stands on with the writes replayed that are not part of it.
+    private func checkOverlay(
+        _ view: KeyView, _ entry: Entry?, _ rows: [OutboxRow], _ device: SimulatedDevice
+    ) throws(Observer.Complaint) {
         if view.entry == nil, entry != nil, !rows.contains(where: { $0.effect == .uncertain }) {
-            throw Observer.Complaint(.overlayThenBase, "\(key) hides its record without need")
+            throw Observer.Complaint(.overlayThenBase, "\(view.key) hides its record without need")
         }
         let base: KeyView.Value = view.entry.map { $0.content.map { .content($0) } ?? .absent } ?? .unknown
         var replay = Replay(base)
@@ -119,12 +123,11 @@ extension World {
             case .patch, .increment: break
             }
         }
-        guard replay.value == view.value else {
-            throw Observer.Complaint(
-                view.value == base && view.isPending ? .readYourWrites : .overlayThenBase,
-                "\(key) shows \(Replay.text(view.value)) over \(view.entry.map { "\($0.revision)" } ?? "nothing known"); with the "
-                    + "writes that are not part of it, it is \(Replay.text(replay.value))")
-        }
+        guard replay.value != view.value else { return }
+        throw Observer.Complaint(
+            view.value == base && rows.contains(where: \.isPending) ? .readYourWrites : .overlayThenBase,
+            "\(view.key) shows \(Replay.text(view.value)) over \(view.entry.map { "\($0.revision)" } ?? "nothing known"); with the "
+                + "writes that are not part of it, it is \(Replay.text(replay.value))")
     }
 
     private func checkOrder(_ shown: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
@@ -148,9 +151,9 @@ extension World {
         let history = shown.flatMap { observer.history($0.epoch) } ?? observer.current
         if let applied = observer.appliedRevision(of: write, in: history) {
             guard let shown, shown.revision.number >= applied else { return true }
-            // Counted once. Anything else may be shown over its own effect until its verdict is known.
+            // Counted once. Anything else may be shown over its own effect until its verdict is known, in this history.
             if case .increment = row.operation { return false }
-            return row.isPending && row.effect == .replayed
+            return row.effect == .replayed && (row.isPending || row.position?.epoch != shown.epoch)
         }
         return observer.writes[write].isRefused ? row.effect == .replayed : true
     }
@@ -197,6 +200,16 @@ extension World {
                 throw Observer.Complaint(
                     .noSilentStaleness, "\(key) is called live and known through \(entry.asOf), and was changed at \(touched) long ago")
             }
+        }
+    }
+}
+
+extension OutboxRow {
+    /// Where the server applied it, as far as the device knows.
+    fileprivate var position: Cursor? {
+        switch state {
+        case .applied(let position), .settled(let position): position
+        case .pending, .merging: nil
         }
     }
 }

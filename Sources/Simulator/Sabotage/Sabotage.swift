@@ -47,6 +47,10 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case storeAfterClear
     /// 12. Clearing forgets the memory tier.
     case clearDiskOnly
+    /// A read joins another one that was sent before it.
+    case joinEarlierRead
+    /// The server keeps those who have hung up.
+    case keepWaiters
 
     /// The rule that it breaks.
     package var rule: Rule {
@@ -63,6 +67,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
         case .cursorFirst, .inventValue: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .clearDiskOnly: .clearMeansClear
+        case .joinEarlierRead: .linearizable
+        case .keepWaiters: .bounded
         }
     }
 }

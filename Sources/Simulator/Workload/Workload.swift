@@ -155,7 +155,7 @@ struct WorkloadGenerator {
         case .refusals: return .refuse(device: device, random.pick(Occurrence.Refusal.allCases), duration())
         case .restores: return random.pick([.backUp, .backUp, .restore, .restore, .drop])
         case .compaction: return .compact
-        case .clears: return random.chance(oneIn: 3) ? .clear(device: device) : .cutConnections(device: device)
+        case .clears: return .clear(device: device)
         case .evictions: return .evict(device: device, key())
         }
     }

@@ -8,6 +8,8 @@ final class Runner {
 
     /// How long it may take until all is quiet, once the faults are over: in milliseconds, and in steps.
     private static var patience: (time: Int64, steps: Int) { (600_000, 100_000) }
+    /// How long a quiet world is watched, in milliseconds.
+    private static var afterglow: Int64 { 40_000 }
 
     init(_ scenario: Scenario, keys: [RecordKey], _ sabotage: Sabotage?, isRecorded: Bool) throws(ScenarioError) {
         let recorder = isRecorded ? Recorder(scenario, keys: keys) : nil
@@ -53,6 +55,10 @@ final class Runner {
 
     private func finish() throws(Violation) {
         world.healAll()
+        try settle()
+        // As long as a poll is held, so that nobody is left who waits for nothing.
+        let end = world.now + Self.afterglow
+        while let next = world.queue.nextTime, next < end { _ = try world.advance() }
         try settle()
         try world.checkEnd()
     }

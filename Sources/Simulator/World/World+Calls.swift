@@ -37,7 +37,7 @@ extension World {
         observer.asked(device, keys)
         let token = token(.fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { observer.floor(of: $0) } : []))
         let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
-        try handle(device, .fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
+        try handle(device, .fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew && sabotage != .joinEarlierRead)))
     }
 
     func evict(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {

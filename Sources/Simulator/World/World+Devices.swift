@@ -25,13 +25,8 @@ extension World {
 
     func crash(_ device: SimulatedDevice, down: Int64) {
         guard device.phase == .running || device.phase == .asleep else { return }
-        if let durable = device.durable {
-            device.store = durable
-            device.durable = nil
-        } else if sabotage == .cursorFirst {
-            for transaction in device.commits where !transaction.entries.isEmpty && !transaction.state.isEmpty {
-                _ = device.store.commit(DiskTransaction(id: transaction.id, state: transaction.state))
-            }
+        if device.durable != nil {
+            loseUnsynced(device)
         } else if let next = device.commits.first, random() % 2 == 0, device.trouble(at: now) == nil {
             // The disk was done with it, and nobody was told.
             device.commits.removeFirst()

@@ -1,5 +1,6 @@
 import DequeModule
 import FreshetClient
+import FreshetServer
 import FreshetWire
 
 /// Devices' disks: one transaction after the other, each after a while, or not at all.
@@ -21,7 +22,8 @@ extension World {
         case .failing: return try handle(device, .commitFailed(transaction.id, .failed("the disk fails")))
         case .slow, nil: break
         }
-        if sabotage == .acceptBeforeSync {
+        let isLate = sabotage == .acceptBeforeSync || (sabotage == .cursorFirst && !transaction.entries.isEmpty)
+        if isLate {
             if device.durable == nil { device.durable = device.store }
             push(.sync(device: device.number, run: device.run), after: 2_000)
         }
@@ -34,7 +36,7 @@ extension World {
     func commit(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
         let skipped: [Int]
         switch sabotage {
-        case .storeOlder: skipped = commitAnything(transaction, device)
+        case .storeOlder: skipped = commitOlder(transaction, device)
         case .ignoreInvalidation:
             var kept = transaction
             kept.entries.removeAll { if case .evict = $0 { true } else { false } }
@@ -48,7 +50,8 @@ extension World {
         }
         if let spoilt = spoil(after: transaction, device) { _ = device.store.commit(spoilt) }
         if transaction.clear != nil {
-            device.isCleared = false
+            // Another one may wait already.
+            device.isCleared = device.commits.contains { $0.clear != nil }
             device.generation += 1
             observer.cleared(device)
         }
@@ -86,19 +89,32 @@ extension World {
         return more
     }
 
-    private func commitAnything(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
-        var careless = transaction
-        careless.entries = []
-        for operation in transaction.entries {
-            if case .put(let entry, let onlyIfHeld) = operation, !onlyIfHeld || device.store.entries[entry.key] != nil {
-                careless.entries.append(.evict(.key(entry.key), before: Cursor(epoch: entry.epoch, revision: .maximum)))
-                careless.entries.append(.put(entry, onlyIfHeld: false))
-            } else {
-                careless.entries.append(operation)
+    /// Stores what is older than what is there, too.
+    private func commitOlder(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
+        device.store.commit(transaction).filter { index in
+            guard case .put(let entry, _) = transaction.entries[index], let stored = device.store.entries[entry.key], stored != entry else {
+                return true
             }
+            let position = Cursor(epoch: entry.epoch, revision: .maximum)
+            let force: [EntryOperation] = [.evict(.key(entry.key), before: position), .put(entry, onlyIfHeld: false)]
+            _ = device.store.commit(DiskTransaction(id: transaction.id, entries: force))
+            return false
         }
-        _ = device.store.commit(careless)
-        return []
+    }
+
+    /// What a crash leaves of a disk that says it has more than it has.
+    func loseUnsynced(_ device: SimulatedDevice) {
+        guard let durable = device.durable else { return }
+        device.durable = nil
+        guard sabotage == .cursorFirst else { return device.store = durable }
+        // The cursor is there, the records are not.
+        var lost = DiskTransaction(id: TransactionID(0))
+        for key in observer.keys where durable.entries[key] != device.store.entries[key] {
+            let epoch = device.store.entries[key]?.epoch ?? server.state.epoch
+            lost.entries.append(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
+            if let entry = durable.entries[key] { lost.entries.append(.put(entry, onlyIfHeld: false)) }
+        }
+        _ = device.store.commit(lost)
     }
 
     func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {

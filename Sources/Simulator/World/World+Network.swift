@@ -136,6 +136,12 @@ extension World {
     private func storeLate(_ reply: Reply, _ device: SimulatedDevice) {
         let (records, cursor): ([Record], Cursor)
         switch reply {
+        case .page(let page):
+            records = page.changes.compactMap { change in
+                guard case .put(let key, let content?, _, _) = change.effect else { return nil }
+                return Record(key: key, revision: change.revision, content: content, modified: Timestamp(milliseconds: 0))
+            }
+            cursor = page.cursor
         case .reads(let response): (records, cursor) = (response.records, response.cursor)
         case .record(let record, let position): (records, cursor) = ([record], position)
         default: return

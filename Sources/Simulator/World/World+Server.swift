@@ -100,12 +100,12 @@ extension World {
     }
 
     func expire() {
-        guard let deliveries = server.feed?.expire(now: now) else { return }
-        deliver(deliveries)
+        if sabotage == .keepWaiters { return }
+        deliver(server.feed?.expire(now: now) ?? [])
     }
 
     func hangUp(_ serial: Int) {
-        guard let ticket = server.tickets[serial], let delivery = server.feed?.cancel(ticket) else { return }
+        guard sabotage != .keepWaiters, let ticket = server.tickets[serial], let delivery = server.feed?.cancel(ticket) else { return }
         deliver([delivery])
     }
 

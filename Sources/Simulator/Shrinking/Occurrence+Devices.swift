@@ -1,0 +1,45 @@
+extension Occurrence {
+    /// The same in a scenario without that device; `nil` if it is about it.
+    func without(device gone: Int) -> Occurrence? {
+        guard let own = device else { return self }
+        guard own != gone else { return nil }
+        return own < gone ? self : renamed(to: own - 1)
+    }
+
+    private func renamed(to device: Int) -> Occurrence {
+        switch self {
+        case .write(_, let key, let operation, let conflict): .write(device: device, key, operation, conflict)
+        case .read(_, let key): .read(device: device, key)
+        case .fetch(_, let keys): .fetch(device: device, keys)
+        case .evict(_, let key): .evict(device: device, key)
+        case .clear: .clear(device: device)
+        case .join: .join(device: device)
+        case .crash(_, let down): .crash(device: device, down: down)
+        case .sleep(_, let duration): .sleep(device: device, duration)
+        case .reconnect: .reconnect(device: device)
+        case .setClock(_, let change): .setClock(.device(device), by: change)
+        case .disk(_, let trouble, let duration): .disk(.device(device), trouble, duration)
+        case .partition(_, let direction, let duration): .partition(device: device, direction, duration)
+        case .unplug(_, let duration): .unplug(device: device, duration)
+        case .heal: .heal(device: device)
+        case .slow(_, let duration): .slow(device: device, duration)
+        case .cutConnections: .cutConnections(device: device)
+        case .mishap(_, let way, let mishap): .mishap(device: device, way, mishap)
+        case .refuse(_, let refusal, let duration): .refuse(device: device, refusal, duration)
+        case .expect(let expectation): .expect(expectation.renamed(to: device))
+        case .serverWrite, .invalidate, .crashServer, .backUp, .restore, .compact, .drop, .settle: self
+        }
+    }
+}
+
+extension Expectation {
+    fileprivate func renamed(to device: Int) -> Expectation {
+        switch self {
+        case .shows(_, let key, let bytes): .shows(device: device, key, bytes)
+        case .knowsNothing(_, let key): .knowsNothing(device: device, key)
+        case .pending(_, let key, let isPending): .pending(device: device, key, isPending)
+        case .status(_, let standing): .status(device: device, standing)
+        case .server: self
+        }
+    }
+}
