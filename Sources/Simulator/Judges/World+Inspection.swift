@@ -8,8 +8,9 @@ extension World {
         do throws(Observer.Complaint) {
             if let complaint = observer.records[device.number].complaint { throw complaint }
             try checkOutbox(device)
-            for (number, key) in observer.keys.enumerated() { try checkKey(key, number, device) }
-            try checkStatus(device)
+            let scene = Scene(device, patience: patience(device), observer, at: now)
+            try checkStatus(scene, device)
+            for number in observer.keys.indices { try checkKey(number, scene, device) }
         } catch { throw fail(error.rule, device.number, error.text) }
     }
 
@@ -28,11 +29,13 @@ extension World {
 
     // MARK: Keys
 
-    private func checkKey(_ key: RecordKey, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
+    private func checkKey(_ number: Int, _ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        let key = observer.keys[number]
         let entry = device.entry(of: key)
-        let view = device.view(of: key)
+        let view = scene.machine.view(of: key, stored: entry)
+        let shown = device.memory.peek(key)?.view
         if device.isCleared {
-            guard view.value == .unknown, view.entry == nil, device.memory.peek(key) == nil else {
+            guard view.value == .unknown, view.entry == nil, shown == nil else {
                 throw Observer.Complaint(.clearMeansClear, "\(key) is still readable while the device is being cleared")
             }
             return
@@ -41,8 +44,11 @@ extension World {
             try checkEntry(entry, number, device)
             try checkFence(entry, number, device)
         }
-        try checkShown(view, entry, key, number, device)
-        if let shown = device.memory.peek(key)?.view { try checkMemory(shown, view) }
+        try checkShown(view, entry, number, scene, device)
+        if let shown {
+            try checkMemory(shown, view)
+            try checkFreshness(shown, number, scene, device)
+        }
     }
 
     /// Whether what an entry says was ever true.
@@ -90,13 +96,14 @@ extension World {
 
     /// Whether a view is the record with the pending writes over it, and never an older one.
     private func checkShown(
-        _ view: KeyView, _ entry: Entry?, _ key: RecordKey, _ number: Int, _ device: SimulatedDevice
+        _ view: KeyView, _ entry: Entry?, _ number: Int, _ scene: Scene, _ device: SimulatedDevice
     ) throws(Observer.Complaint) {
+        let key = view.key
         if let shown = view.entry {
             if shown != entry { try checkEntry(shown, number, device) }
             try checkOrder(shown, number, device)
         }
-        let rows = rows(of: key, device)
+        let rows = scene.rows.isEmpty ? [] : scene.rows.filter { $0.key == key }
         if rows.isEmpty, view.entry != entry { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
         if !rows.isEmpty { try checkOverlay(view, entry, rows, device) }
         guard view.isPending == rows.contains(where: \.isPending) else {
@@ -140,11 +147,6 @@ extension World {
         observer.records[device.number].highest[number] = (history, shown.revision.number)
     }
 
-    private func rows(of key: RecordKey, _ device: SimulatedDevice) -> [OutboxRow] {
-        guard !observer.records[device.number].alive.isEmpty else { return [] }
-        return device.store.rows.values.filter { $0.key == key }.sorted { $0.receipt < $1.receipt }
-    }
-
     /// Whether a write shows over the record: while the record does not hold it.
     private func mustReplay(_ row: OutboxRow, over shown: Entry?, _ device: SimulatedDevice) -> Bool {
         guard let write = observer.write(row.receipt, of: device) else { return true }
@@ -175,32 +177,47 @@ extension World {
     /// How old the news of a live device may be, in milliseconds.
     private func patience(_ device: SimulatedDevice) -> Int64 { Int64(device.settings.hold) * 1_000 + device.settings.grace + 10_000 }
 
-    private func checkStatus(_ device: SimulatedDevice) throws(Observer.Complaint) {
-        let limit = now - patience(device)
-        guard device.phase == .running, limit > device.awakeSince else { return }
-        let past = observer.position(at: limit)
-        if let status = device.status, status.connection == .live, let cursor = status.cursor, let history = observer.history(cursor.epoch)
-        {
-            guard history > past.history || (history == past.history && cursor.revision.number >= past.revision) else {
-                throw Observer.Complaint(
-                    .noSilentStaleness, "the device calls itself live at \(cursor), and the server was past that long ago")
-            }
+    private func checkStatus(_ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        guard let past = scene.past, let status = device.status, status.connection == .live, let cursor = status.cursor,
+            let history = observer.history(cursor.epoch)
+        else { return }
+        guard history > past.history || (history == past.history && cursor.revision.number >= past.revision) else {
+            throw Observer.Complaint(
+                .noSilentStaleness, "the device calls itself live at \(cursor), and the server was past that long ago")
         }
-        for (number, key) in observer.keys.enumerated() {
-            guard let view = device.memory.peek(key)?.view, let entry = view.entry, device.memory.freshness(of: view) == .live,
-                let history = observer.history(entry.epoch)
-            else { continue }
-            guard history >= past.history else {
-                throw Observer.Complaint(.noSilentStaleness, "\(key) is called live and is of an epoch that ended long ago")
-            }
-            guard history == past.history else { continue }
-            let origin = observer.records[device.number].origin
-            let touched = observer.histories[history].lastTouch(of: number, at: past.revision, origin: origin)
-            if touched > entry.asOf.number {
-                throw Observer.Complaint(
-                    .noSilentStaleness, "\(key) is called live and known through \(entry.asOf), and was changed at \(touched) long ago")
-            }
+    }
+
+    private func checkFreshness(
+        _ shown: KeyView, _ number: Int, _ scene: Scene, _ device: SimulatedDevice
+    ) throws(Observer.Complaint) {
+        guard let past = scene.past, let entry = shown.entry, let history = observer.history(entry.epoch), history <= past.history else {
+            return
         }
+        let origin = observer.records[device.number].origin
+        let isOld =
+            history < past.history
+            || observer.histories[history].lastTouch(of: number, at: past.revision, origin: origin) > entry.asOf.number
+        guard isOld, device.memory.freshness(of: shown) == .live else { return }
+        throw Observer.Complaint(
+            .noSilentStaleness, "\(entry.key) is called live and known through \(entry.asOf), and was changed or reset long ago")
+    }
+}
+
+/// What the judges look at for every key of a device, taken once.
+private struct Scene {
+    let machine: SyncMachine
+    /// The writes on its disk, in the order in which they were made.
+    let rows: [OutboxRow]
+    /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
+    let past: (history: Int, revision: Int64)?
+
+    init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {
+        machine = device.machine
+        rows =
+            observer.records[device.number].alive.isEmpty
+            ? [] : device.store.rows.values.sorted { $0.receipt < $1.receipt }
+        let limit = now - patience
+        past = device.phase == .running && limit > device.awakeSince ? observer.position(at: limit) : nil
     }
 }
 

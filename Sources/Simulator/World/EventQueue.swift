@@ -3,26 +3,28 @@ struct EventQueue<Element> {
     private struct Entry {
         var time: Int64
         var serial: Int64
-        var element: Element
+        var slot: Int
 
         static func precedes(_ left: Entry, _ right: Entry) -> Bool {
             left.time == right.time ? left.serial < right.serial : left.time < right.time
         }
     }
 
-    /// A binary heap.
+    /// A binary heap of places in ``slots``, so that what is large need not move.
     private var entries: [Entry] = []
+    private var slots: [Element?] = []
+    private var freeSlots: [Int] = []
     private var lastSerial: Int64 = 0
 
-    var isEmpty: Bool { entries.isEmpty }
-    var count: Int { entries.count }
     /// When the next one comes.
     var nextTime: Int64? { entries.first?.time }
 
     /// O(log n).
     mutating func push(_ element: Element, at time: Int64) {
         lastSerial += 1
-        entries.append(Entry(time: time, serial: lastSerial, element: element))
+        let slot = freeSlots.popLast() ?? slots.count
+        if slot == slots.count { slots.append(element) } else { slots[slot] = element }
+        entries.append(Entry(time: time, serial: lastSerial, slot: slot))
         var place = entries.count - 1
         while place > 0 {
             let parent = (place - 1) / 2
@@ -35,18 +37,25 @@ struct EventQueue<Element> {
     /// O(log n).
     mutating func pop() -> (time: Int64, element: Element)? {
         guard let last = entries.popLast() else { return nil }
-        guard let first = entries.first else { return (last.time, last.element) }
-        entries[0] = last
+        let first = entries.first ?? last
+        if !entries.isEmpty {
+            entries[0] = last
+            sink()
+        }
+        freeSlots.append(first.slot)
+        return slots[first.slot].take().map { (first.time, $0) }
+    }
+
+    private mutating func sink() {
         var place = 0
         while true {
             var least = place
-            for child in (2 * place + 1)...(2 * place + 2) where child < entries.count {
-                if Entry.precedes(entries[child], entries[least]) { least = child }
-            }
-            if least == place { break }
+            let left = 2 * place + 1
+            if left < entries.count, Entry.precedes(entries[left], entries[least]) { least = left }
+            if left + 1 < entries.count, Entry.precedes(entries[left + 1], entries[least]) { least = left + 1 }
+            if least == place { return }
             entries.swapAt(place, least)
             place = least
         }
-        return (first.time, first.element)
     }
 }
