@@ -64,8 +64,8 @@ extension SyncClient {
         /// Uses HTTP/2 over TLS where the server offers it.
         public var allowsHTTP2 = false
         /// Names this device in the namespace, or `nil` for a random name that the directory keeps. `[A-Za-z0-9._-]{1,64}`.
-        /// Takes storage in a directory. Two devices must never have the same name, nor one the name of a directory that is gone: each numbers its
-        /// writes from 1, and the server would take them for repeats of those that it knows under the name.
+        /// Takes storage in a directory. Two devices must never have the same name, and one whose directory is gone needs a new name: each
+        /// numbers its writes from 1, and the server would take them for repeats of those that it knows under the name.
         public var client: String?
         /// Where lines about troubles and resets go.
         public var logger: Logger
