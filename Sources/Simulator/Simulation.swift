@@ -36,6 +36,7 @@ public struct Simulation: Sendable {
             let runner = try Runner(generator.scenario, keys: generator.keys, sabotage, isRecorded: isRecorded)
             return runner.run(untilStep: workload.steps) { generator.next() }
         case .scenario(let scenario):
+            try scenario.check()
             let runner = try Runner(scenario, keys: scenario.keys, sabotage, isRecorded: isRecorded)
             var rest = scenario.incidents[...]
             return runner.run(untilStep: .max) { rest.popFirst() }

@@ -69,7 +69,11 @@ extension World {
         case .shows(let number, let key, let bytes):
             let view = devices[number].view(of: key)
             let wanted: KeyView.Value = bytes.map { .content(Content(checkedJSON: $0)) } ?? .absent
-            try expect(view.value == wanted, number, "\(key) shows \(Replay.text(view.value)), not \(Replay.text(wanted))")
+            var found: [UInt8]?
+            if case .content(let content) = view.value { found = content.bytes }
+            try expect(
+                view.value != .unknown && Expectation.matches(found, bytes), number,
+                "\(key) shows \(Replay.text(view.value)), not \(Replay.text(wanted))")
         case .knowsNothing(let number, let key):
             let view = devices[number].view(of: key)
             try expect(view.value == .unknown, number, "\(key) shows \(Replay.text(view.value)), and should be unknown")
@@ -88,7 +92,7 @@ extension World {
         case .server(let key, let bytes):
             let found = server.store.record(key, in: server.namespace).value?.content
             try expect(
-                found?.bytes == bytes, nil,
+                Expectation.matches(found?.bytes, bytes), nil,
                 "\(key) is \(Replay.text(found)) on the server, not \(bytes.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")")
         }
     }

@@ -34,6 +34,7 @@ final class Recorder {
     func finished(at time: Int64, _ violation: Violation?) -> Timeline {
         var timeline = timeline
         timeline.end = time
+        for place in timeline.faults.indices { timeline.faults[place].to = min(timeline.faults[place].to, time) }
         for place in timeline.messages.indices where timeline.messages[place].fate == .underWay { timeline.messages[place].ended = time }
         if let violation {
             timeline.breach = Timeline.Breach(
@@ -85,6 +86,11 @@ final class Recorder {
         default:
             let duration = what.duration ?? 0
             let lanes = [lane(what.device)]
+            if what.undoes {
+                for place in timeline.faults.indices where timeline.faults[place].lanes == lanes && timeline.faults[place].isOpen {
+                    timeline.faults[place].to = time
+                }
+            }
             timeline.faults.append(Timeline.Fault(lanes: lanes, from: time, to: time + duration, label: text))
         }
     }
@@ -257,4 +263,9 @@ extension WriteOperation {
         case .increment(let path, let amount): "increment \(path) by \(amount)"
         }
     }
+}
+
+extension Timeline.Fault {
+    /// Whether it lasts until something undoes it.
+    fileprivate var isOpen: Bool { to - from == Occurrence.untilUndone }
 }

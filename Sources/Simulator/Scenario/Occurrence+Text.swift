@@ -8,7 +8,7 @@ extension Occurrence {
         func party(_ party: Party) -> String { if case .device(let number) = party { name(number) } else { "server" } }
         switch self {
         case .write(let device, let key, let operation, let conflict):
-            return "\(name(device)) \(Self.text(operation, key))" + (conflict == .overwrite ? "" : " or \(conflict.rawValue)")
+            return "\(name(device)) \(Self.text(operation, key))\(conflict.words.map { " \($0)" } ?? "")"
         case .read(let device, let key): return "\(name(device)) reads \(key.word)"
         case .fetch(let device, let keys): return "\(name(device)) fetches \(keys.map(\.word).joined(separator: " "))"
         case .evict(let device, let key): return "\(name(device)) evicts \(key.word)"
@@ -16,23 +16,27 @@ extension Occurrence {
         case .serverWrite(let key, let operation): return "server \(Self.text(operation, key))"
         case .invalidate(let scope): return "server invalidates \(scope.text)"
         case .join(let device): return "join \(name(device))"
-        case .crash(let device, let down): return "crash \(name(device)) for \(DurationText.of(down))"
-        case .sleep(let device, let duration): return "sleep \(name(device)) for \(DurationText.of(duration))"
+        case .crash(let device, let down): return "crash \(name(device))\(Self.lasting(down))"
+        case .start(let who): return "start \(party(who))"
+        case .sleep(let device, let duration): return "sleep \(name(device))\(Self.lasting(duration))"
+        case .wake(let device): return "wake \(name(device))"
         case .reconnect(let device): return "reconnect \(name(device))"
-        case .setClock(let owner, let change): return "clock \(party(owner)) by \(DurationText.of(change))"
-        case .disk(let owner, let trouble, let duration): return "disk \(party(owner)) \(trouble.rawValue) for \(DurationText.of(duration))"
+        case .setClock(let owner, let change):
+            return "clock \(party(owner)) \(change < 0 ? "back" : "forward") \(DurationText.of(change.magnitude))"
+        case .disk(let owner, let trouble, let duration): return "disk \(party(owner)) \(trouble.rawValue)\(Self.lasting(duration))"
         case .partition(let device, let direction, let duration):
             let words = direction == .both ? "" : " \(direction.rawValue)"
-            return "partition \(name(device))\(words) for \(DurationText.of(duration))"
-        case .unplug(let device, let duration): return "unplug \(name(device)) for \(DurationText.of(duration))"
+            return "partition \(name(device))\(words)\(Self.lasting(duration))"
+        case .unplug(let device, let duration): return "unplug \(name(device))\(Self.lasting(duration))"
         case .heal(let device): return "heal \(name(device))"
-        case .slow(let device, let duration): return "slow \(name(device)) for \(DurationText.of(duration))"
-        case .cutConnections(let device): return "cut connections \(name(device))"
-        case .mishap(let device, let way, let mishap): return "\(Self.text(mishap)) next \(way.rawValue) \(name(device))" + mishap.time
-        case .crashServer(let down): return "crash server for \(DurationText.of(down))"
-        case .refuse(let device, .tokenExpired, _): return "expire token \(name(device))"
-        case .refuse(let device, let refusal, let duration):
-            return "refuse \(name(device)) \(refusal.rawValue) for \(DurationText.of(duration))"
+        case .slow(let device, let duration): return "slow \(name(device))\(Self.lasting(duration))"
+        case .cutConnections(let device): return "cut connections of \(name(device))"
+        case .mishap(let device, let way, let mishap):
+            let direction = way == .request ? "from" : "to"
+            return "\(mishap.verb) next \(way.rawValue) \(direction) \(name(device))\(mishap.time)"
+        case .crashServer(let down): return "crash server\(Self.lasting(down))"
+        case .refuse(let device, .tokenExpired, _): return "expire token of \(name(device))"
+        case .refuse(let device, let refusal, let duration): return "refuse \(name(device)) \(refusal.rawValue)\(Self.lasting(duration))"
         case .backUp: return "back up server"
         case .restore: return "restore server"
         case .compact: return "compact server"
@@ -42,26 +46,22 @@ extension Occurrence {
         }
     }
 
+    private static func lasting(_ duration: Int64) -> String {
+        duration == untilUndone ? "" : " for \(DurationText.of(duration.magnitude))"
+    }
+
     private static func text(_ operation: WriteOperation, _ key: RecordKey) -> String {
         switch operation {
-        case .put(let content): "puts \(key.word) \(String(decoding: content.bytes, as: UTF8.self))"
-        case .patch(let patch): "merges \(key.word) \(String(decoding: patch, as: UTF8.self))"
-        case .delete: "deletes \(key.word)"
-        case .increment(let path, let amount): "increments \(key.word) \(path) by \(amount)"
+        case .put(let content): return "puts \(key.word) \(ScenarioWord.value(content.bytes, content.type))"
+        case .patch(let patch): return "merges \(key.word) \(ScenarioWord.value(patch))"
+        case .delete: return "deletes \(key.word)"
+        case .increment(let path, let amount):
+            let place = path.description.isEmpty ? "" : " \(ScenarioWord.of(path.description))"
+            return "increments \(key.word)\(place) by \(amount)"
         }
     }
 
-    private static func text(_ mishap: Mishap) -> String {
-        switch mishap {
-        case .drop: "drop"
-        case .duplicate: "duplicate"
-        case .delay: "delay"
-        case .cut: "cut"
-        case .garble: "garble"
-        }
-    }
-
-    /// How long a fault of this kind lasts.
+    /// How long a fault of this kind lasts, in milliseconds.
     var duration: Int64? {
         switch self {
         case .crash(_, let duration), .sleep(_, let duration), .disk(_, _, let duration), .partition(_, _, let duration),
@@ -70,13 +70,42 @@ extension Occurrence {
         default: nil
         }
     }
+
+    /// Whether it ends what lasts ``untilUndone``.
+    var undoes: Bool {
+        switch self {
+        case .heal, .start, .wake: true
+        default: false
+        }
+    }
+}
+
+extension Occurrence.Conflict {
+    /// What a line says of it at its end; nothing for what is usual.
+    var words: String? {
+        switch self {
+        case .overwrite: nil
+        case .reject: "unless changed"
+        case .merge: "merged if changed"
+        }
+    }
 }
 
 extension Occurrence.Mishap {
+    fileprivate var verb: String {
+        switch self {
+        case .drop: "drop"
+        case .duplicate: "duplicate"
+        case .delay: "delay"
+        case .cut: "cut"
+        case .garble: "garble"
+        }
+    }
+
     fileprivate var time: String {
         switch self {
-        case .duplicate(let after): " by \(DurationText.of(after))"
-        case .delay(let duration): " by \(DurationText.of(duration))"
+        case .duplicate(let after): " by \(DurationText.of(after.magnitude))"
+        case .delay(let duration): " by \(DurationText.of(duration.magnitude))"
         case .drop, .cut, .garble: ""
         }
     }
@@ -84,53 +113,35 @@ extension Occurrence.Mishap {
 
 extension Expectation {
     func text(_ name: (Int) -> String) -> String {
-        func value(_ bytes: [UInt8]?) -> String { bytes.map { String(decoding: $0, as: UTF8.self) } ?? "nothing" }
         switch self {
-        case .shows(let device, let key, let bytes): return "\(name(device)) sees \(key.word) \(value(bytes))"
-        case .knowsNothing(let device, let key): return "\(name(device)) sees \(key.word) unknown"
-        case .pending(let device, let key, let isPending): return "\(name(device)) sees \(key.word) \(isPending ? "pending" : "settled")"
-        case .status(let device, let standing): return "\(name(device)) is \(standing.words)"
-        case .server(let key, let bytes): return "server has \(key.word) \(value(bytes))"
+        case .shows(let device, let key, let bytes?): "\(name(device)) sees \(key.word) \(ScenarioWord.value(bytes))"
+        case .shows(let device, let key, nil): "\(name(device)) sees nothing at \(key.word)"
+        case .knowsNothing(let device, let key): "\(name(device)) knows nothing of \(key.word)"
+        case .pending(let device, let key, let isPending): "\(name(device)) sees \(key.word) \(isPending ? "pending" : "settled")"
+        case .status(let device, let standing): "\(name(device)) is \(standing.words)"
+        case .server(let key, let bytes?): "server has \(key.word) \(ScenarioWord.value(bytes))"
+        case .server(let key, nil): "server has nothing at \(key.word)"
         }
     }
 }
 
 extension Expectation.Standing {
-    var words: String { self == .catchingUp ? "catching-up" : rawValue }
+    var words: String { self == .catchingUp ? "catching up" : rawValue }
 }
 
 extension InvalidationScope {
     /// `notes/1`, `notes/1*`, `notes/*` or `everything`.
     var text: String {
         switch self {
-        case .key(let key): key.word
-        case .collection(let collection, let prefix): "\(collection)/\(prefix)*"
+        // A star at the end of a bare word means all that begins so.
+        case .key(let key): key.id.utf8.last == UInt8(ascii: "*") ? ScenarioWord.quoted(key.description) : key.word
+        case .collection(let collection, let prefix): "\(ScenarioWord.of("\(collection)/\(prefix)"))*"
         case .everything: "everything"
         }
     }
 }
 
 extension RecordKey {
-    var word: String { description }
-}
-
-/// Durations as people write them: `250ms`, `5s`, `90m`, `3h`, `2d`, with a sign where there is one.
-enum DurationText {
-    private static let units: [(name: String, milliseconds: Int64)] = [
-        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
-    ]
-
-    static func of(_ milliseconds: Int64) -> String {
-        guard milliseconds != 0 else { return "0s" }
-        let unit = units.first { milliseconds % $0.milliseconds == 0 } ?? ("ms", 1)
-        return "\(milliseconds / unit.milliseconds)\(unit.name)"
-    }
-
-    /// Milliseconds; `nil` for what is no duration.
-    static func read(_ text: some StringProtocol) -> Int64? {
-        let digits = text.prefix { $0 == "-" || $0.isNumber }
-        guard let number = Int64(digits), let unit = units.first(where: { $0.name == text.dropFirst(digits.count) }) else { return nil }
-        let (product, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
-        return overflow ? nil : product
-    }
+    /// The key as a word of a scenario.
+    var word: String { ScenarioWord.of(description) }
 }

@@ -2,6 +2,9 @@ public import FreshetWire
 
 /// Something that a user, a backend or misfortune does in a scenario. Devices are numbered from 0 in the order of ``Scenario/devices``.
 public enum Occurrence: Hashable, Sendable {
+    /// As a duration, in milliseconds: until something undoes it, or the scenario ends. It is a hundred years, the longest duration there is.
+    public static var untilUndone: Int64 { 36_500 * 86_400_000 }
+
     // MARK: Users of devices
 
     /// The device's user writes.
@@ -28,8 +31,12 @@ public enum Occurrence: Hashable, Sendable {
     case join(device: Int)
     /// The device's process is killed, and started again after so many milliseconds.
     case crash(device: Int, down: Int64)
+    /// A process that is dead starts, before its time if it had one.
+    case start(Party)
     /// The device sleeps.
     case sleep(device: Int, Int64)
+    /// A device that sleeps wakes, before its time if it had one.
+    case wake(device: Int)
     /// The network path changes: the device connects anew.
     case reconnect(device: Int)
     /// The wall clock of a device, or of the server, is set forward or back.
@@ -138,7 +145,7 @@ public enum Occurrence: Hashable, Sendable {
     public enum Refusal: String, Hashable, Sendable, CaseIterable {
         /// 503 with `Retry-After`.
         case overloaded
-        /// 401 for the token that the device has; a fresh one is good.
+        /// 401 for the token that the device has; a fresh one is good. It lasts until then: the duration is 0 and means nothing.
         case tokenExpired
         /// 401 for every token.
         case unauthorized

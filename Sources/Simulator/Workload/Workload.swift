@@ -152,7 +152,9 @@ struct WorkloadGenerator {
         case .server:
             if random.chance(oneIn: 3) { return .disk(.server, random.pick(Occurrence.DiskTrouble.allCases), duration()) }
             return .crashServer(down: random.duration(10, 5_000))
-        case .refusals: return .refuse(device: device, random.pick(Occurrence.Refusal.allCases), duration())
+        case .refusals:
+            let (refusal, duration) = (random.pick(Occurrence.Refusal.allCases), duration())
+            return .refuse(device: device, refusal, refusal == .tokenExpired ? 0 : duration)
         case .restores: return random.pick([.backUp, .backUp, .restore, .restore, .drop])
         case .compaction: return .compact
         case .clears: return .clear(device: device)

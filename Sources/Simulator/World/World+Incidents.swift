@@ -17,7 +17,12 @@ extension World {
         case .invalidate(let scope): submit(.invalidation(scope))
         case .join(let number): if devices[number].phase == .absent { start(devices[number]) }
         case .crash(let number, let down): crash(devices[number], down: down)
+        case .start(.server): try startServer()
+        case .start(.device(let number)): if devices[number].phase == .down { restart(devices[number]) }
         case .sleep(let number, let duration): sleep(devices[number], duration)
+        case .wake(let number):
+            devices[number].wakesAt = now
+            try wakeUp(devices[number])
         case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
         case .setClock(.server, let change): server.wallOffset += change
         case .setClock(.device(let number), let change): devices[number].wallOffset += change
@@ -87,13 +92,15 @@ extension Occurrence {
     var device: Int? {
         switch self {
         case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .evict(let device, _), .clear(let device),
-            .join(let device), .crash(let device, _), .sleep(let device, _), .reconnect(let device), .setClock(.device(let device), _),
+            .join(let device), .crash(let device, _), .start(.device(let device)), .sleep(let device, _), .wake(let device),
+            .reconnect(let device), .setClock(.device(let device), _),
             .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
             .slow(let device, _), .cutConnections(let device), .mishap(let device, _, _), .refuse(let device, _, _),
             .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
             .expect(.status(let device, _)):
             device
-        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .crashServer, .backUp, .restore, .compact, .drop,
+        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .backUp, .restore,
+            .compact, .drop,
             .settle, .expect(.server):
             nil
         }

@@ -1,0 +1,109 @@
+import FreshetWire
+
+/// What a device's user does.
+extension Scenario.Device {
+    /// The user writes a value.
+    public func puts(
+        _ key: String, _ value: ScenarioValue, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+    ) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            .write(device: number, try .of(key), .put(try value.content()), conflict)
+        }
+    }
+
+    /// The user changes parts of a value: a merge patch (RFC 7396).
+    public func merges(
+        _ key: String, _ patch: ScenarioValue, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+    ) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            .write(device: number, try .of(key), .patch(try patch.content().bytes), conflict)
+        }
+    }
+
+    /// The user deletes a record.
+    public func deletes(
+        _ key: String, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+    ) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .write(device: number, try .of(key), .delete, conflict) }
+    }
+
+    /// The user adds to a number.
+    /// - Parameter path: where it is in the record, as a JSON pointer; empty for the whole value.
+    public func increments(_ key: String, _ path: String = "", by amount: Int64 = 1, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            .write(device: number, try .of(key), .increment(path: try .of(path), by: .integer(amount)), .overwrite)
+        }
+    }
+
+    /// The user reads: from the cache, or from the server where nothing is known.
+    public func reads(_ key: String, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .read(device: number, try .of(key)) }
+    }
+
+    /// The user reads what the server has now.
+    public func fetches(_ keys: String..., line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            var checked: [RecordKey] = []
+            for key in keys { checked.append(try .of(key)) }
+            return .fetch(device: number, checked)
+        }
+    }
+
+    /// The disk tier lets a key go for want of room.
+    public func evicts(_ key: String, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .evict(device: number, try .of(key)) }
+    }
+
+    /// The user logs out, and in under another account: everything is forgotten.
+    public func clear(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .clear(device: number) }
+    }
+
+    /// A device that was made with `joinsLater` appears.
+    public func join(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .join(device: number) }
+    }
+}
+
+/// What can be expected of a device.
+extension Scenario.Device {
+    /// It shows this value, as JSON: white space does not matter.
+    public func sees(_ key: String, _ value: ScenarioValue) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .shows(device: number, try .of(key), try value.content().bytes) }
+    }
+
+    /// It shows that there is no record.
+    public func seesNothing(at key: String) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .shows(device: number, try .of(key), nil) }
+    }
+
+    /// It shows a write of its own that waits for its verdict.
+    public func seesPending(_ key: String) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .pending(device: number, try .of(key), true) }
+    }
+
+    /// No write of its own to the key waits for its verdict.
+    public func seesSettled(_ key: String) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .pending(device: number, try .of(key), false) }
+    }
+
+    /// It does not know whether there is a record.
+    public func knowsNothing(of key: String) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .knowsNothing(device: number, try .of(key)) }
+    }
+
+    /// It is live, catching up or offline.
+    public func `is`(_ standing: Expectation.Standing) -> ScenarioClaim {
+        claim { number throws(ScenarioError) in .status(device: number, standing) }
+    }
+
+    private func claim(_ make: @escaping @Sendable (Int) throws(ScenarioError) -> Expectation) -> ScenarioClaim {
+        ScenarioClaim { cast throws(ScenarioError) in try make(try cast.number(of: self)) }
+    }
+}
+
+extension JSONPointer {
+    static func of(_ text: String) throws(ScenarioError) -> JSONPointer {
+        do { return try JSONPointer(text) } catch { throw .invalid(line: nil, error.description) }
+    }
+}

@@ -1,0 +1,101 @@
+import FreshetWire
+
+extension Scenario.Server {
+    // MARK: The backend
+
+    /// Someone without a cache writes a value, as `curl` does.
+    public func puts(_ key: String, _ value: ScenarioValue, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .serverWrite(try .of(key), .put(try value.content())) }
+    }
+
+    /// Someone without a cache changes parts of a value: a merge patch (RFC 7396).
+    public func merges(_ key: String, _ patch: ScenarioValue, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .serverWrite(try .of(key), .patch(try patch.content().bytes)) }
+    }
+
+    /// Someone without a cache deletes a record.
+    public func deletes(_ key: String, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .serverWrite(try .of(key), .delete) }
+    }
+
+    /// Someone without a cache adds to a number.
+    /// - Parameter path: where it is in the record, as a JSON pointer; empty for the whole value.
+    public func increments(_ key: String, _ path: String = "", by amount: Int64 = 1, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in
+            .serverWrite(try .of(key), .increment(path: try .of(path), by: .integer(amount)))
+        }
+    }
+
+    /// The truth of one record has changed elsewhere.
+    public func invalidates(_ key: String, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .invalidate(.key(try .of(key))) }
+    }
+
+    /// The truth of a collection has changed elsewhere, or that of the records whose ids begin with the prefix.
+    public func invalidates(collection: String, prefix: String = "", line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in
+            try RecordKey.check(collection)
+            return .invalidate(.collection(collection, prefix: prefix))
+        }
+    }
+
+    /// The truth of everything has changed elsewhere.
+    public func invalidatesEverything(line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .invalidate(.everything) }
+    }
+
+    // MARK: What befalls it
+
+    /// Its process is killed, and started again after a while; with ``start(line:)`` without a time.
+    public func crash(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .crashServer(down: try Duration.milliseconds(time)) }
+    }
+
+    /// Its process, which is dead, starts.
+    public func start(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .start(.server) } }
+
+    /// Its disk is full, failing or slow for a while.
+    public func disk(_ trouble: Occurrence.DiskTrouble, for time: Duration, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .disk(.server, trouble, try time.milliseconds()) }
+    }
+
+    /// Its wall clock is set.
+    public func setClock(forward time: Duration, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .setClock(.server, by: try time.milliseconds()) }
+    }
+
+    /// Its wall clock is set back.
+    public func setClock(back time: Duration, line: UInt = #line) -> ScenarioStatement {
+        statement(line) { () throws(ScenarioError) in .setClock(.server, by: -(try time.milliseconds())) }
+    }
+
+    /// A back-up is made.
+    public func backUp(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .backUp } }
+
+    /// It goes back to the last back-up, with a new epoch. Without one, nothing happens.
+    public func restore(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .restore } }
+
+    /// All deletes and invalidations are forgotten.
+    public func compact(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .compact } }
+
+    /// The namespace is removed with all that is in it.
+    public func drop(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .drop } }
+
+    // MARK: What can be expected
+
+    /// It has this value, as JSON: white space does not matter.
+    public func has(_ key: String, _ value: ScenarioValue) -> ScenarioClaim {
+        ScenarioClaim { _ throws(ScenarioError) in .server(try .of(key), try value.content().bytes) }
+    }
+
+    /// It has no record.
+    public func hasNothing(at key: String) -> ScenarioClaim {
+        ScenarioClaim { _ throws(ScenarioError) in .server(try .of(key), nil) }
+    }
+
+    private func statement(
+        _ line: UInt, _ what: @escaping @Sendable () throws(ScenarioError) -> Occurrence
+    ) -> ScenarioStatement {
+        ScenarioStatement(line) { _ throws(ScenarioError) in .incident(try what()) }
+    }
+}
