@@ -84,8 +84,10 @@ struct WorkloadGenerator {
         case 0..<55: return write(key)
         case 55..<68: return .read(device: device(), key)
         case 68..<78:
-            let other = random.pick(hot)
-            return .fetch(device: device(), other == key || random.chance(oneIn: 2) ? [key] : [key, other])
+            let (device, other) = (device(), random.pick(hot))
+            // Often someone else on the device wants the same soon after.
+            if random.chance(oneIn: 2) { waiting.append(Scenario.Incident(after: Int64(random.below(40)), .fetch(device: device, [key]))) }
+            return .fetch(device: device, other == key || random.chance(oneIn: 2) ? [key] : [key, other])
         case 78..<92: return .serverWrite(key, operation(key, "server"))
         case 92..<97: return .invalidate(.key(key))
         case 97..<99: return .invalidate(.collection(key.collection, prefix: random.chance(oneIn: 2) ? "3" : ""))

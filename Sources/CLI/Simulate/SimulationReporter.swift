@@ -1,0 +1,145 @@
+import FoundationEssentials
+import FreshetSimulator
+import FreshetWire
+
+/// Tells what runs of the simulator came to.
+struct SimulationReporter {
+    /// A run that has ended.
+    struct Run: Sendable {
+        /// `nil` for a scenario.
+        var seed: UInt64?
+        var outcome: Outcome
+    }
+
+    let isJSON: Bool
+    /// The command that runs a seed, or the scenario, again.
+    let command: (UInt64?) -> String
+    let report: String?
+    let shrunk: String?
+    let sabotage: Sabotage?
+    let shrinks: Bool
+    private let start = ContinuousClock.now
+
+    init(
+        isJSON: Bool, command: @escaping (UInt64?) -> String, report: String?, shrunk: String?, sabotage: Sabotage?, shrinks: Bool
+    ) {
+        self.isJSON = isJSON
+        self.command = command
+        self.report = report
+        self.shrunk = shrunk
+        self.sabotage = sabotage
+        self.shrinks = shrinks
+    }
+
+    /// A line of JSON for each run, or a bar on standard error where a person looks.
+    func progress(_ run: Run, done: Int, of total: Int, steps: Int) {
+        if isJSON { StandardStream.output.write(json(run) + [UInt8(ascii: "\n")]) }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        if StandardStream.error.isTerminal, !isJSON {
+            let rate = "  \(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s"
+            let bar = ProgressBar(unit: "runs", total: total)
+            let line = bar.line(done: done, seconds: 0, width: StandardStream.error.width - 1 - rate.count) + rate
+            StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
+        }
+        if done == total, !isJSON {
+            let plural = total == 1 ? "run" : "runs"
+            StandardStream.output.printLine(
+                "\(grouped(total)) \(plural), \(grouped(steps)) steps, \(String(format(seconds))) s, "
+                    + "\(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s")
+        }
+    }
+
+    /// Shrinks and shows the first violation, writes what was asked for, and fails if a rule was broken.
+    func finish(_ runs: [Run]) throws {
+        guard let first = runs.first else { return }
+        if first.seed == nil, isJSON { StandardStream.output.write(json(first) + [UInt8(ascii: "\n")]) }
+        for run in runs where run.outcome.violation != nil && !isJSON { printViolation(run) }
+        var course = first.outcome.scenario
+        if let violation = first.outcome.violation, shrinks, violation.rule != .expectation { course = try shrink(course, violation) }
+        if let shrunk { try write(Array(course.text.utf8), to: shrunk) }
+        if let report { try write(page(first, course), to: report) }
+        guard first.outcome.violation == nil else {
+            throw CommandFailure(.notFound, "a rule was broken. Run it again: \(command(first.seed))")
+        }
+        if first.seed == nil, !isJSON {
+            StandardStream.output.printLine("no rule was broken in \(grouped(first.outcome.steps)) steps; hash \(hash(first))")
+        } else if runs.count == 1, !isJSON {
+            StandardStream.output.printLine("no rule was broken")
+        }
+    }
+
+    private func printViolation(_ run: Run) {
+        guard let violation = run.outcome.violation else { return }
+        let style = Style(for: .output)
+        let names = run.outcome.scenario.devices.map(\.name)
+        let who = violation.device.map { "device \(names.indices.contains($0) ? names[$0] : "\($0)")" } ?? "the server"
+        let seed = run.seed.map { "seed \($0), " } ?? ""
+        StandardStream.output.printLine(
+            "\(style.red("rule \(violation.rule)")): \(seed)step \(violation.step), after \(violation.time) ms, \(who): \(violation.text)")
+    }
+
+    private func shrink(_ scenario: Scenario, _ violation: Violation) throws -> Scenario {
+        var shrinker = Shrinker(rule: violation.rule)
+        shrinker.sabotage = sabotage
+        let short = shrinker.shrunk(scenario)
+        if !isJSON {
+            let count = "\(short.incidents.count) of \(scenario.incidents.count) incidents break it still:"
+            StandardStream.output.printLine(Style(for: .output).bold(count))
+            StandardStream.output.write(Array(short.text.utf8))
+        }
+        return short
+    }
+
+    private func page(_ run: Run, _ course: Scenario) throws -> [UInt8] {
+        do throws(ScenarioError) {
+            var simulation = Simulation(course)
+            simulation.sabotage = sabotage
+            guard var timeline = try simulation.run(isRecorded: true).timeline else { return [] }
+            timeline.command = command(run.seed)
+            timeline.scenario = course.text
+            if let seed = run.seed { timeline.title = "Seed \(seed): \(course.devices.count) devices and a server" }
+            return timeline.page()
+        } catch { throw CommandFailure(.software, "the run could not be repeated for its report: \(error)") }
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
+        do { try Data(bytes).write(to: URL(filePath: path)) } catch {
+            throw CommandFailure(.cannotCreate, "cannot write \(path): \(error)")
+        }
+    }
+
+    // MARK: Words
+
+    private func hash(_ run: Run) -> String {
+        let text = String(run.outcome.hash, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    private func format(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
+
+    /// `{"seed":1,"steps":…,"time":…,"hash":"…","violation":null|{…}}`
+    private func json(_ run: Run) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        if let seed = run.seed, let number = Int64(exactly: seed) { writer.member("seed", number) }
+        writer.member("steps", Int64(run.outcome.steps))
+        writer.member("time", run.outcome.time)
+        writer.member("hash", hash(run))
+        writer.member("violation")
+        if let violation = run.outcome.violation {
+            writer.beginObject()
+            writer.member("rule", violation.rule.description)
+            writer.member("step", Int64(violation.step))
+            writer.member("time", violation.time)
+            if let device = violation.device, run.outcome.scenario.devices.indices.contains(device) {
+                writer.member("device", run.outcome.scenario.devices[device].name)
+            }
+            writer.member("text", violation.text)
+            writer.endObject()
+        } else {
+            writer.null()
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+}
