@@ -98,6 +98,9 @@ package struct SyncMachine: Sendable {
     /// The key as it is to be shown, given the disk's row. O(writes pending to the key).
     package func view(of key: RecordKey, stored: Entry?) -> KeyView { outbox.keys[key]?.view ?? KeyView(key, stored) }
 
+    /// Whether any view comes from the machine rather than from the disk.
+    package var hasOverlay: Bool { !outbox.keys.isEmpty }
+
     /// The keys whose views come from the machine rather than from the disk, in order.
     package var overlaidKeys: [RecordKey] { outbox.keys.keys.sorted() }
 

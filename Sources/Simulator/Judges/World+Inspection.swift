@@ -9,6 +9,11 @@ extension World {
             if let complaint = observer.records[device.number].complaint { throw complaint }
             try checkOutbox(device)
             let scene = Scene(device, patience: patience(device), observer, at: now)
+            if scene.isBusy {
+                device.inspected = nil
+            } else if device.inspected?.state != device.store.state {
+                device.inspected = (device.store.state, [:])
+            }
             try checkStatus(scene, device)
             for number in observer.keys.indices { try checkKey(number, scene, device) }
         } catch { throw fail(error.rule, device.number, error.text) }
@@ -32,8 +37,14 @@ extension World {
     private func checkKey(_ number: Int, _ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
         let key = observer.keys[number]
         let entry = device.entry(of: key)
-        let view = scene.machine.view(of: key, stored: entry)
-        let shown = device.memory.peek(key)?.view
+        let held = device.memory.peek(key)
+        if let seen = device.inspected?.keys[number], seen.shown === held, entry.isSame(as: seen.entry) {
+            // Nothing that the other judges look at has changed; time has.
+            if let held { try checkFreshness(held.view, number, scene, device) }
+            return
+        }
+        let view = scene.machine?.view(of: key, stored: entry) ?? KeyView(key, entry)
+        let shown = held?.view
         if device.isCleared {
             guard view.value == .unknown, view.entry == nil, shown == nil else {
                 throw Observer.Complaint(.clearMeansClear, "\(key) is still readable while the device is being cleared")
@@ -49,6 +60,7 @@ extension World {
             try checkMemory(shown, view)
             try checkFreshness(shown, number, scene, device)
         }
+        device.inspected?.keys[number] = (entry, held)
     }
 
     /// Whether what an entry says was ever true.
@@ -103,7 +115,7 @@ extension World {
             if shown != entry { try checkEntry(shown, number, device) }
             try checkOrder(shown, number, device)
         }
-        let rows = scene.rows.isEmpty ? [] : scene.rows.filter { $0.key == key }
+        let rows = scene.rows(of: number)
         if rows.isEmpty, view.entry != entry { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
         if !rows.isEmpty { try checkOverlay(view, entry, rows, device) }
         guard view.isPending == rows.contains(where: \.isPending) else {
@@ -205,19 +217,30 @@ extension World {
 
 /// What the judges look at for every key of a device, taken once.
 private struct Scene {
-    let machine: SyncMachine
-    /// The writes on its disk, in the order in which they were made.
-    let rows: [OutboxRow]
+    /// `nil` where it has nothing to say.
+    let machine: SyncMachine?
+    /// The writes on its disk, in the order in which they were made, and the numbers of their keys.
+    private let rows: [OutboxRow]
+    private let keys: [Int?]
     /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
     let past: (history: Int, revision: Int64)?
 
     init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {
-        machine = device.machine
+        machine = device.machine.hasOverlay ? device.machine : nil
         rows =
             observer.records[device.number].alive.isEmpty
             ? [] : device.store.rows.values.sorted { $0.receipt < $1.receipt }
+        keys = rows.map { observer.numbers[$0.key] }
+        isBusy = machine != nil || !rows.isEmpty || device.isCleared
         let limit = now - patience
         past = device.phase == .running && limit > device.awakeSince ? observer.position(at: limit) : nil
+    }
+
+    /// Whether writes are under way, or a clear is.
+    let isBusy: Bool
+
+    func rows(of key: Int) -> [OutboxRow] {
+        keys.contains(key) ? zip(keys, rows).compactMap { $0 == key ? $1 : nil } : []
     }
 }
 
@@ -228,5 +251,14 @@ extension OutboxRow {
         case .applied(let position), .settled(let position): position
         case .pending, .merging: nil
         }
+    }
+}
+
+extension Entry? {
+    /// Whether it is the same entry of a key, looked at by its numbers first.
+    fileprivate func isSame(as other: Entry?) -> Bool {
+        guard let self, let other else { return self == nil && other == nil }
+        return self.revision == other.revision && self.asOf == other.asOf && self.pass == other.pass && self.origin == other.origin
+            && self.epoch == other.epoch && self.content == other.content
     }
 }

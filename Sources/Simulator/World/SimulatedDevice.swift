@@ -41,6 +41,9 @@ final class SimulatedDevice {
     /// The disk evicted something, so that a replica may lack keys.
     var hasEvicted = false
 
+    /// What the judges saw last of each key while no write was under way, and the state that it went with.
+    var inspected: (state: SyncState, keys: [Int: (entry: Entry?, shown: CachedValue?)])?
+
     var timer: (deadline: Int64, serial: Int)?
     var wallOffset: Int64 = 0
     var link = Link()
@@ -86,7 +89,7 @@ final class SimulatedDevice {
         run += 1
         machine = SyncMachine(settings: settings, client: store.state.client)
         memory = MemoryTier(costLimit: Self.memoryLimit)
-        (commits, open, postponed, timer, status, isCleared) = ([], [:], [], nil, nil, false)
+        (commits, open, postponed, timer, status, isCleared, inspected) = ([], [:], [], nil, nil, false, nil)
         isDiskFreeAt = 0
     }
 

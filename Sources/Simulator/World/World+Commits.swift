@@ -52,7 +52,7 @@ extension World {
             return startCommit()
         }
         group.complete()
-        let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.flatMap { messages[$0] }) }
+        let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
         let decided = outcomes.flatMap { $0 }
         for commit in group.commits {
             if commit.isReset { observer.open(Cursor(epoch: commit.cursor.epoch, revision: commit.base), at: now) }

@@ -107,7 +107,7 @@ extension World {
     }
 
     private func hasOverdue(_ device: SimulatedDevice) -> Bool {
-        device.open.values.contains { messages[$0].map { now >= $0.sent + $0.timeout } ?? false }
+        device.open.values.contains { now >= messages[$0].sent + messages[$0].timeout }
     }
 
     private func show(_ publication: Publication, _ device: SimulatedDevice) {

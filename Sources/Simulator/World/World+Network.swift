@@ -6,10 +6,9 @@ import FreshetWire
 extension World {
     func send(_ description: RequestDescription, _ device: SimulatedDevice) {
         if description.needsFreshToken { device.token += 1 }
-        var message = Message(
-            device: device.number, run: device.run, generation: device.generation, id: description.id, kind: description.kind,
-            token: device.token, sent: now, timeout: description.timeout)
-        if case .writes(let batch) = description.kind { message.origins = observer.sent(batch, device) }
+        var origins: [Int64: Int] = [:]
+        if case .writes(let batch) = description.kind { origins = observer.sent(batch, device) }
+        let message = Message(description, device, origins: origins, at: now)
         let serial = messages.count
         messages.append(message)
         device.open[description.id] = serial
@@ -40,7 +39,7 @@ extension World {
     func reply(_ serial: Int, _ reply: Reply) {
         server.guests.remove(serial)
         server.tickets[serial] = nil
-        guard let message = messages[serial] else { return }
+        let message = messages[serial]
         let device = devices[message.device]
         recorder?.replied(serial, reply, at: now)
         guard !device.link.loses(.reply, at: now) else { return lose(serial, .reply) }
@@ -61,7 +60,7 @@ extension World {
     private func lose(_ serial: Int, _ way: Occurrence.Way) { recorder?.lost(serial, way, at: now) }
 
     func replyArrives(_ serial: Int, _ reply: Reply) throws(Violation) {
-        guard let message = messages[serial] else { return }
+        let message = messages[serial]
         let device = devices[message.device]
         digest.mix(Int64(serial))
         if device.phase == .asleep, device.run == message.run {
@@ -85,8 +84,7 @@ extension World {
 
     /// The device hangs up.
     func abandon(_ serial: Int) {
-        messages[serial]?.isAbandoned = true
-        guard let message = messages[serial] else { return }
+        let message = messages[serial]
         let device = devices[message.device]
         if !device.link.loses(.request, at: now) { push(.hangUp(message: serial), after: latency(device)) }
     }
@@ -94,7 +92,8 @@ extension World {
     /// What is in the server is cut: the devices notice if their links work.
     func cutGuests(of only: SimulatedDevice? = nil) {
         for serial in server.guests.sorted() {
-            guard let message = messages[serial], only == nil || only?.number == message.device else { continue }
+            let message = messages[serial]
+            guard only == nil || only?.number == message.device else { continue }
             server.guests.remove(serial)
             if let ticket = server.tickets.removeValue(forKey: serial) { server.feed?.cancel(ticket) }
             let device = devices[message.device]

@@ -5,7 +5,7 @@ import FreshetWire
 /// The shell around the server's cores: what its routes, its read queue and its timer do.
 extension World {
     func requestArrives(_ serial: Int) throws(Violation) {
-        guard let message = messages[serial] else { return }
+        let message = messages[serial]
         let device = devices[message.device]
         digest.mix(Int64(serial))
         recorder?.received(serial, at: now)
@@ -58,7 +58,7 @@ extension World {
     // MARK: Changes
 
     private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
-        guard case .changes(_, let filter, let wait, let limit)? = messages[serial]?.kind else { return }
+        guard case .changes(_, let filter, let wait, let limit) = messages[serial].kind else { return }
         if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
         let verdict = server.feed?.ask(
             since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
@@ -75,7 +75,7 @@ extension World {
 
     /// Looks into the store.
     func scan(_ serial: Int, _ since: Since, deadline: Int64) {
-        guard server.guests.contains(serial), case .changes(_, let filter, _, let limit)? = messages[serial]?.kind else { return }
+        guard server.guests.contains(serial), case .changes(_, let filter, _, let limit) = messages[serial].kind else { return }
         let query = ChangeQuery(
             since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .answer),
             inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000)

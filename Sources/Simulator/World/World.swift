@@ -8,18 +8,18 @@ final class World {
     enum Event {
         case incident
         case request(message: Int)
-        case reply(message: Int, Reply)
+        indirect case reply(message: Int, Reply)
         case hangUp(message: Int)
         case disk(device: Int, run: Int)
-        case heldKeys(device: Int, run: Int, HeldQuery)
+        indirect case heldKeys(device: Int, run: Int, HeldQuery)
         case timer(device: Int, run: Int, serial: Int)
-        case merge(device: Int, run: Int, MergeRequest)
+        indirect case merge(device: Int, run: Int, MergeRequest)
         case start(device: Int, run: Int)
         case wakeUp(device: Int, run: Int)
         case noticeWake(device: Int, run: Int)
         case sync(device: Int, run: Int)
         case serverSync(run: Int)
-        case serverPublish(run: Int, SimulatedServer.Commit)
+        indirect case serverPublish(run: Int, SimulatedServer.Commit)
         case serverScan(run: Int, message: Int, Since, deadline: Int64)
         case serverPark(run: Int, message: Int, Since, deadline: Int64)
         case serverExpire(run: Int)
@@ -27,19 +27,23 @@ final class World {
     }
 
     /// A request on its way, and what is known of it.
-    struct Message {
-        var device: Int
-        var run: Int
-        var generation: Int
-        var id: RequestID
-        var kind: RequestDescription.Kind
-        var token: Int
-        var sent: Int64
-        var timeout: Int64
+    final class Message {
+        let device: Int
+        let run: Int
+        let generation: Int
+        let id: RequestID
+        let kind: RequestDescription.Kind
+        let token: Int
+        let sent: Int64
+        let timeout: Int64
         /// The writes that it carries, by their numbers, as the observer names them.
-        var origins: [Int64: Int] = [:]
-        /// Nobody waits for its answer any more.
-        var isAbandoned = false
+        let origins: [Int64: Int]
+
+        init(_ description: RequestDescription, _ device: SimulatedDevice, origins: [Int64: Int], at now: Int64) {
+            (self.device, run, generation, token) = (device.number, device.run, device.generation, device.token)
+            (id, kind, timeout) = (description.id, description.kind, description.timeout)
+            (self.origins, sent) = (origins, now)
+        }
     }
 
     /// A caller that waits for the machine's answer.
@@ -62,7 +66,7 @@ final class World {
     var step = 0
     var queue = EventQueue<Event>()
     var digest = RunDigest()
-    var messages: [Message?] = []
+    var messages: [Message] = []
     var callers: [Token: Caller] = [:]
     var lastToken: Int64 = 0
     var lastTimer = 0

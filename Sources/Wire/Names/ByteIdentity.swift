@@ -10,7 +10,14 @@ enum ByteIdentity {
         func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
     }
 
-    static func areEqual(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+    static func areEqual(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        let areEqual = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+        }
+        // A string of another language's making has its bytes in pieces.
+        return (areEqual ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+    }
 
     static func hash(_ text: String, into hasher: inout Hasher) {
         var text = text
