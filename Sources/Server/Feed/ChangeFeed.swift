@@ -70,6 +70,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             }
             guard cursor.revision >= recent.floor else { return .scan(since) }
             if let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
+            // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
+            // waits will hear of it, and who does not must not be told that there is nothing.
+            if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
             return park(waiter, subscription, at: head, awaited: nil, deadline, now)
         }
     }

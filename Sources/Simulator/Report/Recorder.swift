@@ -82,7 +82,7 @@ final class Recorder {
         let text = what.text { timeline.lanes[$0 + 1].name }
         switch what {
         case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle: mark(what.device, at: time, text)
-        case .serverWrite, .invalidate, .backUp, .compact, .drop: mark(nil, at: time, text)
+        case .serverWrite, .invalidate, .backUp, .compact, .drop, .healAll: mark(nil, at: time, text)
         default:
             let duration = what.duration ?? 0
             let lanes = [lane(what.device)]

@@ -41,6 +41,7 @@ extension Occurrence {
         case .restore: return "restore server"
         case .compact: return "compact server"
         case .drop: return "drop server"
+        case .healAll: return "heal everything"
         case .settle: return "settle"
         case .expect(let expectation): return "expect \(expectation.text(name))"
         }

@@ -76,6 +76,9 @@ public enum Occurrence: Hashable, Sendable {
 
     // MARK: For scenarios that people write
 
+    /// All faults end now: links heal, disks work, and who is dead or asleep starts. At the end of a scenario this happens by itself.
+    case healAll
+
     /// The scenario goes on once all is quiet.
     case settle
     /// What must be so at this moment.

@@ -48,7 +48,9 @@ extension ScenarioParser {
     private mutating func simple(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence? {
         let rule = "'\(verb)' takes a device, as in '\(verb) A', and nothing more"
         switch verb {
-        case "heal": return try alone(.heal(device: try device(&line, rule)), &line)
+        case "heal":
+            if line.take("everything") { return try alone(.healAll, &line) }
+            return try alone(.heal(device: try device(&line, rule)), &line)
         case "wake": return try alone(.wake(device: try device(&line, rule)), &line)
         case "reconnect": return try alone(.reconnect(device: try device(&line, rule)), &line)
         case "clear": return try alone(.clear(device: try device(&line, rule)), &line)

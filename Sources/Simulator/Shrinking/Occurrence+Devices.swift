@@ -29,7 +29,7 @@ extension Occurrence {
         case .mishap(_, let way, let mishap): .mishap(device: device, way, mishap)
         case .refuse(_, let refusal, let duration): .refuse(device: device, refusal, duration)
         case .expect(let expectation): .expect(expectation.renamed(to: device))
-        case .serverWrite, .invalidate, .crashServer, .backUp, .restore, .compact, .drop, .settle: self
+        case .serverWrite, .invalidate, .crashServer, .backUp, .restore, .compact, .drop, .healAll, .settle: self
         }
     }
 }

@@ -5,6 +5,9 @@ import FreshetWire
 final class Runner {
     private let world: World
     private var scenario: Scenario
+    private var lastIncident: Int64 = 0
+    /// Whether all incidents have been, and the faults are over.
+    private var isHealed = false
 
     /// How long it may take until all is quiet, once the faults are over: in milliseconds, and in steps.
     private static var patience: (time: Int64, steps: Int) { (600_000, 100_000) }
@@ -29,7 +32,11 @@ final class Runner {
                 try perform(incident)
             }
             try finish()
-        } catch { violation = error }
+        } catch {
+            violation = error
+            // It came when the faults still lasted: done again, they must not end before it.
+            if !isHealed { scenario.incidents.append(Scenario.Incident(after: world.now - lastIncident + 1, .healAll)) }
+        }
         return Outcome(
             violation: violation, hash: world.digest.value, steps: world.step, time: world.now, scenario: scenario,
             timeline: world.recorder?.finished(at: world.now, violation))
@@ -39,6 +46,7 @@ final class Runner {
         let time = world.now + incident.delay
         while let next = world.queue.nextTime, next < time { _ = try world.advance() }
         world.now = time
+        lastIncident = time
         world.step += 1
         world.digest.mix(time)
         if incident.what == .settle { return try settle() }
@@ -54,6 +62,7 @@ final class Runner {
     }
 
     private func finish() throws(Violation) {
+        isHealed = true
         world.healAll()
         try settle()
         // As long as a poll is held, so that nobody is left who waits for nothing.

@@ -44,6 +44,7 @@ extension World {
         case .restore: try restore()
         case .compact: submit(.compaction)
         case .drop: submit(.drop)
+        case .healAll: healAll()
         case .settle: break
         case .expect(let expectation): try check(expectation)
         }
@@ -59,7 +60,6 @@ extension World {
 
     /// All faults are over: links, disks and processes are as they should be.
     func healAll() {
-        isHealed = true
         server.trouble = nil
         if !server.isUp { queue.push(.serverStart(run: server.run), at: now) }
         for device in devices {
@@ -101,7 +101,7 @@ extension Occurrence {
             device
         case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .backUp, .restore,
             .compact, .drop,
-            .settle, .expect(.server):
+            .healAll, .settle, .expect(.server):
             nil
         }
     }

@@ -1,3 +1,4 @@
+import DequeModule
 import FreshetClient
 import FreshetServer
 import FreshetWire
@@ -77,7 +78,8 @@ extension World {
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
         try handle(device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply))
-        if isOfBefore, !isWaitedFor, device.commits.count > commits {
+        // A clear that the disk refused before may be tried again at this moment.
+        if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
             throw fail(.clearMeansClear, device.number, "an answer to a request of before the clear made the device store something")
         }
     }

@@ -70,9 +70,7 @@ final class World {
     var callers: [Token: Caller] = [:]
     var lastToken: Int64 = 0
     var lastTimer = 0
-    private var lastDelay: UInt64 = 0
-    /// Faults are over for good: the run is at its end.
-    var isHealed = false
+    private var lastDraw: (time: Int64, count: UInt64) = (0, 0)
 
     init(_ scenario: Scenario, keys: [RecordKey], sabotage: Sabotage?, recorder: Recorder?) throws(ScenarioError) {
         seed = scenario.seed
@@ -90,7 +88,7 @@ final class World {
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
         }
         self.devices = devices
-        observer = Observer(keys: keys, devices: devices.count, inlineLimit: server.limits.inlineBytes)
+        observer = Observer(keys: keys.sorted(), devices: devices.count, inlineLimit: server.limits.inlineBytes)
         observer.open(server.state.cursor)
         for device in devices where !device.declaration.joinsLater { start(device) }
     }
@@ -110,10 +108,11 @@ final class World {
 
     // MARK: Time and chance
 
-    /// Bits that follow from the seed and from how often it was asked.
+    /// Bits that follow from the seed, the time, and how often it was asked at this time: what is left out of a scenario changes little of
+    /// what comes after it.
     func random() -> UInt64 {
-        lastDelay += 1
-        return RandomSource.mix((seed ?? 0) ^ RandomSource.mix(lastDelay))
+        lastDraw = lastDraw.time == now ? (now, lastDraw.count + 1) : (now, 0)
+        return RandomSource.mix((seed ?? 0) ^ RandomSource.mix(UInt64(bitPattern: now) &* 4_096 &+ lastDraw.count))
     }
 
     /// How long something takes, in milliseconds: `usual`, or with a seed anything around it.

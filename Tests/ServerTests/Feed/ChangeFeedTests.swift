@@ -175,11 +175,13 @@ import Testing
         #expect(feed.expire(now: 61_000) == [.answer([3], .idle(Support.cursor(3)))])
     }
 
-    @Test func noTimeToWaitIsAnsweredAtOnce() {
-        // Given
+    @Test func whoeverDoesNotWaitIsToldThatThereIsNothingByTheStoreAlone() {
+        // Given a feed at 3, while the store may have 4 already, by which a page passed over 2
         var feed = feed(at: 3)
-        // Then
-        #expect(ask(&feed, after: 3, all, deadline: 0) == .reply(.idle(Support.cursor(3))))
+        // When someone asks without waiting, then the store is asked
+        #expect(ask(&feed, after: 3, all, deadline: 0) == .scan(.after(Support.cursor(3))))
+        // And when nothing was there, it is answered at once
+        #expect(ask(&feed, after: 3, all, isVerified: true, deadline: 0) == .reply(.idle(Support.cursor(3))))
         #expect(feed.waiting == 0)
     }
 

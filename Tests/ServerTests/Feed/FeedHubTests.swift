@@ -46,7 +46,7 @@ import Testing
         let hub = hub(at: 3) { $0.publish([crossing]) }
         // Then
         #expect(try ask(hub, after: 3).page?.changes.map(\.revision.number) == [4, 5])
-        #expect(try ask(hub, after: 5) == .reply(.idle(FeedSupport.cursor(5))))
+        #expect(try ask(hub, after: 5) == .scan(.after(FeedSupport.cursor(5))))
         #expect(try ask(hub, after: 2) == .scan(.after(FeedSupport.cursor(2))))
     }
 

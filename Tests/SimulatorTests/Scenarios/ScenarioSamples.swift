@@ -77,7 +77,7 @@ enum ScenarioSamples {
         for device in scenario.devices.indices {
             for what in [
                 Occurrence.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
-                .heal(device: device),
+                .heal(device: device), .healAll,
             ] {
                 scenario.add(what)
             }

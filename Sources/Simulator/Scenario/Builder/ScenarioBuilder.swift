@@ -159,6 +159,15 @@ public struct Settle: ScenarioPart, Sendable {
     public init(line: UInt = #line) { statement = ScenarioStatement(line) { _ throws(ScenarioError) in .incident(.settle) } }
 }
 
+/// All faults end: links heal, disks work, and who is dead or asleep starts. At the end of a scenario this happens by itself.
+public struct HealEverything: ScenarioPart, Sendable {
+    /// What it says.
+    public let statement: ScenarioStatement
+
+    /// At this moment.
+    public init(line: UInt = #line) { statement = ScenarioStatement(line) { _ throws(ScenarioError) in .incident(.healAll) } }
+}
+
 /// What must be so at this moment.
 public struct Expect: ScenarioPart, Sendable {
     /// What it says.
