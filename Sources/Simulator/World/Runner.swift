@@ -28,7 +28,6 @@ final class Runner {
         var violation: Violation?
         do throws(Violation) {
             while world.step < limit, let incident = next() {
-                scenario.incidents.append(incident)
                 try perform(incident)
             }
             try finish()
@@ -46,11 +45,17 @@ final class Runner {
         let time = world.now + incident.delay
         while let next = world.queue.nextTime, next < time { _ = try world.advance() }
         world.now = time
+        // Only now: one that a violation came before had no part in it.
+        scenario.incidents.append(incident)
         lastIncident = time
         world.step += 1
         world.digest.mix(time)
-        if incident.what == .settle { return try settle() }
-        try world.perform(incident.what)
+        if incident.what == .settle {
+            try settle()
+            lastIncident = world.now
+        } else {
+            try world.perform(incident.what)
+        }
     }
 
     /// Lets everything happen until nothing but waiting for news is left.

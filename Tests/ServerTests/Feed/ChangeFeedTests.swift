@@ -181,7 +181,7 @@ import Testing
         // When someone asks without waiting, then the store is asked
         #expect(ask(&feed, after: 3, all, deadline: 0) == .scan(.after(Support.cursor(3))))
         // And when nothing was there, it is answered at once
-        #expect(ask(&feed, after: 3, all, isVerified: true, deadline: 0) == .reply(.idle(Support.cursor(3))))
+        #expect(ask(&feed, after: 3, all, deadline: 0, verified: true) == .reply(.idle(Support.cursor(3))))
         #expect(feed.waiting == 0)
     }
 

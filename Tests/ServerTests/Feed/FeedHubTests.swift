@@ -53,7 +53,7 @@ import Testing
     @Test func aCommitThatTheOpeningHasSeenComesTwiceInVain() throws {
         // Given
         let hub = hub(at: 5)
-        #expect(try ask(hub, after: 5) == .reply(.idle(FeedSupport.cursor(5))))
+        #expect(try ask(hub, after: 5) == .scan(.after(FeedSupport.cursor(5))))
         // When
         hub.publish([try commit(4...5)])
         hub.publish([try commit(6...6)])
