@@ -13,8 +13,8 @@ extension Observer {
 
     /// Whether the device has asked for the key or written it under its present account.
     func hasWanted(_ key: Int, _ device: SimulatedDevice) -> Bool {
-        let record = records[device.number]
-        return record.wanted.contains(key) || record.receipts.contains { numbers[writes[$0].key] == key }
+        records[device.number].wanted.contains(key)
+            || records[device.number].receipts.contains { numbers[writes[$0].key] == key }
     }
 
     /// A transaction is on the device's disk.

@@ -22,7 +22,7 @@ extension World {
     // MARK: The outbox
 
     private func checkOutbox(_ device: SimulatedDevice) throws(Observer.Complaint) {
-        guard !device.isCleared else { return }
+        guard !device.isCleared, !observer.records[device.number].alive.isEmpty else { return }
         let record = observer.records[device.number]
         for receipt in record.alive where device.store.rows[receipt] == nil {
             guard let write = observer.write(receipt, of: device) else { continue }
