@@ -53,10 +53,6 @@ struct Import: AsyncParsableCommand {
         guard StandardStream.error.isTerminal, !output.json else { return { _ in } }
         let bar = ProgressBar(unit: "records", total: total)
         let start = ContinuousClock.now
-        return { done in
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            let line = bar.line(done: done, seconds: seconds, width: StandardStream.error.width - 1)
-            StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
-        }
+        return { done in bar.draw(done: done, seconds: (ContinuousClock.now - start) / .seconds(1)) }
     }
 }

@@ -20,32 +20,18 @@ struct SimulationReporter {
     let shrinks: Bool
     private let start = ContinuousClock.now
 
-    init(
-        isJSON: Bool, command: @escaping (UInt64?) -> String, report: String?, shrunk: String?, sabotage: Sabotage?, shrinks: Bool
-    ) {
-        self.isJSON = isJSON
-        self.command = command
-        self.report = report
-        self.shrunk = shrunk
-        self.sabotage = sabotage
-        self.shrinks = shrinks
-    }
-
     /// A line of JSON for each run, or a bar on standard error where a person looks.
     func progress(_ run: Run, done: Int, of total: Int, steps: Int) {
         if isJSON { StandardStream.output.write(json(run) + [UInt8(ascii: "\n")]) }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let rate = "\(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s"
         if StandardStream.error.isTerminal, !isJSON {
-            let rate = "  \(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s"
-            let bar = ProgressBar(unit: "runs", total: total)
-            let line = bar.line(done: done, seconds: 0, width: StandardStream.error.width - 1 - rate.count) + rate
-            StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
+            ProgressBar(unit: "runs", total: total).draw(done: done, seconds: 0, note: "  " + rate)
         }
         if done == total, !isJSON {
             let plural = total == 1 ? "run" : "runs"
             StandardStream.output.printLine(
-                "\(grouped(total)) \(plural), \(grouped(steps)) steps, \(String(format(seconds))) s, "
-                    + "\(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s")
+                "\(grouped(total)) \(plural), \(grouped(steps)) steps, \((seconds * 10).rounded() / 10) s, \(rate)")
         }
     }
 
@@ -114,8 +100,6 @@ struct SimulationReporter {
         let text = String(run.outcome.hash, radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
     }
-
-    private func format(_ seconds: Double) -> String { "\((seconds * 10).rounded() / 10)" }
 
     /// `{"seed":1,"steps":…,"time":…,"hash":"…","violation":null|{…}}`
     private func json(_ run: Run) -> [UInt8] {

@@ -17,6 +17,12 @@ struct ProgressBar: Sendable {
         let filled = Int(share * Double(room))
         return "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: room - filled) + "] " + text
     }
+
+    /// Draws the line over the one before it on standard error, with `note` at its end; ends it when all is done.
+    func draw(done: Int, seconds: Double, note: String = "") {
+        let line = line(done: done, seconds: seconds, width: StandardStream.error.width - 1 - note.count) + note
+        StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
+    }
 }
 
 /// A count with its thousands apart: `7,910`.

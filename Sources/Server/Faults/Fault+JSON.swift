@@ -1,9 +1,6 @@
 package import FreshetWire
 
 extension Fault {
-    /// The longest delay, in milliseconds.
-    private static let longestDelay: Int64 = 60_000
-
     /// Reads what a test asks for. Unlike a message of the protocol, one with an unknown or superfluous member is refused: a fault that
     /// is not the one meant makes a test pass that should fail.
     package init(json bytes: [UInt8]) throws(Problem) {
@@ -28,7 +25,7 @@ extension Fault {
             throw Problem(.invalidRequest, "'times' goes with neither 'untilLifted' nor expire-token: leave one of them out")
         }
         let times = try members.number("times", in: 1...1_000_000) ?? 1
-        self.init(effect, on: target, device: device, times: isUnlimited ? nil : Int(times))
+        self.init(effect, on: target, device: device, times: isUnlimited ? nil : times)
         try members.checkAllIsKnown(for: name)
     }
 
@@ -42,19 +39,19 @@ extension Fault {
         case .delayRequest: return .delayRequest(milliseconds: try delay(members))
         case .delayReply: return .delayReply(milliseconds: try delay(members))
         case .answer:
-            guard let status = try members.number("status", in: 400...599) else {
+            guard let status = try members.number("status", in: FaultEffect.statuses) else {
                 throw Problem(.invalidRequest, "'status' is missing: answer takes a status from 400 to 599")
             }
-            return .answer(status: Int(status), retryAfter: Int(try members.number("retryAfter", in: 0...86_400) ?? 0))
+            return .answer(status: status, retryAfter: try members.number("retryAfter", in: FaultEffect.pauses) ?? 0)
         case .expireToken: return .expireToken(generation: try members.number("generation", in: 0...Int64.max))
         }
     }
 
     private static func delay(_ members: Members) throws(Problem) -> Int {
-        guard let delay = try members.number("milliseconds", in: 0...longestDelay) else {
-            throw Problem(.invalidRequest, "'milliseconds' is missing: a delay takes 0 to \(longestDelay)")
+        guard let delay = try members.number("milliseconds", in: FaultEffect.delays) else {
+            throw Problem(.invalidRequest, "'milliseconds' is missing: a delay takes 0 to \(FaultEffect.delays.upperBound)")
         }
-        return Int(delay)
+        return delay
     }
 
     private static func unknown(_ member: String, _ names: [String]) -> Problem {
@@ -93,13 +90,13 @@ private struct Members {
         return text
     }
 
-    func number(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
+    func number<Number: FixedWidthInteger>(_ name: String, in range: ClosedRange<Number>) throws(Problem) -> Number? {
         guard let number = numbers[name] else { return nil }
-        guard range.contains(number) else {
+        guard let exact = Number(exactly: number), range.contains(exact) else {
             throw Problem(
                 .invalidRequest, "'\(name)' is \(number): it takes a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
-        return number
+        return exact
     }
 
     /// Members that belong to other effects would be without effect.

@@ -32,6 +32,13 @@ package enum FaultEffect: Hashable, Sendable {
         case expireToken = "expire-token"
     }
 
+    /// The statuses that a fault may answer with.
+    package static let statuses = 400...599
+    /// The seconds of a `Retry-After`.
+    package static let pauses = 0...86_400
+    /// The milliseconds of a delay.
+    package static let delays = 0...60_000
+
     package var name: Name {
         switch self {
         case .dropRequest: .dropRequest

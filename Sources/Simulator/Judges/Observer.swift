@@ -4,14 +4,8 @@ import FreshetWire
 
 /// Sees all that happens everywhere, and knows every value ever written: the measure of what devices show.
 final class Observer {
-    /// A point in a history, to come back to.
-    struct Mark {
-        var history: Int
-        var revision: Int64
-    }
-
-    /// How new an answer must be at least: what was told to anybody before it was asked for.
-    struct Floor {
+    /// A point in a history.
+    struct Point: Hashable {
         var history: Int
         var revision: Int64
     }
@@ -57,7 +51,7 @@ final class Observer {
         /// Those that are on its disk.
         var alive: [Receipt] = []
         /// The highest revision shown of each key.
-        var highest: [(history: Int, revision: Int64)?]
+        var highest: [Point?]
         /// The keys that it has asked for or written.
         var wanted: Set<Int> = []
         /// Those that it has asked for in its next account already.
@@ -68,8 +62,6 @@ final class Observer {
         var complaint: Complaint?
         /// The last transaction was a reset's.
         var wasReset = false
-        /// The process has just started.
-        var wasRestarted = false
     }
 
     let keys: [RecordKey]
@@ -80,39 +72,39 @@ final class Observer {
     private var historyOf: [Epoch: Int] = [:]
     private(set) var writes: [WriteRecord] = []
     var records: [DeviceRecord]
-    private var floors: [Floor]
-    /// The server's position over time.
-    private var positions: [(time: Int64, history: Int, revision: Int64)] = []
+    /// By the keys' numbers: how new an answer must be at least, since that was told to somebody.
+    private var floors: [Point]
+    /// Where the server stood over time.
+    private var positions: [(time: Int64, point: Point)] = []
 
     init(keys: [RecordKey], devices: Int, inlineLimit: Int) {
         self.keys = keys
         self.inlineLimit = inlineLimit
         numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
         records = Array(repeating: DeviceRecord(highest: Array(repeating: nil, count: keys.count)), count: devices)
-        floors = Array(repeating: Floor(history: 0, revision: 0), count: keys.count)
+        floors = Array(repeating: Point(history: 0, revision: 0), count: keys.count)
     }
 
     func history(_ epoch: Epoch) -> Int? { historyOf[epoch] }
 
-    var mark: Mark { Mark(history: current, revision: histories[current].head) }
+    /// Where the server stands.
+    var position: Point { Point(history: current, revision: histories[current].head) }
 
     // MARK: The server
 
     /// A new history begins with nothing.
-    func open(_ cursor: Cursor, at time: Int64 = 0) {
-        current = histories.count
-        historyOf[cursor.epoch] = current
-        histories.append(History(cursor, keys: keys.count))
-        positions.append((time, current, cursor.revision.number))
-    }
+    func open(_ cursor: Cursor, at time: Int64 = 0) { begin(History(cursor, keys: keys.count), at: time) }
 
     /// A new history begins where another one was.
-    func restored(_ mark: Mark, _ cursor: Cursor, at time: Int64) {
-        let history = History(cursor, of: histories[mark.history], number: mark.history, through: mark.revision)
+    func restored(_ point: Point, _ cursor: Cursor, at time: Int64) {
+        begin(History(cursor, of: histories[point.history], number: point.history, through: point.revision), at: time)
+    }
+
+    private func begin(_ history: History, at time: Int64) {
         current = histories.count
-        historyOf[cursor.epoch] = current
+        historyOf[history.epoch] = current
         histories.append(history)
-        positions.append((time, current, cursor.revision.number))
+        positions.append((time, position))
     }
 
     /// A transaction is on the server's disk.
@@ -140,7 +132,7 @@ final class Observer {
             }
             histories[current].head = revision
         }
-        positions.append((time, current, histories[current].head))
+        positions.append((time, position))
     }
 
     private func note(_ write: Int, at revision: Int64) throws(Complaint) {
@@ -198,25 +190,24 @@ final class Observer {
     }
 
     /// Where the server stood at a time. O(log n).
-    func position(at time: Int64) -> (history: Int, revision: Int64) {
+    func position(at time: Int64) -> Point {
         let count = History.count(in: positions.count) { positions[$0].time <= time }
-        let position = positions[max(0, count - 1)]
-        return (position.history, position.revision)
+        return positions[max(0, count - 1)].point
     }
 
     // MARK: Order of reads and writes
 
-    func floor(of key: RecordKey) -> Floor { numbers[key].map { floors[$0] } ?? Floor(history: current, revision: 0) }
+    func floor(of key: RecordKey) -> Point { numbers[key].map { floors[$0] } ?? Point(history: current, revision: 0) }
 
     private func raise(_ key: RecordKey, _ history: Int, _ revision: Int64) {
         guard let number = numbers[key] else { return }
         if floors[number].history != history || floors[number].revision < revision {
-            floors[number] = Floor(history: history, revision: revision)
+            floors[number] = Point(history: history, revision: revision)
         }
     }
 
     /// A reader got this; says what is wrong with that.
-    func returned(_ view: KeyView, of key: RecordKey, _ floor: Floor) -> String? {
+    func returned(_ view: KeyView, of key: RecordKey, _ floor: Point) -> String? {
         guard let entry = view.entry, let history = history(entry.epoch), history == floor.history else { return nil }
         if entry.asOf.number < floor.revision {
             return "a read of \(key) gave the state of \(entry.asOf), and \(floor.revision) had been told before it began"

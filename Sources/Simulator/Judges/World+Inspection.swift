@@ -156,7 +156,7 @@ extension World {
         {
             throw Observer.Complaint(.neverBack, "\(shown.key) goes back to \(shown.revision) after \(highest.revision)")
         }
-        observer.records[device.number].highest[number] = (history, shown.revision.number)
+        observer.records[device.number].highest[number] = Observer.Point(history: history, revision: shown.revision.number)
     }
 
     /// Whether a write shows over the record: while the record does not hold it.
@@ -223,7 +223,7 @@ private struct Scene {
     private let rows: [OutboxRow]
     private let keys: [Int?]
     /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
-    let past: (history: Int, revision: Int64)?
+    let past: Observer.Point?
 
     init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {
         machine = device.machine.hasOverlay ? device.machine : nil

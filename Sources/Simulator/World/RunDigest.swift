@@ -5,16 +5,4 @@ struct RunDigest: Sendable {
     mutating func mix(_ word: UInt64) { value = RandomSource.mix((value ^ word) &* 0x0000_0100_0000_01B3) }
 
     mutating func mix(_ number: Int64) { mix(UInt64(bitPattern: number)) }
-
-    mutating func mix(_ bytes: [UInt8]) {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        mix(hash)
-    }
-
-    mutating func mix(_ text: String) {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        mix(hash)
-    }
 }

@@ -43,7 +43,7 @@ final class Runner {
 
     private func perform(_ incident: Scenario.Incident) throws(Violation) {
         let time = world.now + incident.delay
-        while let next = world.queue.nextTime, next < time { _ = try world.advance() }
+        try pass(until: time)
         world.now = time
         // Only now: one that a violation came before had no part in it.
         scenario.incidents.append(incident)
@@ -56,6 +56,11 @@ final class Runner {
         } else {
             try world.perform(incident.what)
         }
+    }
+
+    /// Lets everything happen that comes before a time.
+    private func pass(until time: Int64) throws(Violation) {
+        while let next = world.queue.nextTime, next < time { _ = try world.advance() }
     }
 
     /// Lets everything happen until nothing but waiting for news is left.
@@ -71,8 +76,7 @@ final class Runner {
         world.healAll()
         try settle()
         // As long as a poll is held, so that nobody is left who waits for nothing.
-        let end = world.now + Self.afterglow
-        while let next = world.queue.nextTime, next < end { _ = try world.advance() }
+        try pass(until: world.now + Self.afterglow)
         try settle()
         try world.checkEnd()
     }

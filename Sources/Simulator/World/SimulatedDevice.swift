@@ -35,7 +35,7 @@ final class SimulatedDevice {
     /// What the disk has not done yet, in order.
     var commits: Deque<DiskTransaction> = []
     var isDiskFreeAt: Int64 = 0
-    var diskTrouble: (kind: Occurrence.DiskTrouble, until: Int64)?
+    var trouble: Lasting<Occurrence.DiskTrouble>?
     /// A clear is on its way to the disk, which must not be read until then.
     var isCleared = false
     /// The disk evicted something, so that a replica may lack keys.
@@ -50,7 +50,7 @@ final class SimulatedDevice {
     /// The messages that wait for an answer, by the machine's name for them.
     var open: [RequestID: Int] = [:]
     /// What the server refuses it.
-    var refusal: (kind: Occurrence.Refusal, until: Int64)?
+    var refusal: Lasting<Occurrence.Refusal>?
     /// Counts its tokens; the server takes those after ``expiredToken``.
     var token = 1
     var expiredToken = 0
@@ -79,11 +79,6 @@ final class SimulatedDevice {
         return Moment(uptime: uptime(at: time), wall: Timestamp(milliseconds: wall), random: random)
     }
 
-    func trouble(at now: Int64) -> Occurrence.DiskTrouble? {
-        guard let diskTrouble, now < diskTrouble.until else { return nil }
-        return diskTrouble.kind
-    }
-
     /// A new process, with nothing but the disk.
     func boot() {
         run += 1
@@ -102,8 +97,8 @@ final class SimulatedDevice {
 
 /// What is between a device and the server.
 struct Link {
-    /// Which messages are lost without a word, and until when.
-    var partition: (direction: Occurrence.Direction, until: Int64)?
+    /// Which messages are lost without a word.
+    var partition: Lasting<Occurrence.Direction>?
     /// Until when nothing leaves, and the device knows.
     var unpluggedUntil: Int64 = 0
     var slowUntil: Int64 = 0
@@ -111,11 +106,11 @@ struct Link {
     var mishaps: [(way: Occurrence.Way, mishap: Occurrence.Mishap)] = []
 
     func loses(_ way: Occurrence.Way, at now: Int64) -> Bool {
-        guard let partition, now < partition.until else { return false }
-        switch partition.direction {
-        case .both: return true
-        case .requests: return way == .request
-        case .replies: return way == .reply
+        switch partition?.present(at: now) {
+        case .both: true
+        case .requests: way == .request
+        case .replies: way == .reply
+        case nil: false
         }
     }
 

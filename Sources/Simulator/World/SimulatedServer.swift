@@ -16,7 +16,6 @@ final class SimulatedServer {
             case invalidation(InvalidationScope)
             case compaction
             case drop
-            case rotation(UInt64)
         }
 
         var work: Work
@@ -41,17 +40,16 @@ final class SimulatedServer {
     var wallOffset: Int64 = 0
     var jobs: Deque<Job> = []
     var isCommitting = false
-    var trouble: (kind: Occurrence.DiskTrouble, until: Int64)?
+    var trouble: Lasting<Occurrence.DiskTrouble>?
     /// The requests that are in it: parked, or on their way through.
     var guests: Set<Int> = []
     var tickets: [Int: WaiterTicket] = [:]
-    var nextExpiry: Int64?
-    var backup: (store: MemoryRecordStore.Backup, mark: Observer.Mark)?
+    var backup: (store: MemoryRecordStore.Backup, point: Observer.Point)?
 
     // MARK: Sabotage
 
     /// What a crash leaves behind, where more was said to be there.
-    var unsynced: (store: MemoryRecordStore.Backup, mark: Observer.Mark, until: Int64)?
+    var unsynced: Lasting<MemoryRecordStore.Backup>?
     /// Devices whose numbers it has forgotten are others to it.
     var alias = 0
 
@@ -65,17 +63,12 @@ final class SimulatedServer {
 
     func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: World.wallOrigin + now + wallOffset) }
 
-    func trouble(at now: Int64) -> Occurrence.DiskTrouble? {
-        guard let trouble, now < trouble.until else { return nil }
-        return trouble.kind
-    }
-
     var state: NamespaceState { store.state(of: namespace) }
 
     /// Everything in its memory is gone.
     func die() {
         run += 1
-        (isUp, feed, jobs, isCommitting, guests, tickets, nextExpiry) = (false, nil, [], false, [], [:], nil)
+        (isUp, feed, jobs, isCommitting, guests, tickets) = (false, nil, [], false, [], [:])
     }
 }
 

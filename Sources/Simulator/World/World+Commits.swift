@@ -15,7 +15,7 @@ extension World {
         guard !server.isCommitting, !server.jobs.isEmpty else { return }
         server.isCommitting = true
         var wait = sabotage == .acknowledgeBeforeSync ? 0 : delay(5)
-        if server.trouble(at: now) == .slow { wait = wait * 50 + 100 }
+        if server.trouble?.present(at: now) == .slow { wait = wait * 50 + 100 }
         push(.serverSync(run: server.run), after: wait)
     }
 
@@ -30,16 +30,12 @@ extension World {
     /// The transaction reaches the disk, or the disk fails.
     func syncServer() throws(Violation) {
         let jobs = nextGroup()
-        if let trouble = server.trouble(at: now), trouble != .slow {
+        if let trouble = server.trouble?.present(at: now), trouble != .slow {
             let problem = (trouble == .full ? StoreError.full(path: "store") : .failed(path: "store", reason: "the disk fails")).problem
-            for job in jobs {
-                if let message = job.message { reply(message, .problem(problem, cursor: server.state.cursor, retryAfter: nil)) }
-            }
-            server.isCommitting = false
-            return startCommit()
+            return refuse(jobs, problem, at: server.state.cursor)
         }
-        if sabotage == .acknowledgeBeforeSync, now >= server.unsynced?.until ?? 0 {
-            server.unsynced = (server.store.backup, observer.mark, now + 2_000)
+        if sabotage == .acknowledgeBeforeSync, server.unsynced?.present(at: now) == nil {
+            server.unsynced = Lasting(server.store.backup, until: now + 2_000)
         }
         let parts = jobs.map { part($0) }
         let group: GroupCommit
@@ -47,9 +43,7 @@ extension World {
             group = try GroupCommit.commit(
                 parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), valueLimit: 1 << 20)
         } catch {
-            for job in jobs { if let message = job.message { reply(message, .problem(error.problem, cursor: nil, retryAfter: nil)) } }
-            server.isCommitting = false
-            return startCommit()
+            return refuse(jobs, error.problem, at: nil)
         }
         group.complete()
         let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
@@ -65,6 +59,13 @@ extension World {
         recorder?.committed(group.commits, at: now)
         let replies = zip(jobs, parts).compactMap { job, part in job.message.map { ($0, part.reply(self.server.state.cursor)) } }
         push(.serverPublish(run: server.run, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
+    }
+
+    /// Nothing of these is stored; the next ones may try.
+    private func refuse(_ jobs: [SimulatedServer.Job], _ problem: Problem, at position: Cursor?) {
+        for job in jobs { if let message = job.message { reply(message, .problem(problem, cursor: position, retryAfter: nil)) } }
+        server.isCommitting = false
+        startCommit()
     }
 
     func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
@@ -131,7 +132,6 @@ extension World {
         case .compaction:
             return ignore(.compact(before: Timestamp(milliseconds: .max), limit: 1_000) { _ in })
         case .drop: return ignore(.drop(namespace) { _ in })
-        case .rotation(let seed): return ignore(.rotateEpochs(seed: seed) { _ in })
         }
     }
 
@@ -139,7 +139,7 @@ extension World {
 
     func backUp() {
         guard server.isUp else { return }
-        server.backup = (server.store.backup, observer.mark)
+        server.backup = (server.store.backup, observer.position)
     }
 
     func restore() throws(Violation) {
@@ -152,7 +152,7 @@ extension World {
             _ = try GroupCommit.commit(
                 [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), valueLimit: 1 << 20)
         } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
-        observer.restored(backup.mark, server.state.cursor, at: now)
+        observer.restored(backup.point, server.state.cursor, at: now)
         recorder?.mark(nil, at: now, "the server is restored from its back-up")
         push(.serverStart(run: server.run), after: 100)
     }
@@ -160,10 +160,7 @@ extension World {
 
 extension SimulatedServer.Job {
     fileprivate var endsHistory: Bool {
-        switch work {
-        case .drop, .rotation: true
-        default: false
-        }
+        if case .drop = work { true } else { false }
     }
 }
 

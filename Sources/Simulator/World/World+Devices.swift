@@ -27,7 +27,7 @@ extension World {
         guard device.phase == .running || device.phase == .asleep else { return }
         if device.durable != nil {
             loseUnsynced(device)
-        } else if let next = device.commits.first, random() % 2 == 0, device.trouble(at: now) == nil {
+        } else if let next = device.commits.first, random() % 2 == 0, device.trouble?.present(at: now) == nil {
             // The disk was done with it, and nobody was told.
             device.commits.removeFirst()
             commit(next, device)

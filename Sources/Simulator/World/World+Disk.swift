@@ -8,7 +8,7 @@ extension World {
     func store(_ transaction: DiskTransaction, _ device: SimulatedDevice) {
         device.commits.append(transaction)
         var wait = delay(2)
-        if device.trouble(at: now) == .slow { wait = wait * 100 + 100 }
+        if device.trouble?.present(at: now) == .slow { wait = wait * 100 + 100 }
         if sabotage == .acceptBeforeSync { wait = 0 }
         device.isDiskFreeAt = max(now, device.isDiskFreeAt) + wait
         queue.push(.disk(device: device.number, run: device.run), at: device.isDiskFreeAt)
@@ -17,7 +17,7 @@ extension World {
     func commitNext(_ device: SimulatedDevice) throws(Violation) {
         guard let transaction = device.commits.popFirst() else { return }
         digest.mix(transaction.id.number)
-        switch device.trouble(at: now) {
+        switch device.trouble?.present(at: now) {
         case .full: return try handle(device, .commitFailed(transaction.id, .full))
         case .failing: return try handle(device, .commitFailed(transaction.id, .failed("the disk fails")))
         case .slow, nil: break
@@ -40,12 +40,9 @@ extension World {
         case .ignoreInvalidation:
             var kept = transaction
             kept.entries.removeAll { if case .evict = $0 { true } else { false } }
-            skipped =
-                kept.entries.count == transaction.entries.count
-                ? device.store.commit(kept)
-                : {
-                    _ = device.store.commit(kept); return []
-                }()
+            let found = device.store.commit(kept)
+            // The indices of a shorter list mean nothing to the machine.
+            skipped = kept.entries.count == transaction.entries.count ? found : []
         default: skipped = device.store.commit(transaction)
         }
         if let spoilt = spoil(after: transaction, device) { _ = device.store.commit(spoilt) }
@@ -95,11 +92,15 @@ extension World {
             guard case .put(let entry, _) = transaction.entries[index], let stored = device.store.entries[entry.key], stored != entry else {
                 return true
             }
-            let position = Cursor(epoch: entry.epoch, revision: .maximum)
-            let force: [EntryOperation] = [.evict(.key(entry.key), before: position), .put(entry, onlyIfHeld: false)]
-            _ = device.store.commit(DiskTransaction(id: transaction.id, entries: force))
+            _ = device.store.commit(DiskTransaction(id: transaction.id, entries: Self.overwriting(stored, with: entry)))
             return false
         }
+    }
+
+    /// What puts an entry, or none, in the place of another one whatever the rules of the disk say.
+    private static func overwriting(_ stored: Entry?, with entry: Entry?) -> [EntryOperation] {
+        let eviction = stored.map { EntryOperation.evict(.key($0.key), before: Cursor(epoch: $0.epoch, revision: .maximum)) }
+        return [eviction, entry.map { .put($0, onlyIfHeld: false) }].compactMap { $0 }
     }
 
     /// What a crash leaves of a disk that says it has more than it has.
@@ -110,15 +111,13 @@ extension World {
         // The cursor is there, the records are not.
         var lost = DiskTransaction(id: TransactionID(0))
         for key in observer.keys where durable.entries[key] != device.store.entries[key] {
-            let epoch = device.store.entries[key]?.epoch ?? server.state.epoch
-            lost.entries.append(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)))
-            if let entry = durable.entries[key] { lost.entries.append(.put(entry, onlyIfHeld: false)) }
+            lost.entries += Self.overwriting(device.store.entries[key], with: durable.entries[key])
         }
         _ = device.store.commit(lost)
     }
 
     func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {
-        if device.trouble(at: now) == .failing { return try handle(device, .heldKeysFailed(query, .failed("the disk fails"))) }
+        if device.trouble?.present(at: now) == .failing { return try handle(device, .heldKeysFailed(query, .failed("the disk fails"))) }
         try handle(device, .heldKeys(query, device.store.heldKeys(query)))
     }
 }

@@ -26,9 +26,10 @@ extension World {
         case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
         case .setClock(.server, let change): server.wallOffset += change
         case .setClock(.device(let number), let change): devices[number].wallOffset += change
-        case .disk(.server, let trouble, let duration): server.trouble = (trouble, now + duration)
-        case .disk(.device(let number), let trouble, let duration): devices[number].diskTrouble = (trouble, now + duration)
-        case .partition(let number, let direction, let duration): devices[number].link.partition = (direction, now + duration)
+        case .disk(.server, let trouble, let duration): server.trouble = Lasting(trouble, until: now + duration)
+        case .disk(.device(let number), let trouble, let duration): devices[number].trouble = Lasting(trouble, until: now + duration)
+        case .partition(let number, let direction, let duration):
+            devices[number].link.partition = Lasting(direction, until: now + duration)
         case .unplug(let number, let duration):
             devices[number].link.unpluggedUntil = now + duration
             cutGuests(of: devices[number])
@@ -39,7 +40,7 @@ extension World {
             if devices[number].link.mishaps.count < 8 { devices[number].link.mishaps.append((way, mishap)) }
         case .crashServer(let down): crashServer(down: down)
         case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
-        case .refuse(let number, let kind, let duration): devices[number].refusal = (kind, now + duration)
+        case .refuse(let number, let kind, let duration): devices[number].refusal = Lasting(kind, until: now + duration)
         case .backUp: backUp()
         case .restore: try restore()
         case .compact: submit(.compaction)
@@ -64,7 +65,7 @@ extension World {
         if !server.isUp { queue.push(.serverStart(run: server.run), at: now) }
         for device in devices {
             heal(device)
-            device.diskTrouble = nil
+            device.trouble = nil
             switch device.phase {
             case .asleep:
                 device.wakesAt = now

@@ -49,7 +49,7 @@ extension World {
         if message.token <= device.expiredToken {
             return .problem(Problem(.unauthorized, "the token has expired"), cursor: nil, retryAfter: nil)
         }
-        guard let (kind, until) = device.refusal, now < until else { return nil }
+        guard let kind = device.refusal?.present(at: now) else { return nil }
         return kind == .overloaded
             ? .problem(Problem(.overloaded, "busy"), cursor: server.state.cursor, retryAfter: 1_000)
             : .problem(Problem(.unauthorized, "no token is good"), cursor: nil, retryAfter: nil)
@@ -132,10 +132,8 @@ extension World {
     func crashServer(down: Int64) {
         guard server.isUp else { return }
         cutGuests()
-        if let unsynced = server.unsynced, now < unsynced.until {
-            server.store = MemoryRecordStore(restoring: unsynced.store)
-            server.unsynced = nil
-        }
+        if let unsynced = server.unsynced?.present(at: now) { server.store = MemoryRecordStore(restoring: unsynced) }
+        server.unsynced = nil
         server.die()
         recorder?.mark(nil, at: now, "the server crashes")
         push(.serverStart(run: server.run), after: down)

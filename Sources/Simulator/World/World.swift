@@ -6,7 +6,6 @@ import FreshetWire
 final class World {
     /// Something that is to happen at a time.
     enum Event {
-        case incident
         case request(message: Int)
         indirect case reply(message: Int, Reply)
         case hangUp(message: Int)
@@ -49,7 +48,7 @@ final class World {
     /// A caller that waits for the machine's answer.
     enum Caller {
         case write(device: Int, RecordKey)
-        case fetch(device: Int, keys: [RecordKey], floors: [Observer.Floor])
+        case fetch(device: Int, keys: [RecordKey], floors: [Observer.Point])
         case clear(device: Int)
     }
 
@@ -141,7 +140,6 @@ final class World {
     private func take(_ event: Event) throws(Violation) {
         if let sleeper = sleeper(of: event) { return sleeper.postponed.append(event) }
         switch event {
-        case .incident: break
         case .request(let message): try requestArrives(message)
         case .reply(let message, let reply): try replyArrives(message, reply)
         case .hangUp(let message): hangUp(message)

@@ -23,11 +23,12 @@ extension TestKit {
         case .untilLifted: count = nil
         }
         switch fault.effect {
-        case .answer(let status, _) where !(400...599).contains(status): throw .invalidFault("the status is \(status): it takes 400 to 599")
-        case .answer(_, let seconds) where !(0...86_400).contains(seconds):
+        case .answer(let status, _) where !FaultEffect.statuses.contains(status):
+            throw .invalidFault("the status is \(status): it takes 400 to 599")
+        case .answer(_, let seconds) where !FaultEffect.pauses.contains(seconds):
             throw .invalidFault("retryAfter is \(seconds): it takes 0 to 86400 seconds")
         case .delayRequest(let milliseconds), .delayReply(let milliseconds):
-            guard (0...60_000).contains(milliseconds) else {
+            guard FaultEffect.delays.contains(milliseconds) else {
                 throw .invalidFault("the delay is \(milliseconds) ms: it takes 0 to 60 seconds")
             }
         default: break
