@@ -9,13 +9,18 @@ extension World {
             if let complaint = observer.records[device.number].complaint { throw complaint }
             try checkOutbox(device)
             let scene = Scene(device, patience: patience(device), observer, at: now)
-            if scene.isBusy {
-                device.inspected = nil
-            } else if device.inspected?.state != device.store.state {
-                device.inspected = (device.store.state, [:])
+            if device.isCleared || device.inspectedState != device.store.state {
+                device.inspectedState = device.isCleared ? nil : device.store.state
+                device.inspected = Array(repeating: nil, count: observer.keys.count)
             }
             try checkStatus(scene, device)
-            for number in observer.keys.indices { try checkKey(number, scene, device) }
+            // What nothing has touched, and no time that counts has passed for, is as it was.
+            if device.isTouched || device.isCleared || device.inspectedPast != scene.past {
+                for number in observer.keys.indices { try checkKey(number, scene, device) }
+            } else {
+                for number in device.written.union(scene.written).sorted() { try checkKey(number, scene, device) }
+            }
+            (device.isTouched, device.inspectedPast, device.written) = (false, scene.past, scene.written)
         } catch { throw fail(error.rule, device.number, error.text) }
     }
 
@@ -37,13 +42,13 @@ extension World {
     private func checkKey(_ number: Int, _ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
         let key = observer.keys[number]
         let entry = device.entry(of: key)
-        let held = device.memory.peek(key)
-        if let seen = device.inspected?.keys[number], seen.shown === held, entry.isSame(as: seen.entry) {
+        let held = device.tier.peek(key)
+        if !scene.written.contains(number), let seen = device.inspected[number], seen.shown === held, entry.isSame(as: seen.entry) {
             // Nothing that the other judges look at has changed; time has.
             if let held { try checkFreshness(held.view, number, scene, device) }
             return
         }
-        let view = scene.machine?.view(of: key, stored: entry) ?? KeyView(key, entry)
+        let view = scene.views[number] ?? KeyView(key, entry)
         let shown = held?.view
         if device.isCleared {
             guard view.value == .unknown, view.entry == nil, shown == nil else {
@@ -60,7 +65,7 @@ extension World {
             try checkMemory(shown, view)
             try checkFreshness(shown, number, scene, device)
         }
-        device.inspected?.keys[number] = (entry, held)
+        device.inspected[number] = scene.written.contains(number) ? nil : (entry, held)
     }
 
     /// Whether what an entry says was ever true.
@@ -209,7 +214,7 @@ extension World {
         let isOld =
             history < past.history
             || observer.histories[history].lastTouch(of: number, at: past.revision, origin: origin) > entry.asOf.number
-        guard isOld, device.memory.freshness(of: shown) == .live else { return }
+        guard isOld, device.tier.freshness(of: shown) == .live else { return }
         throw Observer.Complaint(
             .noSilentStaleness, "\(entry.key) is called live and known through \(entry.asOf), and was changed or reset long ago")
     }
@@ -217,27 +222,34 @@ extension World {
 
 /// What the judges look at for every key of a device, taken once.
 private struct Scene {
-    /// `nil` where it has nothing to say.
-    let machine: SyncMachine?
+    /// What its machine shows in the disk's place.
+    let views: [Int: KeyView]
     /// The writes on its disk, in the order in which they were made, and the numbers of their keys.
     private let rows: [OutboxRow]
     private let keys: [Int?]
+    /// The keys that have writes under way.
+    let written: Set<Int>
     /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
     let past: Observer.Point?
 
     init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {
-        machine = device.machine.hasOverlay ? device.machine : nil
+        // Taken once: to ask a class's property is to copy it.
+        let machine = device.machine
+        var views: [Int: KeyView] = [:]
+        if machine.hasOverlay {
+            for key in machine.overlaidKeys {
+                if let number = observer.numbers[key] { views[number] = machine.view(of: key, stored: device.entry(of: key)) }
+            }
+        }
+        self.views = views
         rows =
             observer.records[device.number].alive.isEmpty
-            ? [] : device.store.rows.values.sorted { $0.receipt < $1.receipt }
+            ? [] : device.store.rows.keys.sorted().compactMap { device.store.rows[$0] }
         keys = rows.map { observer.numbers[$0.key] }
-        isBusy = machine != nil || !rows.isEmpty || device.isCleared
+        written = Set(views.keys).union(keys.compactMap { $0 })
         let limit = now - patience
         past = device.phase == .running && limit > device.awakeSince ? observer.position(at: limit) : nil
     }
-
-    /// Whether writes are under way, or a clear is.
-    let isBusy: Bool
 
     func rows(of key: Int) -> [OutboxRow] {
         keys.contains(key) ? zip(keys, rows).compactMap { $0 == key ? $1 : nil } : []

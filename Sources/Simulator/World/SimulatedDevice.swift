@@ -23,7 +23,8 @@ final class SimulatedDevice {
     /// Counts its accounts.
     var generation = 0
     var machine: SyncMachine
-    var memory = MemoryTier(costLimit: SimulatedDevice.memoryLimit)
+    /// The memory tier, for those who do not change what it shows.
+    private(set) var tier = MemoryTier(costLimit: SimulatedDevice.memoryLimit)
     var status: SyncStatus?
     var awakeSince: Int64 = 0
     var wakesAt: Int64 = 0
@@ -31,7 +32,7 @@ final class SimulatedDevice {
     var postponed: [World.Event] = []
 
     /// What is on its disk.
-    var store: VolatileStore
+    var store: VolatileStore { didSet { isTouched = true } }
     /// What the disk has not done yet, in order.
     var commits: Deque<DiskTransaction> = []
     var isDiskFreeAt: Int64 = 0
@@ -41,8 +42,14 @@ final class SimulatedDevice {
     /// The disk evicted something, so that a replica may lack keys.
     var hasEvicted = false
 
-    /// What the judges saw last of each key while no write was under way, and the state that it went with.
-    var inspected: (state: SyncState, keys: [Int: (entry: Entry?, shown: CachedValue?)])?
+    /// Whether disk or memory may have changed since the judges looked.
+    var isTouched = true
+    /// The keys that had writes under way then, and what the device had to know of the server.
+    var written: Set<Int> = []
+    var inspectedPast: Observer.Point?
+    /// What they saw last of each key that had no write under way, and the state that it went with.
+    var inspected: [(entry: Entry?, shown: CachedValue?)?] = []
+    var inspectedState: SyncState?
 
     var timer: (deadline: Int64, serial: Int)?
     var wallOffset: Int64 = 0
@@ -83,9 +90,16 @@ final class SimulatedDevice {
     func boot() {
         run += 1
         machine = SyncMachine(settings: settings, client: store.state.client)
-        memory = MemoryTier(costLimit: Self.memoryLimit)
-        (commits, open, postponed, timer, status, isCleared, inspected) = ([], [:], [], nil, nil, false, nil)
+        tier = MemoryTier(costLimit: Self.memoryLimit)
+        isTouched = true
+        (commits, open, postponed, timer, status, isCleared, inspectedState) = ([], [:], [], nil, nil, false, nil)
         isDiskFreeAt = 0
+    }
+
+    /// The memory tier, for those who may change it.
+    var memory: MemoryTier {
+        isTouched = true
+        return tier
     }
 
     /// What may be read of the disk.

@@ -27,7 +27,7 @@ extension World {
     /// From memory, from disk, from the server: as the SDK's reads go.
     func read(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
         guard device.phase == .running else { return }
-        if device.memory.read(key) == nil { device.memory.store(device.view(of: key)) }
+        if device.tier.read(key) == nil { device.memory.store(device.view(of: key)) }
         try inspect(device)
         if device.view(of: key).value == .unknown { try fetch(device, [key], mustBeNew: false) }
     }
