@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "freshet",
     products: [
+        .library(name: "FreshetCache", targets: ["FreshetCache"]),
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
@@ -42,6 +43,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
+        .target(name: "FreshetCache", dependencies: ["SQLite"], path: "Sources/Cache", swiftSettings: strict),
         .target(
             name: "SocketHTTP",
             dependencies: [
@@ -65,7 +67,7 @@ let package = Package(
         .target(
             name: "FreshetClient",
             dependencies: [
-                "CCurl", "FreshetWire", "SQLite",
+                "CCurl", "FreshetCache", "FreshetWire", "SQLite",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -115,6 +117,7 @@ let package = Package(
             name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "CacheTests", dependencies: ["FreshetCache", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),

@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What the five rooms that others embed are called, folder and module.
-readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite SocketHTTP:SocketHTTP Server:FreshetServer ClientSDK:FreshetClient)
+# What the six rooms that others embed are called, folder and module.
+readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite Cache:FreshetCache SocketHTTP:SocketHTTP Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }
 

@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// Where a cache takes its time from. Safe from any thread.
+///
+/// Lifetimes are measured by ``uptime``, which neither stops while the machine sleeps nor jumps when the wall clock is set.
+public struct CacheClock: Sendable {
+    /// Nanoseconds since some moment in the past; it never goes back, and goes on while the machine sleeps.
+    public let uptime: @Sendable () -> Int64
+    /// Milliseconds since 1970 by the wall clock.
+    public let wall: @Sendable () -> Int64
+
+    /// A clock from elsewhere; both closures may be called from any thread, often, and must not wait.
+    public init(uptime: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64) {
+        self.uptime = uptime
+        self.wall = wall
+    }
+
+    /// The machine's own clocks: `CLOCK_BOOTTIME` and `CLOCK_REALTIME`, see <https://man7.org/linux/man-pages/man2/clock_gettime.2.html>.
+    public static let system = CacheClock(
+        uptime: {
+            let now = Self.read(CLOCK_BOOTTIME)
+            return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+        },
+        wall: {
+            let now = Self.read(CLOCK_REALTIME)
+            return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
+        })
+
+    private static func read(_ clock: clockid_t) -> timespec {
+        var now = timespec()
+        clock_gettime(clock, &now)
+        return now
+    }
+}

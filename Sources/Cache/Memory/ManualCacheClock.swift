@@ -1,0 +1,33 @@
+internal import Synchronization
+
+/// A clock that stands until it is told to go on, for tests of what expires. Safe from any thread.
+///
+/// ```swift
+/// let time = ManualCacheClock()
+/// // … a cache with `clock: time.clock` …
+/// time.advance(by: .seconds(3_600))
+/// ```
+public final class ManualCacheClock: Sendable {
+    private let passed = Mutex(Duration.zero)
+    private let start: Int64
+
+    /// - Parameter wall: the wall clock at the start, in milliseconds since 1970.
+    public init(wall: Int64 = 1_000_000_000_000) { start = wall }
+
+    /// The clock to hand to a cache.
+    public var clock: CacheClock {
+        CacheClock(
+            uptime: { [self] in Int64(clamping: passed.withLock { $0 } / .nanoseconds(1)) },
+            wall: { [self] in start + Int64(clamping: passed.withLock { $0 } / .milliseconds(1)) })
+    }
+
+    /// Lets so much time pass, on both clocks at once.
+    public func advance(by duration: Duration) { passed.withLock { $0 += duration } }
+}
+
+extension Int64 {
+    /// The nearest whole number towards zero.
+    fileprivate init(clamping value: Double) {
+        self = value >= Double(Int64.max) ? .max : value <= Double(Int64.min) ? .min : Int64(value)
+    }
+}
