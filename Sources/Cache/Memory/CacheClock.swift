@@ -8,23 +8,35 @@ public struct CacheClock: Sendable {
     public let uptime: @Sendable () -> Int64
     /// Milliseconds since 1970 by the wall clock.
     public let wall: @Sendable () -> Int64
+    /// Whether ``uptime`` is ``systemUptime()``, which is quicker to call directly.
+    let isSystem: Bool
 
     /// A clock from elsewhere; both closures may be called from any thread, often, and must not wait.
     public init(uptime: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64) {
+        self.init(uptime: uptime, wall: wall, isSystem: false)
+    }
+
+    private init(uptime: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64, isSystem: Bool) {
         self.uptime = uptime
         self.wall = wall
+        self.isSystem = isSystem
     }
 
     /// The machine's own clocks: `CLOCK_BOOTTIME` and `CLOCK_REALTIME`, see <https://man7.org/linux/man-pages/man2/clock_gettime.2.html>.
     public static let system = CacheClock(
-        uptime: {
-            let now = Self.read(CLOCK_BOOTTIME)
-            return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-        },
+        uptime: { Self.systemUptime() },
         wall: {
             let now = Self.read(CLOCK_REALTIME)
             return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
-        })
+        },
+        isSystem: true)
+
+    /// Nanoseconds since the machine was started.
+    @usableFromInline
+    static func systemUptime() -> Int64 {
+        let now = read(CLOCK_BOOTTIME)
+        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    }
 
     private static func read(_ clock: clockid_t) -> timespec {
         var now = timespec()

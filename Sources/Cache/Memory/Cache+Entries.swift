@@ -1,0 +1,67 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+extension Cache {
+    /// A key's value with its dates, cost and tags, without counting a hit or a miss. O(1).
+    public func entry(forKey key: Key) -> CacheEntry<Key, Value>? {
+        let (hash, now, wall) = (key.hashValue, uptime(), clock.wall())
+        return writeLock.withLock { _ in
+            let entry = find(key, hash)
+            return entry.isNone || isOver(entry, at: Moment(uptime: now, wall: wall)) ? nil : describe(entry, now, wall)
+        }
+    }
+
+    /// Says that a key's value was found to be right still, and begins its lifetime anew. O(1).
+    ///
+    /// - Parameter lifetime: how long it is given out from now on; nil for ``defaultLifetime``.
+    /// - Returns: false where there is none or its lifetime is over.
+    @discardableResult
+    public func markVerified(_ key: Key, lifetime: Lifetime? = nil) -> Bool {
+        let span = lifetime.map { Span($0) } ?? defaultSpan
+        if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
+        let (hash, moment) = (key.hashValue, moment())
+        let term = span.begun(at: moment.uptime)
+        return write { leaving in
+            let entry = find(key, hash)
+            guard !entry.isNone else { return false }
+            guard !isOver(entry, at: moment) else {
+                remove(entry, .expired, &leaving)
+                return false
+            }
+            let (slot, record) = (slot(entry), record(entry))
+            state.pointee.sweep.note(term.timing, term.deadline)
+            record.pointee.verified = term.start
+            shard(of: entry).pointee.lock.withLock { _ in
+                slot.pointee.deadline = term.deadline
+                slot.pointee.timing = term.timing
+                record.pointee.span = term.span
+            }
+            return true
+        }
+    }
+
+    /// All entries whose lifetime is not over, from the newest of each queue to its oldest. O(count).
+    public func snapshot() -> [CacheEntry<Key, Value>] {
+        let (now, wall) = (uptime(), clock.wall())
+        let moment = Moment(uptime: now, wall: wall)
+        return writeLock.withLock { _ in entries().filter { !isOver($0, at: moment) }.map { describe($0, now, wall) } }
+    }
+
+    /// Takes the write lock to call.
+    func describe(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> CacheEntry<Key, Value> {
+        let (slot, record) = (slot(entry), record(entry).pointee)
+        let (timing, deadline) = shard(of: entry).pointee.lock.withLock { _ in (slot.pointee.timing, slot.pointee.deadline) }
+        func date(_ uptime: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000 + Double(uptime &- now) / 1e9) }
+        let expiresAt: Date? =
+            switch timing {
+            case .unlimited: nil
+            case .fixed, .sliding: date(deadline)
+            case .wall: Date(timeIntervalSince1970: Double(deadline) / 1_000)
+            }
+        return CacheEntry(
+            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recordedAt: date(record.recorded),
+            verifiedAt: date(record.verified), expiresAt: expiresAt,
+            slidingLifetime: timing == .sliding ? .nanoseconds(record.span) : nil,
+            tags: record.isTagged ? state.pointee.tags.tags(of: entry) : [])
+    }
+}

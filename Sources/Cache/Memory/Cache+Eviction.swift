@@ -1,0 +1,124 @@
+public import Synchronization
+
+/// What changes the queues; all of it takes the write lock to call.
+extension Cache {
+    /// Evicts until so much more fits.
+    @inlinable
+    func makeRoom(cost: Int, count: Int, _ moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+        let (costLimit, countLimit) = (state.pointee.costLimit, state.pointee.countLimit)
+        let (wantedCost, wantedCount) = (costLimit - cost, countLimit - count)
+        guard state.pointee.totalCost > wantedCost || state.pointee.count > wantedCount else { return }
+        evict(toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, moment, &leaving)
+    }
+
+    /// Ends: each turn removes an entry, moves one from small to main, or lowers one's counter.
+    @inlinable
+    func evict(
+        toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ moment: Moment,
+        _ leaving: inout Leaving<Key, Value>
+    ) {
+        while true {
+            let isOverCost = state.pointee.totalCost > wantedCost
+            guard isOverCost || state.pointee.count > wantedCount else { return }
+            let small = state.pointee.small
+            let isSmallFull = isOverCost ? small.cost >= max(1, smallCost) : small.count >= max(1, smallCount)
+            if small.count > 0, isSmallFull || state.pointee.main.count == 0 {
+                turn(small.tail, isSmall: true, moment, &leaving)
+            } else if state.pointee.main.count > 0 {
+                turn(state.pointee.main.tail, isSmall: false, moment, &leaving)
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Judges the oldest entry of a queue: it leaves, or is spared and goes to the head of the main queue.
+    @inlinable
+    func turn(_ entry: EntryReference, isSmall: Bool, _ moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+        let (shard, slot) = (shard(of: entry), slot(entry))
+        var isOver = false
+        let isSpared = shard.pointee.lock.withLock { _ in
+            isOver = slot.pointee.isOver(at: moment)
+            // Of the new ones, those hit more than once, as in the authors' own code: a single hit is often the second half of one use.
+            guard !isOver, slot.pointee.frequency > (isSmall ? 1 : 0) else { return false }
+            slot.pointee.frequency = isSmall ? 0 : slot.pointee.frequency - 1
+            return true
+        }
+        if isSpared {
+            unlink(entry)
+            link(entry, .main)
+        } else {
+            // As many are remembered as the main queue holds when all are of one size.
+            if isSmall, !isOver { state.pointee.ghost.insert(record(entry).pointee.hash, capacity: state.pointee.count * 9 / 10) }
+            remove(entry, isOver ? .expired : .evicted, &leaving)
+        }
+    }
+
+    /// Takes an entry out of everything.
+    @inlinable
+    func remove(_ entry: EntryReference, _ cause: CacheChange<Key, Value>.Cause, _ leaving: inout Leaving<Key, Value>) {
+        let (shard, record) = (shard(of: entry), record(entry))
+        unlink(entry)
+        if record.pointee.isTagged { state.pointee.tags.removeAll(of: entry) }
+        state.pointee.totalCost -= record.pointee.cost
+        state.pointee.count -= 1
+        let number = Int(entry.bits) >> shardBits
+        let left = shard.pointee.lock.withLock { _ in shard.pointee.take(number) }
+        switch cause {
+        case .evicted: state.pointee.statistics.evictions += 1
+        case .expired: state.pointee.statistics.expirations += 1
+        case .removed: state.pointee.statistics.removals += 1
+        case .inserted, .overwritten, .refused: break
+        }
+        if isObserved { note(left.key, left.value, nil, cause) }
+        leaving.add(left.key, left.value)
+    }
+
+    /// Puts an entry at the head of a queue, or among the pinned.
+    @inlinable
+    func link(_ entry: EntryReference, _ place: SlotRecord.Place) {
+        let record = record(entry)
+        record.pointee.place = place
+        record.pointee.newer = .none
+        switch place {
+        case .small: push(entry, record, &state.pointee.small)
+        case .main: push(entry, record, &state.pointee.main)
+        case .pinned:
+            state.pointee.pinnedCost += record.pointee.cost
+            state.pointee.pinnedCount += 1
+        case .free: break
+        }
+    }
+
+    /// Takes an entry out of its queue, or from among the pinned.
+    @inlinable
+    func unlink(_ entry: EntryReference) {
+        let record = record(entry)
+        switch record.pointee.place {
+        case .small: pull(record, &state.pointee.small)
+        case .main: pull(record, &state.pointee.main)
+        case .pinned:
+            state.pointee.pinnedCost -= record.pointee.cost
+            state.pointee.pinnedCount -= 1
+        case .free: break
+        }
+    }
+
+    @inlinable
+    func push(_ entry: EntryReference, _ record: UnsafeMutablePointer<SlotRecord>, _ queue: inout EvictionQueue) {
+        record.pointee.older = queue.head
+        if queue.head.isNone { queue.tail = entry } else { self.record(queue.head).pointee.newer = entry }
+        queue.head = entry
+        queue.cost += record.pointee.cost
+        queue.count += 1
+    }
+
+    @inlinable
+    func pull(_ record: UnsafeMutablePointer<SlotRecord>, _ queue: inout EvictionQueue) {
+        let (newer, older) = (record.pointee.newer, record.pointee.older)
+        if newer.isNone { queue.head = older } else { self.record(newer).pointee.older = older }
+        if older.isNone { queue.tail = newer } else { self.record(older).pointee.newer = newer }
+        queue.cost -= record.pointee.cost
+        queue.count -= 1
+    }
+}

@@ -1,0 +1,32 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+extension Cache {
+    /// Why a key's value is or is not given out; counts no hit and no miss. O(1).
+    public func explain(_ key: Key) -> CacheExplanation {
+        let (hash, now, wall) = (key.hashValue, uptime(), clock.wall())
+        return writeLock.withLock { _ in
+            let entry = find(key, hash)
+            let at = Date(timeIntervalSince1970: Double(wall) / 1_000)
+            let (pins, isLoading) = (state.pointee.pins[key] ?? 0, state.pointee.loads[key] != nil)
+            guard !entry.isNone else {
+                return CacheExplanation(
+                    state: state.pointee.ghost.contains(hash) ? .evictedLately : .absent, place: nil, frequency: 0, cost: 0, pins: pins,
+                    isLoading: isLoading, recordedAt: nil, verifiedAt: nil, expiresAt: nil, tags: [], at: at)
+            }
+            let (about, slot) = (describe(entry, now, wall), slot(entry))
+            let frequency = shard(of: entry).pointee.lock.withLock { _ in Int(slot.pointee.frequency) }
+            let place: CacheExplanation.Place? =
+                switch record(entry).pointee.place {
+                case .small: .small
+                case .main: .main
+                case .pinned: .pinned
+                case .free: nil
+                }
+            return CacheExplanation(
+                state: isOver(entry, at: Moment(uptime: now, wall: wall)) ? .expired : .present, place: place, frequency: frequency,
+                cost: about.cost, pins: pins, isLoading: isLoading, recordedAt: about.recordedAt, verifiedAt: about.verifiedAt,
+                expiresAt: about.expiresAt, tags: about.tags, at: at)
+        }
+    }
+}

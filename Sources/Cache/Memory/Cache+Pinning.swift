@@ -1,0 +1,38 @@
+internal import Synchronization
+
+extension Cache {
+    /// Keeps a key from eviction, if it is there or once it comes, until ``unpin(_:)`` was called as often; its lifetime goes on. O(1).
+    ///
+    /// Pinned values are never refused, and may exceed the limits by themselves; then nothing else is held.
+    public func pin(_ key: Key) {
+        let hash = key.hashValue
+        write { _ in
+            state.pointee.pins[key, default: 0] += 1
+            let entry = find(key, hash)
+            guard state.pointee.pins[key] == 1, !entry.isNone else { return }
+            unlink(entry)
+            link(entry, .pinned)
+        }
+    }
+
+    /// Takes a pin back; once none is left the value may be evicted like others, and is at once if it exceeds a limit. O(1).
+    public func unpin(_ key: Key) {
+        let (hash, moment) = (key.hashValue, moment())
+        write { leaving in
+            guard let count = state.pointee.pins[key] else { return }
+            if count > 1 {
+                state.pointee.pins[key] = count - 1
+            } else if let index = state.pointee.pins.index(forKey: key) {
+                leaving.keep(state.pointee.pins.remove(at: index).key)
+            }
+            let entry = find(key, hash)
+            guard count == 1, !entry.isNone else { return }
+            unlink(entry)
+            link(entry, .main)
+            makeRoom(cost: 0, count: 0, moment, &leaving)
+        }
+    }
+
+    /// Whether a key is pinned, there or not. O(1).
+    public func isPinned(_ key: Key) -> Bool { writeLock.withLock { _ in state.pointee.pins[key] != nil } }
+}

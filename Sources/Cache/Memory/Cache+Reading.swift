@@ -1,0 +1,131 @@
+public import Synchronization
+
+extension Cache {
+    /// The value of a key; nil where there is none or its lifetime is over. Counts as a hit or a miss. Storing nil removes. O(1).
+    @inlinable
+    public subscript(key: Key) -> Value? {
+        get { value(forKey: key) }
+        set {
+            if let newValue { setValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+        }
+    }
+
+    /// The value of a key; nil where there is none or its lifetime is over. Counts as a hit or a miss. O(1).
+    @inlinable
+    public func value(forKey key: Key) -> Value? {
+        let hash = key.hashValue
+        let shard = shard(ofHash: hash)
+        var timing = Timing.unlimited
+        var deadline = Int64.max
+        let value: Value? = shard.pointee.lock.withLock { _ in
+            let number = shard.pointee.find(key, hash)
+            guard number >= 0 else {
+                shard.pointee.misses &+= 1
+                return nil
+            }
+            shard.pointee.hits &+= 1
+            let slot = shard.pointee.slot(number)
+            if slot.pointee.frequency < 3 { slot.pointee.frequency += 1 }
+            timing = slot.pointee.timing
+            deadline = slot.pointee.deadline
+            return slot.pointee.value
+        }
+        if timing == .unlimited || (timing == .fixed && uptime() < deadline) { return value }
+        return settle(value, key, hash, timing, deadline)
+    }
+
+    /// Looks without counting a hit or a miss, and without keeping the entry any longer. O(1).
+    @inlinable
+    public func peek(_ key: Key) -> Value? {
+        let hash = key.hashValue
+        let shard = shard(ofHash: hash)
+        var timing = Timing.unlimited
+        var deadline = Int64.max
+        let value: Value? = shard.pointee.lock.withLock { _ in
+            let number = shard.pointee.find(key, hash)
+            guard number >= 0 else { return nil }
+            let slot = shard.pointee.slot(number)
+            timing = slot.pointee.timing
+            deadline = slot.pointee.deadline
+            return slot.pointee.value
+        }
+        return isOver(timing, deadline) ? nil : value
+    }
+
+    /// Whether a key holds a value whose lifetime is not over, without counting a hit or a miss. O(1).
+    @inlinable
+    public func contains(_ key: Key) -> Bool { peek(key) != nil }
+
+    /// Whether the lifetime of an entry is over. An injected clock is called, so no lock may be held.
+    @inlinable
+    func isOver(_ timing: Timing, _ deadline: Int64) -> Bool {
+        switch timing {
+        case .unlimited: false
+        case .fixed, .sliding: deadline <= uptime()
+        case .wall: deadline <= clock.wall()
+        }
+    }
+
+    /// The rest of a read whose entry has a sliding lifetime, one by the wall clock, or one that is over.
+    @usableFromInline
+    func settle(_ value: Value?, _ key: Key, _ hash: Int, _ timing: Timing, _ deadline: Int64) -> Value? {
+        guard isOver(timing, deadline) else {
+            if timing == .sliding { slide(key, hash, at: uptime()) }
+            return value
+        }
+        let shard = shard(ofHash: hash)
+        shard.pointee.lock.withLock { _ in
+            shard.pointee.hits &-= 1
+            shard.pointee.misses &+= 1
+        }
+        let moment = moment()
+        write { leaving in
+            let entry = find(key, hash)
+            // It may have been written anew since.
+            if !entry.isNone, isOver(entry, at: moment) { remove(entry, .expired, &leaving) }
+        }
+        return nil
+    }
+
+    private func slide(_ key: Key, _ hash: Int, at now: Int64) {
+        let shard = shard(ofHash: hash)
+        shard.pointee.lock.withLock { _ in
+            let number = shard.pointee.find(key, hash)
+            guard number >= 0, shard.pointee.slot(number).pointee.timing == .sliding else { return }
+            let slot = shard.pointee.slot(number)
+            slot.pointee.deadline = max(slot.pointee.deadline, now.saturatingAdd(shard.pointee.record(number).pointee.span))
+        }
+    }
+
+    /// Whether an entry's lifetime was over. Takes the write lock to call, and takes the shard's, since readers put off the ends of sliding ones.
+    @inlinable
+    func isOver(_ entry: EntryReference, at moment: Moment) -> Bool {
+        let slot = slot(entry)
+        return shard(of: entry).pointee.lock.withLock { _ in slot.pointee.isOver(at: moment) }
+    }
+
+    /// The keys that hold a value whose lifetime is not over; from the newest of each queue to its oldest. O(count).
+    public var keys: [Key] { snapshot().map(\.key) }
+
+    /// How many values it holds; those whose lifetime is over count until they have left. O(1).
+    public var count: Int { writeLock.withLock { _ in state.pointee.count } }
+
+    /// Whether it holds no value.
+    public var isEmpty: Bool { count == 0 }
+
+    /// What all values cost together; those whose lifetime is over count until they have left. O(1).
+    public var totalCost: Int { writeLock.withLock { _ in state.pointee.totalCost } }
+
+    /// What it has done since it was made. The parts are read one after the other, while others may go on. O(shards).
+    public var statistics: CacheStatistics {
+        var statistics = writeLock.withLock { _ in state.pointee.statistics }
+        for number in 0...shardMask {
+            let shard = shard(number)
+            shard.pointee.lock.withLock { _ in
+                statistics.hits += shard.pointee.hits
+                statistics.misses += shard.pointee.misses
+            }
+        }
+        return statistics
+    }
+}

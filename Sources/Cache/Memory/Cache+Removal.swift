@@ -1,0 +1,172 @@
+internal import Synchronization
+
+extension Cache {
+    /// Removes everything, and forgets what was evicted; pins stay. O(count).
+    public func removeAll() {
+        let moment = moment()
+        write { leaving in
+            fenceAll(&leaving)
+            for entry in entries() { remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving) }
+            state.pointee.ghost.removeAll()
+        }
+    }
+
+    /// Removes the values that a condition holds for, and stops every load under way from being stored, since what it brings was not judged.
+    ///
+    /// The condition runs in the caller's thread without a lock, over what the cache held when it was called; a value that was written since
+    /// then stays. O(count).
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func removeAll(where condition: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Int {
+        let judged = write { leaving in
+            fenceAll(&leaving)
+            return entries().map {
+                Judged(entry: $0, stamp: record($0).pointee.stamp, key: slot($0).pointee.key, value: slot($0).pointee.value)
+            }
+        }
+        return remove(try judged.filter { try condition($0.key, $0.value) }.map { (entry: $0.entry, stamp: $0.stamp) })
+    }
+
+    /// Removes the values that were stored with a tag. O(those).
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func removeAll(taggedWith tag: String) -> Int {
+        let moment = moment()
+        return write { leaving in
+            fenceAll(taggedWith: tag, &leaving)
+            let tagged = state.pointee.tags.entries(with: tag)
+            for entry in tagged.sorted(by: { $0.bits < $1.bits }) {
+                remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving)
+            }
+            return tagged.count
+        }
+    }
+
+    /// Removes the values whose lifetime is over, which otherwise leave as others are written. O(count).
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func removeExpired() -> Int {
+        let moment = moment()
+        return write { leaving in
+            let expired = entries().filter { isOver($0, at: moment) }
+            for entry in expired { remove(entry, .expired, &leaving) }
+            return expired.count
+        }
+    }
+
+    /// The most that all values may cost together; setting it evicts what is above. O(1) to read.
+    public var costLimit: Int {
+        get { writeLock.withLock { _ in state.pointee.costLimit } }
+        set {
+            let moment = moment()
+            write { leaving in
+                state.pointee.costLimit = max(0, newValue)
+                makeRoom(cost: 0, count: 0, moment, &leaving)
+            }
+        }
+    }
+
+    /// The most values that it may hold; setting it evicts what is above. O(1) to read.
+    public var countLimit: Int {
+        get { writeLock.withLock { _ in state.pointee.countLimit } }
+        set {
+            let moment = moment()
+            write { leaving in
+                state.pointee.countLimit = max(0, newValue)
+                makeRoom(cost: 0, count: 0, moment, &leaving)
+            }
+        }
+    }
+
+    /// Evicts until all that is not pinned costs no more than this; the limit stays as it is. O(evicted).
+    public func trim(toCost cost: Int) { trim(toCost: cost, toCount: .max) }
+
+    /// Evicts until there are no more than so many, but for the pinned; the limit stays as it is. O(evicted).
+    public func trim(toCount count: Int) { trim(toCost: .max, toCount: count) }
+
+    private func trim(toCost cost: Int, toCount count: Int) {
+        let moment = moment()
+        write { leaving in
+            evict(toCost: max(0, cost), toCount: max(0, count), smallCost: cost / 10, smallCount: count / 10, moment, &leaving)
+        }
+    }
+
+    /// Removes entries that were judged without the lock, where they are still as they were.
+    private func remove(_ judged: [(entry: EntryReference, stamp: UInt32)]) -> Int {
+        let moment = moment()
+        return write { leaving in
+            var removed = 0
+            for (entry, stamp) in judged where isThere(entry, stamp) {
+                remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving)
+                removed += 1
+            }
+            return removed
+        }
+    }
+
+    /// Slots are never given back, so a record is there to be looked at, whatever has become of its entry.
+    private func isThere(_ entry: EntryReference, _ stamp: UInt32) -> Bool {
+        record(entry).pointee.place != .free && record(entry).pointee.stamp == stamp
+    }
+
+    /// All entries, over or not: from the newest of each queue to its oldest, then the pinned. Takes the write lock to call.
+    func entries() -> [EntryReference] {
+        var entries: [EntryReference] = []
+        entries.reserveCapacity(state.pointee.count)
+        for queue in [state.pointee.small, state.pointee.main] {
+            var entry = queue.head
+            while !entry.isNone {
+                entries.append(entry)
+                entry = record(entry).pointee.older
+            }
+        }
+        guard state.pointee.pinnedCount > 0 else { return entries }
+        for number in 0...shardMask {
+            for slot in 0..<shard(number).pointee.usedSlots where shard(number).pointee.record(slot).pointee.place == .pinned {
+                entries.append(reference(slot, number))
+            }
+        }
+        return entries
+    }
+
+    /// An entry with what a condition is asked about.
+    private struct Judged: Sendable {
+        let entry: EntryReference
+        let stamp: UInt32
+        let key: Key
+        let value: Value
+    }
+}
+
+extension Cache where Key == String {
+    /// Removes the values whose keys begin with this. O(count).
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    public func removeAll(withPrefix prefix: String) -> Int { removeAll { key, _ in key.hasPrefix(prefix) } }
+}
+
+extension Cache {
+    /// Visits a few entries and removes those that are over; called by writes while any may be. O(1).
+    @usableFromInline
+    func sweep(at moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+        for _ in 0..<16 {
+            while state.pointee.sweep.slot >= shard(state.pointee.sweep.shard).pointee.usedSlots {
+                state.pointee.sweep.slot = 0
+                state.pointee.sweep.shard += 1
+                guard state.pointee.sweep.shard <= shardMask else { return state.pointee.sweep.wrap() }
+            }
+            let entry = reference(state.pointee.sweep.slot, state.pointee.sweep.shard)
+            state.pointee.sweep.slot += 1
+            guard record(entry).pointee.place != .free else { continue }
+            let slot = slot(entry)
+            let (timing, deadline, isOver) = shard(of: entry).pointee.lock.withLock { _ in
+                (slot.pointee.timing, slot.pointee.deadline, slot.pointee.isOver(at: moment))
+            }
+            if isOver { remove(entry, .expired, &leaving) } else { state.pointee.sweep.note(timing, deadline) }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+public import Synchronization
+
+extension Cache {
+    /// Stores a value, and evicts others until all fits. O(1) amortised.
+    ///
+    /// - Parameters:
+    ///   - cost: in the unit of ``costLimit``; less than 1 counts as 1.
+    ///   - lifetime: how long it is given out; nil for ``defaultLifetime``.
+    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
+    /// - Returns: false if it was refused: it alone, beside what is pinned, is above a limit. Then the key holds nothing, since what it
+    ///   held is older than what was offered. The values of pinned keys are never refused.
+    @inlinable
+    @discardableResult
+    public func setValue(_ value: Value, forKey key: Key, cost: Int = 1, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
+        let span = lifetime.map { Span($0) } ?? defaultSpan
+        if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
+        let (hash, moment) = (key.hashValue, moment())
+        let term = span.begun(at: moment.uptime)
+        return write { leaving in store(value, key, hash, max(1, cost), term, tags, moment, &leaving) }
+    }
+
+    /// Removes a key's value; its pins stay. O(1).
+    ///
+    /// - Returns: what it held; nil if that was nothing or its lifetime was over.
+    @inlinable
+    @discardableResult
+    public func removeValue(forKey key: Key) -> Value? {
+        let (hash, moment) = (key.hashValue, moment())
+        return write { leaving in
+            fence(key, &leaving)
+            let entry = find(key, hash)
+            guard !entry.isNone else { return nil }
+            let isOver = isOver(entry, at: moment)
+            let value = slot(entry).pointee.value
+            remove(entry, isOver ? .expired : .removed, &leaving)
+            return isOver ? nil : value
+        }
+    }
+
+    /// Runs a change under the write lock, then lets go of what left and tells listeners, without it.
+    @inlinable
+    func write<Result: Sendable>(_ body: (inout Leaving<Key, Value>) -> Result) -> Result {
+        var leaving = Leaving<Key, Value>()
+        var isHeard = false
+        let result = writeLock.withLock { _ in
+            let result = body(&leaving)
+            isHeard = !state.pointee.news.isEmpty
+            return result
+        }
+        withExtendedLifetime(leaving) {}
+        if isHeard { deliverChanges() }
+        return result
+    }
+
+    /// Stores under the write lock.
+    @inlinable
+    func store(
+        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, _ tags: Set<String>, _ moment: Moment,
+        _ leaving: inout Leaving<Key, Value>
+    ) -> Bool {
+        if state.pointee.sweep.isDue(at: moment) { sweep(at: moment, &leaving) }
+        fence(key, &leaving)
+        let entry = find(key, hash)
+        let isPinned = entry.isNone ? state.pointee.pins[key] != nil : record(entry).pointee.place == .pinned
+        guard fits(cost, entry, hash, isPinned: isPinned) else {
+            refuse(value, key, entry, &leaving)
+            return false
+        }
+        state.pointee.stamp &+= 1
+        state.pointee.sweep.note(term.timing, term.deadline)
+        let target: EntryReference
+        if entry.isNone {
+            target = add(value, key, hash, cost, term, isPinned: isPinned, moment, &leaving)
+        } else {
+            replace(entry, value, cost, term, moment, &leaving)
+            target = entry
+        }
+        if !tags.isEmpty || record(target).pointee.isTagged {
+            state.pointee.tags.set(tags, of: target)
+            record(target).pointee.isTagged = !tags.isEmpty
+        }
+        return true
+    }
+
+    /// Whether a value can be held once all that may leave has left.
+    @inlinable
+    func fits(_ cost: Int, _ entry: EntryReference, _ hash: Int, isPinned: Bool) -> Bool {
+        // Each shard numbers its slots in what its own number leaves of 32 bits, and the greatest means none.
+        guard shard(ofHash: hash).pointee.count < (1 << (32 - shardBits)) - 2 else { return false }
+        if isPinned { return !state.pointee.totalCost.addingReportingOverflow(cost).overflow }
+        return cost <= state.pointee.costLimit - state.pointee.pinnedCost && state.pointee.pinnedCount < state.pointee.countLimit
+    }
+
+    @inlinable
+    func add(
+        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, isPinned: Bool, _ moment: Moment,
+        _ leaving: inout Leaving<Key, Value>
+    ) -> EntryReference {
+        // Asked before anything leaves: what is evicted now would push the oldest out of the ghost queue.
+        let isKnown = state.pointee.ghost.contains(hash)
+        makeRoom(cost: cost, count: 1, moment, &leaving)
+        let shard = shard(ofHash: hash)
+        let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
+        let number = shard.pointee.lock.withLock { _ in shard.pointee.add(key, value, term, record) }
+        let entry = reference(number, hash)
+        state.pointee.totalCost += cost
+        state.pointee.count += 1
+        state.pointee.statistics.insertions += 1
+        link(entry, isPinned ? .pinned : isKnown ? .main : .small)
+        if isObserved { note(key, nil, value, .inserted) }
+        return entry
+    }
+
+    /// The entry keeps its place, unless the new value needs room that others must leave: then it counts as new in its queue.
+    @inlinable
+    func replace(
+        _ entry: EntryReference, _ value: Value, _ cost: Int, _ term: Term, _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+    ) {
+        let (record, slot) = (record(entry), slot(entry))
+        let (place, oldCost) = (record.pointee.place, record.pointee.cost)
+        let isBeyond = state.pointee.totalCost - oldCost > state.pointee.costLimit - cost
+        if isBeyond || place == .pinned { unlink(entry) }
+        state.pointee.totalCost -= oldCost
+        state.pointee.count -= 1
+        if isBeyond { makeRoom(cost: cost, count: 1, moment, &leaving) }
+        state.pointee.totalCost += cost
+        state.pointee.count += 1
+        switch place {
+        case .small where !isBeyond: state.pointee.small.cost += cost - oldCost
+        case .main where !isBeyond: state.pointee.main.cost += cost - oldCost
+        default: break
+        }
+        var old = value
+        var isOver = false
+        shard(of: entry).pointee.lock.withLock { _ in
+            isOver = slot.pointee.isOver(at: moment)
+            swap(&old, &slot.pointee.value)
+            slot.pointee.deadline = term.deadline
+            slot.pointee.timing = term.timing
+            record.pointee.span = term.span
+        }
+        record.pointee.cost = cost
+        record.pointee.recorded = term.start
+        record.pointee.verified = term.start
+        record.pointee.stamp = state.pointee.stamp
+        if isBeyond || place == .pinned { link(entry, place) }
+        if isOver { state.pointee.statistics.expirations += 1 }
+        if isOver { state.pointee.statistics.insertions += 1 } else { state.pointee.statistics.overwrites += 1 }
+        if isObserved { noteReplacement(slot.pointee.key, old, value, isOver: isOver) }
+        leaving.add(slot.pointee.key, old)
+    }
+
+    @usableFromInline
+    func refuse(_ value: Value, _ key: Key, _ entry: EntryReference, _ leaving: inout Leaving<Key, Value>) {
+        state.pointee.statistics.refusals += 1
+        if entry.isNone {
+            if isObserved { note(key, nil, nil, .refused) }
+        } else {
+            remove(entry, .refused, &leaving)
+        }
+    }
+}

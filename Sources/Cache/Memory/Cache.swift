@@ -1,0 +1,120 @@
+internal import Glibc
+public import Synchronization
+
+// Sendable: keys and values are. The memory behind `shards` is read and written only while the shard's lock or `writeLock` is held (see
+// CacheShard), that behind `state` while `writeLock` is; the pointers themselves never change, and are freed by deinit alone.
+/// An in-process cache, bounded by cost and by count, for keys and values of any kind.
+///
+/// ```swift
+/// let pictures = Cache<URL, Picture>(costLimit: 64 << 20)
+/// pictures.setValue(picture, forKey: url, cost: picture.byteCount, lifetime: .after(.seconds(3_600)))
+/// let again = pictures[url]
+/// ```
+///
+/// **Eviction** is S3-FIFO (Yang et al., SOSP '23, <https://doi.org/10.1145/3600006.3613147>), weighted by cost: new keys enter a small queue, a
+/// tenth of the space; those that are hit there move to the main queue, the others leave and are remembered for a while without their
+/// values; what comes again soon enters the main queue at once. The limits hold at every moment. Only pinned entries may exceed them.
+///
+/// **Lifetimes** are measured by a ``CacheClock``. A value whose lifetime is over is never given out; it leaves when it is asked for, or
+/// some time later as others are written, or with ``removeExpired()``. There is no timer.
+///
+/// **Threads:** every member may be used from any thread and none waits for anything but a short lock. A read takes the lock of its key's
+/// shard alone, a write one for all. No closure, no listener and no value's deinitialiser runs while a lock is held; only `==` and
+/// `hash(into:)` of the key do, so these must not use the cache. With the same clock the same calls give the same evictions, in every process.
+public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+    @usableFromInline let shards: UnsafeMutableRawPointer
+    @usableFromInline let shardMask: Int
+    @usableFromInline let shardBits: Int
+    @usableFromInline let state: UnsafeMutablePointer<CacheState<Key, Value>>
+    /// Taken before a shard's lock, never after.
+    @usableFromInline let writeLock = Mutex<Void>(())
+    @usableFromInline let clock: CacheClock
+    @usableFromInline let hasSystemClock: Bool
+    @usableFromInline let defaultSpan: Span
+    /// Whether any entry ever ended by the wall clock; until then nobody reads it.
+    @usableFromInline let usesWall = Atomic(false)
+    /// How long a value is given out unless its write says otherwise.
+    public let defaultLifetime: Lifetime
+
+    /// An empty cache.
+    ///
+    /// - Parameters:
+    ///   - costLimit: the most that all values may cost together, in the unit of your choice; less than zero is zero.
+    ///   - countLimit: the most values that it may hold; less than zero is zero.
+    ///   - lifetime: how long a value is given out unless its write says otherwise.
+    ///   - clock: where it takes its time from.
+    ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
+    public init(
+        costLimit: Int = .max, countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil
+    ) {
+        let wanted = min(max(1, shards ?? max(16, 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))), 256)
+        shardBits = Int.bitWidth - (wanted - 1).leadingZeroBitCount
+        shardMask = 1 << shardBits - 1
+        self.shards = .allocate(byteCount: (shardMask + 1) << Self.shardShift, alignment: 1 << Self.shardShift)
+        state = .allocate(capacity: 1)
+        state.initialize(to: CacheState(costLimit: costLimit, countLimit: countLimit))
+        self.clock = clock
+        hasSystemClock = clock.isSystem
+        defaultLifetime = lifetime
+        defaultSpan = Span(lifetime)
+        precondition(MemoryLayout<Shard>.size <= 1 << Self.shardShift, "a shard does not fit into its place")
+        for number in 0...shardMask { shard(number).initialize(to: CacheShard()) }
+        if defaultSpan.timing == .wall { usesWall.store(true, ordering: .relaxed) }
+    }
+
+    deinit {
+        for listener in state.pointee.listeners.values { listener.continuation.finish() }
+        for number in 0...shardMask { shard(number).deinitialize(count: 1) }
+        shards.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    @usableFromInline typealias Shard = CacheShard<Key, Value>
+
+    /// Each shard has cache lines of its own.
+    @inlinable static var shardShift: Int { 7 }
+
+    @inlinable
+    func shard(_ number: Int) -> UnsafeMutablePointer<Shard> {
+        (shards + (number << Self.shardShift)).assumingMemoryBound(to: Shard.self)
+    }
+
+    @inlinable
+    func shard(ofHash hash: Int) -> UnsafeMutablePointer<Shard> { shard(hash & shardMask) }
+
+    @inlinable
+    func shard(of entry: EntryReference) -> UnsafeMutablePointer<Shard> { shard(Int(entry.bits) & shardMask) }
+
+    @inlinable
+    func slot(_ entry: EntryReference) -> UnsafeMutablePointer<CacheSlot<Key, Value>> {
+        shard(of: entry).pointee.slot(Int(entry.bits) >> shardBits)
+    }
+
+    @inlinable
+    func record(_ entry: EntryReference) -> UnsafeMutablePointer<SlotRecord> {
+        shard(of: entry).pointee.record(Int(entry.bits) >> shardBits)
+    }
+
+    @inlinable
+    func reference(_ number: Int, _ hash: Int) -> EntryReference {
+        EntryReference(bits: UInt32(truncatingIfNeeded: number << shardBits | (hash & shardMask)))
+    }
+
+    /// The entry of a key, over or not. Takes the write lock to call.
+    @inlinable
+    func find(_ key: Key, _ hash: Int) -> EntryReference {
+        let number = shard(ofHash: hash).pointee.find(key, hash)
+        return number < 0 ? .none : reference(number, hash)
+    }
+
+    /// Nanoseconds of the uptime clock. An injected clock is called, so no lock may be held.
+    @inlinable
+    func uptime() -> Int64 { hasSystemClock ? CacheClock.systemUptime() : clock.uptime() }
+
+    /// What time it is. An injected clock is called, so no lock may be held.
+    @inlinable
+    func moment() -> Moment {
+        Moment(uptime: uptime(), wall: usesWall.load(ordering: .relaxed) ? clock.wall() : .min)
+    }
+}

@@ -1,0 +1,189 @@
+public import Synchronization
+
+/// A part of a cache's entries, with the index that finds them and the lock that readers take.
+///
+/// Index and keys change only while both this lock and the cache's write lock are held, so either is enough to look. The index is open
+/// addressing with linear probing: a cell holds half of the key's hash, which is its home as well, and the number of the entry's slot.
+/// Slots are in pages that never move, so that growing copies nothing but the index.
+@usableFromInline
+struct CacheShard<Key: Hashable, Value>: ~Copyable {
+    @usableFromInline
+    struct Page {
+        @usableFromInline let slots: UnsafeMutablePointer<CacheSlot<Key, Value>>
+        @usableFromInline let records: UnsafeMutablePointer<SlotRecord>
+
+        @inlinable
+        init(capacity: Int) {
+            slots = .allocate(capacity: capacity)
+            records = .allocate(capacity: capacity)
+        }
+
+        @inlinable
+        func deallocate() {
+            slots.deallocate()
+            records.deallocate()
+        }
+    }
+
+    @usableFromInline let lock = Mutex<Void>(())
+    @usableFromInline var hits = 0
+    @usableFromInline var misses = 0
+    /// The upper half the tag, the lower the slot's number and one; zero where nothing is.
+    @usableFromInline var cells: UnsafeMutablePointer<UInt64>
+    /// The number of cells, a power of two, less one.
+    @usableFromInline var mask: Int
+    @usableFromInline var pages: UnsafeMutablePointer<Page>
+    @usableFromInline var count = 0
+    /// How many slots were ever used: those beyond are in no list of free ones.
+    @usableFromInline var usedSlots = 0
+    @usableFromInline var capacity = 0
+    @usableFromInline var firstFree = UInt32.max
+
+    @inlinable static var pageShift: Int { 8 }
+    @inlinable static var pageSize: Int { 1 << pageShift }
+
+    @inlinable
+    init() {
+        cells = .allocate(capacity: 8)
+        cells.initialize(repeating: 0, count: 8)
+        mask = 7
+        pages = .allocate(capacity: 1)
+    }
+
+    @inlinable
+    deinit {
+        for number in 0..<usedSlots where record(number).pointee.place != .free { slot(number).deinitialize(count: 1) }
+        for page in 0..<pageCount { pages[page].deallocate() }
+        pages.deallocate()
+        cells.deallocate()
+    }
+
+    @inlinable var pageCount: Int { (capacity + Self.pageSize - 1) >> Self.pageShift }
+
+    @inlinable
+    func slot(_ number: Int) -> UnsafeMutablePointer<CacheSlot<Key, Value>> {
+        pages[number >> Self.pageShift].slots + (number & (Self.pageSize - 1))
+    }
+
+    @inlinable
+    func record(_ number: Int) -> UnsafeMutablePointer<SlotRecord> {
+        pages[number >> Self.pageShift].records + (number & (Self.pageSize - 1))
+    }
+
+    @inlinable
+    static func tag(_ hash: Int) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
+
+    /// The number of the key's slot, or a negative one. O(1).
+    @inlinable
+    func find(_ key: Key, _ hash: Int) -> Int {
+        let tag = Self.tag(hash)
+        var position = Int(tag) & mask
+        while true {
+            let cell = cells[position]
+            if cell == 0 { return -1 }
+            if UInt32(truncatingIfNeeded: cell >> 32) == tag {
+                let number = Int(cell & 0xFFFF_FFFF) - 1
+                if slot(number).pointee.key == key { return number }
+            }
+            position = (position + 1) & mask
+        }
+    }
+}
+
+extension CacheShard {
+    /// Puts a key that is not there into a free slot. Takes both locks to call.
+    @inlinable
+    mutating func add(_ key: Key, _ value: Value, _ term: Term, _ record: SlotRecord) -> Int {
+        let number = takeSlot()
+        slot(number).initialize(to: CacheSlot(key: key, value: value, term: term))
+        self.record(number).initialize(to: record)
+        if (count + 1) * 4 > (mask + 1) * 3 { growIndex() }
+        count += 1
+        Self.place(UInt64(Self.tag(record.hash)) << 32 | UInt64(number + 1), in: cells, mask)
+        return number
+    }
+
+    /// Takes an entry out of index and slot. Takes both locks to call; what is returned is to be let go of outside of them.
+    @inlinable
+    mutating func take(_ number: Int) -> (key: Key, value: Value) {
+        let record = record(number)
+        removeCell(number, Self.tag(record.pointee.hash))
+        record.pointee.place = .free
+        record.pointee.older = EntryReference(bits: firstFree)
+        firstFree = UInt32(number)
+        count -= 1
+        let slot = slot(number).move()
+        return (slot.key, slot.value)
+    }
+
+    @inlinable
+    mutating func takeSlot() -> Int {
+        if firstFree != .max {
+            let number = Int(firstFree)
+            firstFree = record(number).pointee.older.bits
+            return number
+        }
+        if usedSlots == capacity { addSlots() }
+        usedSlots += 1
+        return usedSlots - 1
+    }
+
+    /// The first page begins small and doubles; from then on a whole page is added.
+    @usableFromInline
+    mutating func addSlots() {
+        if capacity < Self.pageSize {
+            let page = Page(capacity: max(16, capacity * 2))
+            if capacity > 0 {
+                page.slots.moveInitialize(from: pages[0].slots, count: capacity)
+                page.records.moveInitialize(from: pages[0].records, count: capacity)
+                pages[0].deallocate()
+            }
+            pages.initialize(to: page)
+            capacity = max(16, capacity * 2)
+        } else {
+            let (old, pageCount) = (pages, pageCount)
+            if pageCount & (pageCount - 1) == 0 {
+                pages = .allocate(capacity: pageCount * 2)
+                pages.moveInitialize(from: old, count: pageCount)
+                old.deallocate()
+            }
+            (pages + pageCount).initialize(to: Page(capacity: Self.pageSize))
+            capacity += Self.pageSize
+        }
+    }
+
+    @usableFromInline
+    mutating func growIndex() {
+        let (old, oldCount, newMask) = (cells, mask + 1, mask * 2 + 1)
+        cells = .allocate(capacity: newMask + 1)
+        cells.initialize(repeating: 0, count: newMask + 1)
+        mask = newMask
+        for position in 0..<oldCount where old[position] != 0 { Self.place(old[position], in: cells, mask) }
+        old.deallocate()
+    }
+
+    @inlinable
+    static func place(_ cell: UInt64, in cells: UnsafeMutablePointer<UInt64>, _ mask: Int) {
+        var position = Int(cell >> 32) & mask
+        while cells[position] != 0 { position = (position + 1) & mask }
+        cells[position] = cell
+    }
+
+    /// Closes the gap at once, so that no search ever walks over what is gone (Knuth, volume 3, algorithm 6.4 R).
+    @inlinable
+    mutating func removeCell(_ number: Int, _ tag: UInt32) {
+        let cell = UInt64(tag) << 32 | UInt64(number + 1)
+        var gap = Int(tag) & mask
+        while cells[gap] != cell { gap = (gap + 1) & mask }
+        var next = (gap + 1) & mask
+        while cells[next] != 0 {
+            let home = Int(cells[next] >> 32) & mask
+            if (next &- home) & mask >= (next &- gap) & mask {
+                cells[gap] = cells[next]
+                gap = next
+            }
+            next = (next + 1) & mask
+        }
+        cells[gap] = 0
+    }
+}

@@ -1,0 +1,128 @@
+/// What only writers touch: guarded by the cache's write lock.
+@usableFromInline
+struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
+    @usableFromInline var costLimit: Int
+    @usableFromInline var countLimit: Int
+    @usableFromInline var totalCost = 0
+    @usableFromInline var count = 0
+    @usableFromInline var pinnedCost = 0
+    @usableFromInline var pinnedCount = 0
+    @usableFromInline var small = EvictionQueue()
+    @usableFromInline var main = EvictionQueue()
+    @usableFromInline var ghost = GhostRing()
+    /// Hits and misses are counted by the shards.
+    @usableFromInline var statistics = CacheStatistics()
+    @usableFromInline var stamp: UInt32 = 0
+    /// How often each key is pinned, whether it is there or not.
+    @usableFromInline var pins: [Key: Int] = [:]
+    @usableFromInline var tags = TagIndex()
+    @usableFromInline var sweep = ExpirySweep()
+    /// The loads under way that may store what they bring.
+    @usableFromInline var loads: [Key: Load<Value>] = [:]
+    /// The loads that failed and shall not be tried again for a while.
+    @usableFromInline var failures: [Key: LoadFailure] = [:]
+    /// Whether anybody listens to changes; otherwise none is noted.
+    @usableFromInline var isObserved = false
+    /// What happened and was not delivered yet.
+    @usableFromInline var news: [CacheNews<Key, Value>] = []
+    var isDelivering = false
+    var listeners: [UInt64: CacheListener<Key, Value>] = [:]
+    var lastListener: UInt64 = 0
+
+    @inlinable
+    init(costLimit: Int, countLimit: Int) {
+        self.costLimit = max(0, costLimit)
+        self.countLimit = max(0, countLimit)
+    }
+}
+
+/// Which entries have which tags.
+@usableFromInline
+struct TagIndex: Sendable {
+    private var entries: [String: Set<EntryReference>] = [:]
+    private var tags: [EntryReference: Set<String>] = [:]
+
+    @usableFromInline
+    init() {}
+
+    @usableFromInline
+    mutating func set(_ newTags: Set<String>, of entry: EntryReference) {
+        removeAll(of: entry)
+        guard !newTags.isEmpty else { return }
+        tags[entry] = newTags
+        for tag in newTags { entries[tag, default: []].insert(entry) }
+    }
+
+    @usableFromInline
+    mutating func removeAll(of entry: EntryReference) {
+        for tag in tags.removeValue(forKey: entry) ?? [] {
+            entries[tag]?.remove(entry)
+            if entries[tag]?.isEmpty == true { entries[tag] = nil }
+        }
+    }
+
+    func tags(of entry: EntryReference) -> Set<String> { tags[entry] ?? [] }
+
+    func entries(with tag: String) -> Set<EntryReference> { entries[tag] ?? [] }
+}
+
+/// Where the search for entries whose lifetime is over stands: it goes on a little with each write, and rests while none can be over.
+@usableFromInline
+struct ExpirySweep: Sendable {
+    /// No entry ends earlier, by the uptime clock.
+    @usableFromInline var earliest = Int64.max
+    /// The same by the wall clock.
+    @usableFromInline var earliestWall = Int64.max
+    /// The same for the entries that this pass has met, and those written since it began.
+    @usableFromInline var next = (uptime: Int64.max, wall: Int64.max)
+    @usableFromInline var shard = 0
+    @usableFromInline var slot = 0
+
+    @usableFromInline
+    init() {}
+
+    /// Whether an entry may be over.
+    @inlinable
+    func isDue(at moment: Moment) -> Bool { moment.uptime >= earliest || moment.wall >= earliestWall }
+
+    /// Takes note of an entry's end.
+    @inlinable
+    mutating func note(_ timing: Timing, _ deadline: Int64) {
+        switch timing {
+        case .unlimited: break
+        case .fixed, .sliding:
+            earliest = min(earliest, deadline)
+            next.uptime = min(next.uptime, deadline)
+        case .wall:
+            earliestWall = min(earliestWall, deadline)
+            next.wall = min(next.wall, deadline)
+        }
+    }
+
+    /// Begins a new pass: what the last one met says how long there is nothing to do.
+    mutating func wrap() {
+        (earliest, earliestWall) = next
+        next = (.max, .max)
+        (shard, slot) = (0, 0)
+    }
+}
+
+/// What has left a cache, so that it is let go of only once no lock is held: a value's deinitialiser is anybody's code.
+@usableFromInline
+struct Leaving<Key, Value> {
+    @usableFromInline var first: (key: Key, value: Value)?
+    @usableFromInline var others: [(key: Key, value: Value)] = []
+    private var rest: [any Sendable] = []
+
+    @usableFromInline
+    init() {}
+
+    /// Something else that is anybody's: keys of other tables, errors, loads.
+    mutating func keep(_ thing: (any Sendable)?) { if let thing { rest.append(thing) } }
+
+    /// Mostly one leaves, and that takes no array.
+    @inlinable
+    mutating func add(_ key: Key, _ value: Value) {
+        if first == nil { first = (key, value) } else { others.append((key, value)) }
+    }
+}

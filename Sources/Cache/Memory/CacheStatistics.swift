@@ -1,0 +1,42 @@
+/// What a cache has done since it was made; the difference of two says what it did between them.
+public struct CacheStatistics: Hashable, Sendable {
+    /// Reads that found a value.
+    public var hits = 0
+    /// Reads that found none, or one whose lifetime was over.
+    public var misses = 0
+    /// Values stored under keys that held none.
+    public var insertions = 0
+    /// Values stored in place of others.
+    public var overwrites = 0
+    /// Values that left to make room.
+    public var evictions = 0
+    /// Values that left since their lifetime was over.
+    public var expirations = 0
+    /// Values that were removed by a call.
+    public var removals = 0
+    /// Values that were too big to be stored.
+    public var refusals = 0
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Hits among all reads, 0 … 1; zero before the first read.
+    public var hitRate: Double {
+        let reads = hits + misses
+        return reads == 0 ? 0 : Double(hits) / Double(reads)
+    }
+
+    /// What happened between an earlier reading and a later one.
+    public static func - (later: CacheStatistics, earlier: CacheStatistics) -> CacheStatistics {
+        var difference = later
+        difference.hits -= earlier.hits
+        difference.misses -= earlier.misses
+        difference.insertions -= earlier.insertions
+        difference.overwrites -= earlier.overwrites
+        difference.evictions -= earlier.evictions
+        difference.expirations -= earlier.expirations
+        difference.removals -= earlier.removals
+        difference.refusals -= earlier.refusals
+        return difference
+    }
+}

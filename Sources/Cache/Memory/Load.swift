@@ -1,0 +1,83 @@
+internal import Synchronization
+
+/// One load of one value, for all who ask while it is under way. Safe from any thread.
+@usableFromInline
+final class Load<Value: Sendable>: Sendable {
+    private struct State {
+        /// Those who asked and were not answered; nil until they wait.
+        var waiters: [UInt64: CheckedContinuation<Value, any Error>?] = [:]
+        var lastWaiter: UInt64 = 0
+        var task: Task<Void, Never>?
+        var outcome: Result<Value, any Error>?
+        /// All who asked have gone: nobody may join any more.
+        var isAbandoned = false
+    }
+
+    let tags: Set<String>
+    private let state = Mutex(State())
+
+    init(tags: Set<String>) { self.tags = tags }
+
+    /// Takes part.
+    ///
+    /// - Returns: what to wait and leave with; nil if the load was abandoned.
+    func join() -> UInt64? {
+        state.withLock { state in
+            guard !state.isAbandoned else { return nil }
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = .some(nil)
+            return state.lastWaiter
+        }
+    }
+
+    /// Names the task that does it, which is cancelled when the last of those who asked goes.
+    func begin(_ task: Task<Void, Never>) {
+        let isAbandoned = state.withLock { state in
+            state.task = task
+            return state.isAbandoned
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    func wait(_ waiter: UInt64, _ continuation: CheckedContinuation<Value, any Error>) {
+        let outcome: Result<Value, any Error>? = state.withLock { state in
+            guard state.waiters[waiter] != nil else { return .failure(CancellationError()) }
+            if let outcome = state.outcome { return outcome }
+            state.waiters[waiter] = continuation
+            return nil
+        }
+        if let outcome { continuation.resume(with: outcome) }
+    }
+
+    /// Goes without an answer.
+    ///
+    /// - Returns: true if that was the last one: the load is abandoned, and its task to be cancelled.
+    func leave(_ waiter: UInt64) -> Bool {
+        let (continuation, isLast) = state.withLock { state -> (CheckedContinuation<Value, any Error>?, Bool) in
+            guard state.outcome == nil, let continuation = state.waiters.removeValue(forKey: waiter) else { return (nil, false) }
+            state.isAbandoned = state.waiters.isEmpty
+            return (continuation, state.isAbandoned)
+        }
+        continuation?.resume(throwing: CancellationError())
+        return isLast
+    }
+
+    func cancel() { state.withLock { $0.task }?.cancel() }
+
+    func finish(_ outcome: Result<Value, any Error>) {
+        let waiters = state.withLock { state in
+            state.outcome = outcome
+            state.task = nil
+            return state.waiters.values.compactMap { $0 }
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+}
+
+/// Why a value could not be loaded, and how long that is believed.
+@usableFromInline
+struct LoadFailure: Sendable {
+    let error: any Error
+    /// In nanoseconds of the uptime clock.
+    let until: Int64
+}

@@ -1,0 +1,90 @@
+internal import FoundationEssentials
+
+/// What time it was when an operation began.
+@usableFromInline
+struct Moment: Sendable {
+    /// Nanoseconds of the uptime clock.
+    @usableFromInline let uptime: Int64
+    /// Milliseconds since 1970; the least there is where no entry ends by the wall clock.
+    @usableFromInline let wall: Int64
+
+    @inlinable
+    init(uptime: Int64, wall: Int64) {
+        self.uptime = uptime
+        self.wall = wall
+    }
+}
+
+/// How an entry's end is measured.
+@usableFromInline
+enum Timing: UInt8, Sendable {
+    case unlimited, fixed, sliding, wall
+}
+
+/// A lifetime as an entry keeps it: begun at a moment.
+@usableFromInline
+struct Term: Sendable {
+    @usableFromInline let start: Int64
+    @usableFromInline let timing: Timing
+    @usableFromInline let deadline: Int64
+    @usableFromInline let span: Int64
+
+    @inlinable
+    init(start: Int64, timing: Timing, deadline: Int64, span: Int64) {
+        self.start = start
+        self.timing = timing
+        self.deadline = deadline
+        self.span = span
+    }
+}
+
+/// A ``Lifetime`` in whole nanoseconds, before it begins.
+@usableFromInline
+struct Span: Sendable {
+    @usableFromInline let timing: Timing
+    /// Nanoseconds, or for ``Timing/wall`` milliseconds since 1970.
+    @usableFromInline let length: Int64
+
+    @usableFromInline
+    init(_ lifetime: Lifetime) {
+        switch lifetime {
+        case .unlimited: (timing, length) = (.unlimited, .max)
+        case .after(let duration): (timing, length) = (.fixed, duration.clampedNanoseconds)
+        case .sliding(let duration): (timing, length) = (.sliding, duration.clampedNanoseconds)
+        case .until(let date): (timing, length) = (.wall, Int64(saturating: date.timeIntervalSince1970 * 1_000))
+        }
+    }
+
+    @inlinable
+    func begun(at now: Int64) -> Term {
+        switch timing {
+        case .unlimited: Term(start: now, timing: timing, deadline: .max, span: 0)
+        case .fixed, .sliding: Term(start: now, timing: timing, deadline: now.saturatingAdd(length), span: length)
+        case .wall: Term(start: now, timing: timing, deadline: length, span: 0)
+        }
+    }
+}
+
+extension Int64 {
+    /// The sum, or the nearest number there is.
+    @inlinable
+    func saturatingAdd(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other > 0 ? .max : .min) : sum
+    }
+
+    /// The nearest whole number towards zero; zero for what is no number.
+    init(saturating value: Double) {
+        self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
+    }
+}
+
+extension Duration {
+    /// In whole nanoseconds, or the nearest number there is: 292 years.
+    @usableFromInline
+    var clampedNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? (seconds > 0 ? .max : .min) : whole.saturatingAdd(attoseconds / 1_000_000_000)
+    }
+}
