@@ -43,7 +43,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
-        .target(name: "FreshetCache", dependencies: ["SQLite"], path: "Sources/Cache", swiftSettings: strict),
+        .target(
+            name: "FreshetCache",
+            dependencies: [
+                "SQLite",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Sources/Cache",
+            swiftSettings: strict
+        ),
         .target(
             name: "SocketHTTP",
             dependencies: [

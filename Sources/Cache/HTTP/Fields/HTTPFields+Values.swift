@@ -1,0 +1,56 @@
+package import HTTPTypes
+
+extension HTTPFields {
+    /// The one date of a field that may have only one; `invalid` is that it is there and is none.
+    package enum DateValue: Hashable, Sendable {
+        case absent
+        case invalid
+        case date(HTTPDate)
+
+        package var date: HTTPDate? {
+            guard case .date(let date) = self else { return nil }
+            return date
+        }
+    }
+
+    /// - Parameter now: seconds since 1970.
+    package func date(_ name: HTTPField.Name, now: Int64) -> DateValue {
+        let lines = self[values: name]
+        guard let first = lines.first else { return .absent }
+        guard let date = HTTPDate(first, now: now), lines.allSatisfy({ $0 == first }) else { return .invalid }
+        return .date(date)
+    }
+
+    /// The `Age` field's seconds: the first value where there are several, and 0 where it is absent or no number (RFC 9111 §5.1).
+    package var ageSeconds: Int64 {
+        guard let first = self[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first else { return 0 }
+        return CacheControl.deltaSeconds(first.trimmingSpaces) ?? 0
+    }
+
+    /// The members of a field that is a list of names, in lower case.
+    package func names(in field: HTTPField.Name) -> [String] {
+        self[values: field].flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces.lowercased() }.filter { !$0.isEmpty }
+    }
+
+    /// What `Vary` asks to compare with.
+    ///
+    /// - Returns: the names in their order, each once, or `nil` for `*`, which no request matches.
+    package var varyNames: [String]? {
+        var result: [String] = []
+        for name in names(in: .vary) {
+            // What is no name cannot be compared, so nothing matches it.
+            guard name != "*", name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
+            if !result.contains(name) { result.append(name) }
+        }
+        return result
+    }
+}
+
+extension Substring {
+    /// Without white space around.
+    var trimmingSpaces: Substring {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let end = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
+        return start[...end]
+    }
+}

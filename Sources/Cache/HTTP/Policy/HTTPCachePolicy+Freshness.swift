@@ -1,0 +1,41 @@
+internal import HTTPTypes
+
+extension HTTPCachePolicy {
+    /// How old a stored response is and how long it is fresh.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    package func freshness(of stored: StoredHTTPResponse, now: Int64) -> HTTPFreshness {
+        let (lifetime, source) = lifetime(of: stored)
+        return HTTPFreshness(age: Self.age(of: stored, now: now), lifetime: lifetime, source: source)
+    }
+
+    /// RFC 9111 §4.2.1; `s-maxage` is for shared caches.
+    private func lifetime(of stored: StoredHTTPResponse) -> (Int64, HTTPFreshness.Source) {
+        switch CacheControl(stored.fields).seconds("max-age") {
+        case .valid(let seconds)?: return (seconds, .maxAge)
+        case .invalid?: return (0, .invalid)
+        case nil: break
+        }
+        let arrival = stored.responseTime / 1_000
+        let made = stored.fields.date(.date, now: arrival).date?.seconds ?? arrival
+        switch stored.fields.date(.expires, now: arrival) {
+        case .date(let expiry): return (max(0, expiry.seconds - made), .expires)
+        case .invalid: return (0, .invalid)
+        case .absent: break
+        }
+        guard Self.isHeuristicallyCacheable(stored.status) || CacheControl(stored.fields).has("public"),
+            let modified = stored.fields.date(.lastModified, now: arrival).date, modified.seconds < made
+        else { return (0, .unknown) }
+        let share = min(max(heuristicShare, 0), 1) * Double(made - modified.seconds)
+        return (min(Int64(share), max(0, longestHeuristic)), .heuristic)
+    }
+
+    /// In milliseconds, RFC 9111 §4.2.3. Dates count whole seconds, so only whole seconds of them are taken into account.
+    private static func age(of stored: StoredHTTPResponse, now: Int64) -> Int64 {
+        let arrival = stored.responseTime / 1_000
+        let apparent = stored.fields.date(.date, now: arrival).date.map { max(0, arrival - $0.seconds) } ?? 0
+        let delay = max(0, stored.responseTime - stored.requestTime)
+        let initial = max(apparent * 1_000, stored.fields.ageSeconds * 1_000 + delay)
+        return initial + max(0, now - stored.responseTime)
+    }
+}

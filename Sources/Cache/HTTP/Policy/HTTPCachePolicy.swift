@@ -1,0 +1,116 @@
+package import HTTPTypes
+
+/// The rules of a private HTTP cache (RFC 9111, RFC 5861, RFC 8246), with what those leave to the cache.
+///
+/// All of it is decided by values: the time is passed in, and nothing is read or sent.
+public struct HTTPCachePolicy: Hashable, Sendable {
+    /// The share of the time since `Last-Modified` for which a response without an explicit lifetime is fresh; from 0, never, to 1.
+    public var heuristicShare = 0.1
+    /// The most that such a guess may come to, in seconds.
+    public var longestHeuristic: Int64 = 24 * 60 * 60
+    /// For how many seconds a stale response serves where the origin fails, if neither response nor request says so; 0 for never.
+    public var staleIfError: Int64 = 0
+    /// The most bytes that the content of a kept response may have.
+    public var largestContent = 32 << 20
+
+    /// The usual rules.
+    public init() {}
+}
+
+/// What to do with a request.
+package enum HTTPCacheDecision: Hashable, Sendable {
+    /// Give out what is stored.
+    case serve(HTTPCacheReason)
+    /// Give out what is stored, and ask the origin with these fields meanwhile.
+    case serveAndRevalidate(conditions: HTTPFields, HTTPCacheReason)
+    /// Ask the origin, with these fields beside the request's own; none where there is nothing to confirm.
+    case load(conditions: HTTPFields, HTTPCacheReason)
+    /// There is nothing to give out, and the origin may not be asked.
+    case unavailable(HTTPCacheReason)
+}
+
+extension HTTPCachePolicy {
+    /// Decides about a request before anything is sent.
+    ///
+    /// - Parameters:
+    ///   - stored: what is kept for the request's URL and its selecting fields.
+    ///   - now: milliseconds since 1970.
+    package func decision(
+        for request: HTTPRequest, stored: StoredHTTPResponse?, mode: HTTPCacheMode, now: Int64
+    ) -> HTTPCacheDecision {
+        let demand = RequestDemand(request)
+        guard mode == .standard, !demand.onlyIfCached else {
+            let decision = unrestrictedDecision(demand, request, stored, mode, now)
+            guard mode == .cacheOnly || demand.onlyIfCached && mode != .reload else { return decision }
+            return switch decision {
+            case .serve: decision
+            case .serveAndRevalidate(_, let reason): .serve(reason)
+            case .load(_, let reason), .unavailable(let reason): .unavailable(reason)
+            }
+        }
+        return unrestrictedDecision(demand, request, stored, mode, now)
+    }
+
+    /// The decision as it is where the origin may be asked.
+    private func unrestrictedDecision(
+        _ demand: RequestDemand, _ request: HTTPRequest, _ stored: StoredHTTPResponse?, _ mode: HTTPCacheMode, _ now: Int64
+    ) -> HTTPCacheDecision {
+        guard request.method == .get || request.method == .head else {
+            return .load(conditions: [:], .methodNotCached(request.method.rawValue))
+        }
+        guard !demand.hasOwnConditions else { return .load(conditions: [:], .ownConditions) }
+        guard mode != .reload else { return .load(conditions: [:], .reload) }
+        guard let stored else { return .load(conditions: [:], .notStored) }
+        let freshness = freshness(of: stored, now: now)
+        guard mode == .standard else { return .serve(.ageIgnored(freshness)) }
+        let control = CacheControl(stored.fields)
+        return reuse(stored, freshness, control, demand, hasClockGoneBack: Self.hasClockGoneBack(since: stored, now))
+    }
+
+    private func reuse(
+        _ stored: StoredHTTPResponse, _ freshness: HTTPFreshness, _ control: CacheControl, _ demand: RequestDemand, hasClockGoneBack: Bool
+    ) -> HTTPCacheDecision {
+        let conditions = stored.conditions
+        // `no-cache` with field names forbids only those fields; like many caches, this one takes it for all.
+        if control.has("no-cache") { return .load(conditions: conditions, .responseNoCache) }
+        if demand.noCache { return .load(conditions: conditions, .requestNoCache) }
+        if hasClockGoneBack { return .load(conditions: conditions, .clockWentBack) }
+        if let maximum = demand.maxAge, freshness.age > maximum * 1_000 {
+            guard maximum == 0, freshness.isFresh, control.has("immutable") else {
+                return .load(conditions: conditions, .olderThanRequested(freshness))
+            }
+            return .serve(.immutable(freshness))
+        }
+        if let minimum = demand.minFresh, freshness.staleness + minimum * 1_000 > 0 {
+            return .load(conditions: conditions, .notFreshForLongEnough(freshness))
+        }
+        if freshness.isFresh { return .serve(.fresh(freshness)) }
+        if !control.has("must-revalidate") {
+            if let most = demand.maxStale, freshness.staleness <= most * 1_000 { return .serve(.staleAllowedByRequest(freshness)) }
+            if let window = control.validSeconds("stale-while-revalidate"), freshness.staleness < window * 1_000, demand.maxAge == nil {
+                return .serveAndRevalidate(conditions: conditions, .staleWhileRevalidate(freshness))
+            }
+        }
+        return .load(conditions: conditions, .stale(freshness))
+    }
+
+    /// Whether a stored response may be given out although the origin failed, and why (RFC 5861 §4).
+    ///
+    /// - Parameter error: what went wrong, for the reason.
+    package func staleOnError(
+        _ stored: StoredHTTPResponse, for request: HTTPRequest, error: String, now: Int64
+    ) -> HTTPCacheReason? {
+        let demand = RequestDemand(request)
+        let control = CacheControl(stored.fields)
+        guard !control.has("must-revalidate"), !control.has("no-cache"), !Self.hasClockGoneBack(since: stored, now) else { return nil }
+        // A request that insists on the origin has said that nothing else will do, unless it also says that this will.
+        let own = demand.staleIfError
+        let granted = demand.noCache ? nil : control.validSeconds("stale-if-error") ?? (staleIfError > 0 ? staleIfError : nil)
+        guard let most = own ?? granted else { return nil }
+        let freshness = freshness(of: stored, now: now)
+        return freshness.staleness <= most * 1_000 ? .staleIfError(freshness, error: error) : nil
+    }
+
+    /// By more than a minute: clocks are set by a little all the time.
+    private static func hasClockGoneBack(since stored: StoredHTTPResponse, _ now: Int64) -> Bool { now < stored.responseTime - 60_000 }
+}

@@ -1,0 +1,120 @@
+package import HTTPTypes
+
+/// A response as it is kept, with what is needed to tell its age and for which requests it holds.
+package struct StoredHTTPResponse: Hashable, Sendable {
+    package let url: HTTPURL
+    package let status: Int
+    /// Without those that are for one connection only.
+    package private(set) var fields: HTTPFields
+    package let body: [UInt8]
+    /// When the request was sent that brought or last confirmed it, in milliseconds since 1970.
+    package private(set) var requestTime: Int64
+    /// When that response came, likewise.
+    package private(set) var responseTime: Int64
+    /// The request's fields that `Vary` names.
+    package let selection: VarySelection
+
+    init(
+        url: HTTPURL, status: Int, fields: HTTPFields, body: [UInt8], requestTime: Int64, responseTime: Int64, selection: VarySelection
+    ) {
+        self.url = url
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        self.selection = selection
+    }
+
+    /// What is kept of a response that may be.
+    package init(
+        url: HTTPURL, request: HTTPRequest, response: HTTPResponse, body: [UInt8], requestTime: Int64, responseTime: Int64
+    ) {
+        var fields = response.headerFields.storable
+        // Whoever keeps a response without a date notes when it came (RFC 9110 §6.6.1).
+        if !fields.contains(.date) { fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
+        self.init(
+            url: url, status: response.status.code, fields: fields, body: body, requestTime: requestTime, responseTime: responseTime,
+            selection: VarySelection(names: response.headerFields.varyNames ?? [], of: request))
+    }
+
+    /// Whether it holds only for requests like the one that brought it.
+    package var isSelected: Bool { !selection.isEmpty }
+
+    /// The response to give out, with its age (RFC 9111 §4).
+    ///
+    /// - Parameter age: in milliseconds.
+    package func response(age: Int64) -> HTTPResponse {
+        var fields = fields
+        fields[.age] = String(age / 1_000)
+        return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
+    }
+}
+
+// MARK: Validating
+
+extension StoredHTTPResponse {
+    private var entityTag: EntityTag? { fields[.eTag].flatMap { EntityTag($0) } }
+
+    /// The fields that ask the origin whether it still has this; empty where nothing names the version (RFC 9111 §4.3.1).
+    package var conditions: HTTPFields {
+        var conditions = HTTPFields()
+        if entityTag != nil { conditions[.ifNoneMatch] = fields[.eTag] }
+        if fields.date(.lastModified, now: responseTime / 1_000).date != nil { conditions[.ifModifiedSince] = fields[.lastModified] }
+        return conditions
+    }
+
+    /// Whether a `304` is about this version: its entity tag, if it has one, is ours (RFC 9111 §4.3.4).
+    func isConfirmed(by response: HTTPResponse) -> Bool {
+        guard let new = response.headerFields[.eTag].flatMap({ EntityTag($0) }) else { return true }
+        guard let old = entityTag else { return false }
+        return new.matches(old)
+    }
+
+    /// Whether the answer to a `HEAD` is about this version (RFC 9111 §4.3.5).
+    func isDescribed(by response: HTTPResponse) -> Bool {
+        let new = response.headerFields
+        if let tag = new[.eTag], tag != fields[.eTag] { return false }
+        if let modified = new[.lastModified], modified != fields[.lastModified] { return false }
+        if let length = new[.contentLength], length != String(body.count) { return false }
+        return true
+    }
+
+    /// This response with the fields of one that confirmed it (RFC 9111 §3.2).
+    package func freshened(by new: HTTPFields, requestTime: Int64, responseTime: Int64) -> StoredHTTPResponse {
+        var result = self
+        var seen: Set<HTTPField.Name> = []
+        for field in new.storable where !HTTPFields.describesContent(field.name) {
+            // The first line of a name replaces all that were there, further ones add up.
+            if seen.insert(field.name).inserted { result.fields[field.name] = nil }
+            result.fields.append(field)
+        }
+        // An age that was counted before has nothing to do with the new answer's, nor has the date.
+        if !new.contains(.age) { result.fields[.age] = nil }
+        if !new.contains(.date) { result.fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
+        result.requestTime = requestTime
+        result.responseTime = responseTime
+        return result
+    }
+}
+
+extension HTTPFields {
+    /// Without what is for one connection only (RFC 9111 §3.1).
+    fileprivate var storable: HTTPFields {
+        let listed = Set(names(in: .connection))
+        return filter { field in
+            let name = field.name.canonicalName
+            return !Self.connectionFields.contains(name) && !listed.contains(name)
+        }.reduce(into: HTTPFields()) { $0.append($1) }
+    }
+
+    private static let connectionFields: Set<String> = [
+        "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "te",
+        "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Whether a field is about the bytes of the content, which a confirmation does not bring.
+    fileprivate static func describesContent(_ name: HTTPField.Name) -> Bool {
+        ["content-length", "content-encoding", "content-range", "content-md5"].contains(name.canonicalName)
+    }
+}

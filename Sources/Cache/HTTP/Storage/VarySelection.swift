@@ -1,0 +1,31 @@
+package import HTTPTypes
+
+/// The fields of a request by which its response was selected (RFC 9111 §4.1).
+package struct VarySelection: Hashable, Sendable {
+    /// A field's name in lower case, and its value, or `nil` where the request had no such field.
+    struct Field: Hashable, Sendable {
+        let name: String
+        let value: String?
+    }
+
+    let fields: [Field]
+
+    init(fields: [Field]) { self.fields = fields }
+
+    init(names: [String], of request: HTTPRequest) {
+        fields = names.map { Field(name: $0, value: Self.value($0, of: request)) }
+    }
+
+    /// Whether the response holds for every request.
+    var isEmpty: Bool { fields.isEmpty }
+
+    /// Whether the request would have selected the same.
+    package func matches(_ request: HTTPRequest) -> Bool { fields.allSatisfy { Self.value($0.name, of: request) == $0.value } }
+
+    /// Lines of one name count as one, joined; other spellings of the same meaning are not looked for.
+    private static func value(_ name: String, of request: HTTPRequest) -> String? {
+        guard let name = HTTPField.Name(name) else { return nil }
+        let lines = request.headerFields[values: name]
+        return lines.isEmpty ? nil : lines.map { $0[...].trimmingSpaces }.joined(separator: ", ")
+    }
+}
