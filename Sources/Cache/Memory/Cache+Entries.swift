@@ -32,8 +32,7 @@ extension Cache {
             state.pointee.sweep.note(term.timing, term.deadline)
             record.pointee.verified = term.start
             shard(of: entry).pointee.lock.withLock { _ in
-                slot.pointee.deadline = term.deadline
-                slot.pointee.timing = term.timing
+                slot.pointee.end.set(term.timing, term.deadline)
                 record.pointee.span = term.span
             }
             return true
@@ -50,18 +49,18 @@ extension Cache {
     /// Takes the write lock to call.
     func describe(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> CacheEntry<Key, Value> {
         let (slot, record) = (slot(entry), record(entry).pointee)
-        let (timing, deadline) = shard(of: entry).pointee.lock.withLock { _ in (slot.pointee.timing, slot.pointee.deadline) }
+        let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
         func date(_ uptime: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000 + Double(uptime &- now) / 1e9) }
         let expiresAt: Date? =
-            switch timing {
+            switch end.timing {
             case .unlimited: nil
-            case .fixed, .sliding: date(deadline)
-            case .wall: Date(timeIntervalSince1970: Double(deadline) / 1_000)
+            case .fixed, .sliding: date(end.deadline)
+            case .wall: Date(timeIntervalSince1970: Double(end.deadline) / 1_000)
             }
         return CacheEntry(
             key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recordedAt: date(record.recorded),
             verifiedAt: date(record.verified), expiresAt: expiresAt,
-            slidingLifetime: timing == .sliding ? .nanoseconds(record.span) : nil,
+            slidingLifetime: end.timing == .sliding ? .nanoseconds(record.span) : nil,
             tags: record.isTagged ? state.pointee.tags.tags(of: entry) : [])
     }
 }

@@ -38,10 +38,10 @@ extension Cache {
         let (shard, slot) = (shard(of: entry), slot(entry))
         var isOver = false
         let isSpared = shard.pointee.lock.withLock { _ in
-            isOver = slot.pointee.isOver(at: moment)
+            isOver = slot.pointee.end.isOver(at: moment)
             // Of the new ones, those hit more than once, as in the authors' own code: a single hit is often the second half of one use.
-            guard !isOver, slot.pointee.frequency > (isSmall ? 1 : 0) else { return false }
-            slot.pointee.frequency = isSmall ? 0 : slot.pointee.frequency - 1
+            guard !isOver, slot.pointee.end.frequency > (isSmall ? 1 : 0) else { return false }
+            slot.pointee.end.frequency = isSmall ? 0 : slot.pointee.end.frequency - 1
             return true
         }
         if isSpared {

@@ -15,7 +15,7 @@ extension Cache {
                     isLoading: isLoading, recordedAt: nil, verifiedAt: nil, expiresAt: nil, tags: [], at: at)
             }
             let (about, slot) = (describe(entry, now, wall), slot(entry))
-            let frequency = shard(of: entry).pointee.lock.withLock { _ in Int(slot.pointee.frequency) }
+            let frequency = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end.frequency }
             let place: CacheExplanation.Place? =
                 switch record(entry).pointee.place {
                 case .small: .small

@@ -15,8 +15,7 @@ extension Cache {
     public func value(forKey key: Key) -> Value? {
         let hash = key.hashValue
         let shard = shard(ofHash: hash)
-        var timing = Timing.unlimited
-        var deadline = Int64.max
+        var end = EntryEnd(.unlimited, .max)
         let value: Value? = shard.pointee.lock.withLock { _ in
             let number = shard.pointee.find(key, hash)
             guard number >= 0 else {
@@ -25,13 +24,12 @@ extension Cache {
             }
             shard.pointee.hits &+= 1
             let slot = shard.pointee.slot(number)
-            if slot.pointee.frequency < 3 { slot.pointee.frequency += 1 }
-            timing = slot.pointee.timing
-            deadline = slot.pointee.deadline
+            end = slot.pointee.end
+            slot.pointee.end.countHit()
             return slot.pointee.value
         }
-        if timing == .unlimited || (timing == .fixed && uptime() < deadline) { return value }
-        return settle(value, key, hash, timing, deadline)
+        if end.timing == .unlimited || (end.timing == .fixed && uptime() < end.deadline) { return value }
+        return settle(value, key, hash, end)
     }
 
     /// Looks without counting a hit or a miss, and without keeping the entry any longer. O(1).
@@ -39,17 +37,15 @@ extension Cache {
     public func peek(_ key: Key) -> Value? {
         let hash = key.hashValue
         let shard = shard(ofHash: hash)
-        var timing = Timing.unlimited
-        var deadline = Int64.max
+        var end = EntryEnd(.unlimited, .max)
         let value: Value? = shard.pointee.lock.withLock { _ in
             let number = shard.pointee.find(key, hash)
             guard number >= 0 else { return nil }
             let slot = shard.pointee.slot(number)
-            timing = slot.pointee.timing
-            deadline = slot.pointee.deadline
+            end = slot.pointee.end
             return slot.pointee.value
         }
-        return isOver(timing, deadline) ? nil : value
+        return isOver(end) ? nil : value
     }
 
     /// Whether a key holds a value whose lifetime is not over, without counting a hit or a miss. O(1).
@@ -58,19 +54,19 @@ extension Cache {
 
     /// Whether the lifetime of an entry is over. An injected clock is called, so no lock may be held.
     @inlinable
-    func isOver(_ timing: Timing, _ deadline: Int64) -> Bool {
-        switch timing {
+    func isOver(_ end: EntryEnd) -> Bool {
+        switch end.timing {
         case .unlimited: false
-        case .fixed, .sliding: deadline <= uptime()
-        case .wall: deadline <= clock.wall()
+        case .fixed, .sliding: end.deadline <= uptime()
+        case .wall: end.deadline <= clock.wall()
         }
     }
 
     /// The rest of a read whose entry has a sliding lifetime, one by the wall clock, or one that is over.
     @usableFromInline
-    func settle(_ value: Value?, _ key: Key, _ hash: Int, _ timing: Timing, _ deadline: Int64) -> Value? {
-        guard isOver(timing, deadline) else {
-            if timing == .sliding { slide(key, hash, at: uptime()) }
+    func settle(_ value: Value?, _ key: Key, _ hash: Int, _ end: EntryEnd) -> Value? {
+        guard isOver(end) else {
+            if end.timing == .sliding { slide(key, hash, at: uptime()) }
             return value
         }
         let shard = shard(ofHash: hash)
@@ -91,9 +87,9 @@ extension Cache {
         let shard = shard(ofHash: hash)
         shard.pointee.lock.withLock { _ in
             let number = shard.pointee.find(key, hash)
-            guard number >= 0, shard.pointee.slot(number).pointee.timing == .sliding else { return }
-            let slot = shard.pointee.slot(number)
-            slot.pointee.deadline = max(slot.pointee.deadline, now.saturatingAdd(shard.pointee.record(number).pointee.span))
+            guard number >= 0, shard.pointee.slot(number).pointee.end.timing == .sliding else { return }
+            let (slot, span) = (shard.pointee.slot(number), shard.pointee.record(number).pointee.span)
+            slot.pointee.end.set(.sliding, max(slot.pointee.end.deadline, now.saturatingAdd(span)))
         }
     }
 
@@ -101,7 +97,7 @@ extension Cache {
     @inlinable
     func isOver(_ entry: EntryReference, at moment: Moment) -> Bool {
         let slot = slot(entry)
-        return shard(of: entry).pointee.lock.withLock { _ in slot.pointee.isOver(at: moment) }
+        return shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end.isOver(at: moment) }
     }
 
     /// The keys that hold a value whose lifetime is not over; from the newest of each queue to its oldest. O(count).

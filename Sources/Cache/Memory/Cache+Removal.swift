@@ -163,10 +163,12 @@ extension Cache {
             state.pointee.sweep.slot += 1
             guard record(entry).pointee.place != .free else { continue }
             let slot = slot(entry)
-            let (timing, deadline, isOver) = shard(of: entry).pointee.lock.withLock { _ in
-                (slot.pointee.timing, slot.pointee.deadline, slot.pointee.isOver(at: moment))
+            let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
+            if end.isOver(at: moment) {
+                remove(entry, .expired, &leaving)
+            } else {
+                state.pointee.sweep.note(end.timing, end.deadline)
             }
-            if isOver { remove(entry, .expired, &leaving) } else { state.pointee.sweep.note(timing, deadline) }
         }
     }
 }

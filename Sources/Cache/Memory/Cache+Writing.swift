@@ -133,10 +133,9 @@ extension Cache {
         var old = value
         var isOver = false
         shard(of: entry).pointee.lock.withLock { _ in
-            isOver = slot.pointee.isOver(at: moment)
+            isOver = slot.pointee.end.isOver(at: moment)
             swap(&old, &slot.pointee.value)
-            slot.pointee.deadline = term.deadline
-            slot.pointee.timing = term.timing
+            slot.pointee.end.set(term.timing, term.deadline)
             record.pointee.span = term.span
         }
         record.pointee.cost = cost

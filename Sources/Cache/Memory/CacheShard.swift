@@ -4,27 +4,8 @@ public import Synchronization
 ///
 /// Index and keys change only while both this lock and the cache's write lock are held, so either is enough to look. The index is open
 /// addressing with linear probing: a cell holds half of the key's hash, which is its home as well, and the number of the entry's slot.
-/// Slots are in pages that never move, so that growing copies nothing but the index.
 @usableFromInline
 struct CacheShard<Key: Hashable, Value>: ~Copyable {
-    @usableFromInline
-    struct Page {
-        @usableFromInline let slots: UnsafeMutablePointer<CacheSlot<Key, Value>>
-        @usableFromInline let records: UnsafeMutablePointer<SlotRecord>
-
-        @inlinable
-        init(capacity: Int) {
-            slots = .allocate(capacity: capacity)
-            records = .allocate(capacity: capacity)
-        }
-
-        @inlinable
-        func deallocate() {
-            slots.deallocate()
-            records.deallocate()
-        }
-    }
-
     @usableFromInline let lock = Mutex<Void>(())
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
@@ -32,43 +13,36 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var cells: UnsafeMutablePointer<UInt64>
     /// The number of cells, a power of two, less one.
     @usableFromInline var mask: Int
-    @usableFromInline var pages: UnsafeMutablePointer<Page>
+    @usableFromInline var slots: UnsafeMutablePointer<CacheSlot<Key, Value>>
+    @usableFromInline var records: UnsafeMutablePointer<SlotRecord>
     @usableFromInline var count = 0
     /// How many slots were ever used: those beyond are in no list of free ones.
     @usableFromInline var usedSlots = 0
     @usableFromInline var capacity = 0
     @usableFromInline var firstFree = UInt32.max
 
-    @inlinable static var pageShift: Int { 8 }
-    @inlinable static var pageSize: Int { 1 << pageShift }
-
     @inlinable
     init() {
         cells = .allocate(capacity: 8)
         cells.initialize(repeating: 0, count: 8)
         mask = 7
-        pages = .allocate(capacity: 1)
+        slots = Self.allocateSlots(0)
+        records = .allocate(capacity: 0)
     }
 
     @inlinable
     deinit {
         for number in 0..<usedSlots where record(number).pointee.place != .free { slot(number).deinitialize(count: 1) }
-        for page in 0..<pageCount { pages[page].deallocate() }
-        pages.deallocate()
+        UnsafeMutableRawPointer(slots).deallocate()
+        records.deallocate()
         cells.deallocate()
     }
 
-    @inlinable var pageCount: Int { (capacity + Self.pageSize - 1) >> Self.pageShift }
+    @inlinable
+    func slot(_ number: Int) -> UnsafeMutablePointer<CacheSlot<Key, Value>> { slots + number }
 
     @inlinable
-    func slot(_ number: Int) -> UnsafeMutablePointer<CacheSlot<Key, Value>> {
-        pages[number >> Self.pageShift].slots + (number & (Self.pageSize - 1))
-    }
-
-    @inlinable
-    func record(_ number: Int) -> UnsafeMutablePointer<SlotRecord> {
-        pages[number >> Self.pageShift].records + (number & (Self.pageSize - 1))
-    }
+    func record(_ number: Int) -> UnsafeMutablePointer<SlotRecord> { records + number }
 
     @inlinable
     static func tag(_ hash: Int) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
@@ -85,7 +59,7 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
                 let number = Int(cell & 0xFFFF_FFFF) - 1
                 if slot(number).pointee.key == key { return number }
             }
-            position = (position + 1) & mask
+            position = (position &+ 1) & mask
         }
     }
 }
@@ -97,7 +71,7 @@ extension CacheShard {
         let number = takeSlot()
         slot(number).initialize(to: CacheSlot(key: key, value: value, term: term))
         self.record(number).initialize(to: record)
-        if (count + 1) * 4 > (mask + 1) * 3 { growIndex() }
+        if (count + 1) * 16 > (mask + 1) * 13 { growIndex() }
         count += 1
         Self.place(UInt64(Self.tag(record.hash)) << 32 | UInt64(number + 1), in: cells, mask)
         return number
@@ -128,28 +102,24 @@ extension CacheShard {
         return usedSlots - 1
     }
 
-    /// The first page begins small and doubles; from then on a whole page is added.
+    /// By a quarter, since what is not used counts as well. Slots begin at a cache line.
     @usableFromInline
     mutating func addSlots() {
-        if capacity < Self.pageSize {
-            let page = Page(capacity: max(16, capacity * 2))
-            if capacity > 0 {
-                page.slots.moveInitialize(from: pages[0].slots, count: capacity)
-                page.records.moveInitialize(from: pages[0].records, count: capacity)
-                pages[0].deallocate()
-            }
-            pages.initialize(to: page)
-            capacity = max(16, capacity * 2)
-        } else {
-            let (old, pageCount) = (pages, pageCount)
-            if pageCount & (pageCount - 1) == 0 {
-                pages = .allocate(capacity: pageCount * 2)
-                pages.moveInitialize(from: old, count: pageCount)
-                old.deallocate()
-            }
-            (pages + pageCount).initialize(to: Page(capacity: Self.pageSize))
-            capacity += Self.pageSize
-        }
+        let (oldSlots, oldRecords) = (slots, records)
+        capacity = max(8, capacity + capacity / 4)
+        slots = Self.allocateSlots(capacity)
+        slots.moveInitialize(from: oldSlots, count: usedSlots)
+        records = .allocate(capacity: capacity)
+        records.moveInitialize(from: oldRecords, count: usedSlots)
+        UnsafeMutableRawPointer(oldSlots).deallocate()
+        oldRecords.deallocate()
+    }
+
+    @inlinable
+    static func allocateSlots(_ capacity: Int) -> UnsafeMutablePointer<CacheSlot<Key, Value>> {
+        let alignment = max(64, MemoryLayout<CacheSlot<Key, Value>>.alignment)
+        return UnsafeMutableRawPointer.allocate(byteCount: capacity * MemoryLayout<CacheSlot<Key, Value>>.stride, alignment: alignment)
+            .bindMemory(to: CacheSlot<Key, Value>.self, capacity: capacity)
     }
 
     @usableFromInline

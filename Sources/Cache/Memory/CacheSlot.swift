@@ -3,21 +3,44 @@
 struct CacheSlot<Key, Value> {
     @usableFromInline let key: Key
     @usableFromInline var value: Value
-    /// When it is over, in nanoseconds of the uptime clock, or for ``Timing/wall`` in milliseconds of the wall clock.
-    @usableFromInline var deadline: Int64
-    /// Hits since it came in or was spared, 0 … 3.
-    @usableFromInline var frequency: UInt8 = 0
-    @usableFromInline var timing: Timing
+    @usableFromInline var end: EntryEnd
 
     @inlinable
     init(key: Key, value: Value, term: Term) {
         self.key = key
         self.value = value
-        deadline = term.deadline
-        timing = term.timing
+        end = EntryEnd(term.timing, term.deadline)
+    }
+}
+
+/// When an entry is over and how often it was hit, in 8 bytes, so that a slot with a `String` and a word takes half a cache line.
+@usableFromInline
+struct EntryEnd: Sendable {
+    /// The deadline but for its last four bits, then two of ``timing`` and two of ``frequency``.
+    @usableFromInline var bits: Int64
+
+    @inlinable
+    init(_ timing: Timing, _ deadline: Int64) { bits = deadline & ~15 | Int64(timing.rawValue) << 2 }
+
+    @inlinable var timing: Timing { Timing(rawValue: UInt8(truncatingIfNeeded: bits >> 2) & 3) ?? .unlimited }
+
+    /// When it is over, in nanoseconds of the uptime clock, or for ``Timing/wall`` in milliseconds of the wall clock; up to 15 too early.
+    @inlinable var deadline: Int64 { bits & ~15 }
+
+    /// Hits since it came in or was spared, 0 … 3.
+    @inlinable var frequency: Int {
+        get { Int(bits & 3) }
+        set { bits = bits & ~3 | Int64(newValue) }
     }
 
-    /// Whether its lifetime was over at a moment.
+    @inlinable
+    mutating func countHit() { if bits & 3 != 3 { bits += 1 } }
+
+    /// Another end; the hits stay.
+    @inlinable
+    mutating func set(_ timing: Timing, _ deadline: Int64) { bits = EntryEnd(timing, deadline).bits | bits & 3 }
+
+    /// Whether it was over at a moment.
     @inlinable
     func isOver(at moment: Moment) -> Bool {
         switch timing {
