@@ -101,7 +101,7 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite",
+                "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
