@@ -1,15 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// LRUCache is measured beside ours where LRUCACHE_PATH names a checkout of nicklockwood/LRUCache; no line of it is needed otherwise.
+let lruCache = Context.environment["LRUCACHE_PATH"]
+let lruCachePackage: [Package.Dependency] = lruCache.map { [.package(name: "LRUCache", path: $0)] } ?? []
+let lruCacheProduct: [Target.Dependency] = lruCache == nil ? [] : [.product(name: "LRUCache", package: "LRUCache")]
+let lruCacheFlag: [SwiftSetting] = lruCache == nil ? [] : [.define("LRUCACHE")]
+
 // A package of its own, so that what the measurements need is nobody else's dependency.
 let package = Package(
     name: "freshet-benchmarks",
     dependencies: [
         .package(name: "freshet", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    ],
+    ] + lruCachePackage,
     targets: [
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "FreshetBench",
             dependencies: [
@@ -19,6 +26,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        .executableTarget(
+            name: "CacheBench",
+            dependencies: [
+                "CMalloc",
+                .product(name: "FreshetCache", package: "freshet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + lruCacheProduct,
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)] + lruCacheFlag
         ),
     ]
 )
