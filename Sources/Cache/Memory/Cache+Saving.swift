@@ -1,0 +1,114 @@
+internal import FoundationEssentials
+internal import Synchronization
+
+extension Cache: Encodable where Key: Codable, Value: Codable {
+    /// Writes the entries whose lifetime is not over, and the limits; not the pins. O(count).
+    public func encode(to encoder: any Encoder) throws { try saved().encode(to: encoder) }
+
+    /// Writes the entries whose lifetime is not over, and the limits, to a file, as JSON; not the pins. It waits for the disk. O(count).
+    ///
+    /// A file of that name is replaced at once or not at all, whatever happens meanwhile.
+    ///
+    /// - Throws: ``CacheError/cannotEncode(reason:)`` or ``CacheError/cannotWrite(path:reason:)``.
+    public func save(to path: String) throws(CacheError) {
+        let bytes: Data
+        do { bytes = try JSONEncoder().encode(saved()) } catch { throw .cannotEncode(reason: "\(error)") }
+        try WholeFile(path: path).replace(with: Array(bytes))
+    }
+
+    private func saved() -> SavedCache<Key, Value> {
+        let (now, wall) = (uptime(), clock.wall())
+        let moment = Moment(uptime: now, wall: wall)
+        return writeLock.withLock { _ in
+            SavedCache(
+                version: SavedCache<Key, Value>.currentVersion, costLimit: state.pointee.costLimit, countLimit: state.pointee.countLimit,
+                entries: entries().reversed().filter { !isOver($0, at: moment) }.map { saved($0, now, wall) })
+        }
+    }
+
+    /// Takes the write lock to call.
+    private func saved(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> SavedCache<Key, Value>.Entry {
+        let (slot, record) = (slot(entry), record(entry).pointee)
+        let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
+        func date(_ uptime: Int64) -> Int64 { wall.saturatingAdd((uptime &- now) / 1_000_000) }
+        let expires: Int64? =
+            switch end.timing {
+            case .unlimited: nil
+            case .fixed, .sliding: date(end.deadline)
+            case .wall: end.deadline
+            }
+        return SavedCache.Entry(
+            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recorded: date(record.recorded),
+            verified: date(record.verified), expires: expires, sliding: end.timing == .sliding ? record.span : nil,
+            endsByWall: end.timing == .wall, isInMain: record.place != .small,
+            tags: record.isTagged ? state.pointee.tags.tags(of: entry).sorted() : [])
+    }
+}
+
+extension Cache: Decodable where Key: Codable, Value: Codable {
+    /// A cache as it was encoded, but for what is over by now; with the machine's clock and the standard lifetime for what comes.
+    public convenience init(from decoder: any Decoder) throws {
+        let saved = try SavedCache<Key, Value>(from: decoder)
+        guard saved.version == SavedCache<Key, Value>.currentVersion else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a cache of version \(saved.version); this reads 1"))
+        }
+        self.init(costLimit: saved.costLimit, countLimit: saved.countLimit)
+        restore(saved.entries)
+    }
+
+    /// A cache as it was saved, but for what is over by now. It waits for the disk. O(count).
+    ///
+    /// - Parameters:
+    ///   - path: what ``save(to:)`` wrote.
+    ///   - costLimit: nil for the one that was saved.
+    ///   - countLimit: nil for the one that was saved.
+    ///   - lifetime: how long a value that is stored from now on is given out unless its write says otherwise.
+    ///   - clock: where it takes its time from.
+    ///   - shards: as for a new one.
+    /// - Throws: ``CacheError/cannotRead(path:reason:)``, or ``CacheError/notACache(path:reason:)`` for a file that holds none of this kind.
+    public convenience init(
+        contentsOf path: String, costLimit: Int? = nil, countLimit: Int? = nil, lifetime: Lifetime = .standard, clock: CacheClock = .system,
+        shards: Int? = nil
+    ) throws(CacheError) {
+        let bytes = try WholeFile(path: path).content()
+        let saved: SavedCache<Key, Value>
+        do {
+            saved = try JSONDecoder().decode(SavedCache<Key, Value>.self, from: Data(bytes))
+        } catch {
+            throw .notACache(path: path, reason: "\(error)")
+        }
+        guard saved.version == SavedCache<Key, Value>.currentVersion else {
+            throw .notACache(path: path, reason: "it is of version \(saved.version), and this reads 1")
+        }
+        self.init(
+            costLimit: costLimit ?? saved.costLimit, countLimit: countLimit ?? saved.countLimit, lifetime: lifetime, clock: clock,
+            shards: shards)
+        restore(saved.entries)
+    }
+
+    private func restore(_ entries: [SavedCache<Key, Value>.Entry]) {
+        if entries.contains(where: \.endsByWall) { usesWall.store(true, ordering: .relaxed) }
+        let (now, wall) = (uptime(), clock.wall())
+        let moment = Moment(uptime: now, wall: wall)
+        func instant(_ date: Int64) -> Int64 {
+            let (milliseconds, overflow) = date.subtractingReportingOverflow(wall)
+            let (nanoseconds, isFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+            return overflow || isFar ? (date > wall ? .max : .min) : now.saturatingAdd(nanoseconds)
+        }
+        for entry in entries where entry.expires.map({ $0 > wall }) ?? true {
+            let timing: Timing = entry.expires == nil ? .unlimited : entry.endsByWall ? .wall : entry.sliding == nil ? .fixed : .sliding
+            let deadline = entry.expires.map { entry.endsByWall ? $0 : instant($0) } ?? .max
+            let term = Term(start: instant(entry.recorded), timing: timing, deadline: deadline, span: entry.sliding ?? 0)
+            let hash = entry.key.hashValue
+            write { leaving in
+                guard store(entry.value, entry.key, hash, max(1, entry.cost), term, Set(entry.tags), moment, &leaving) else { return }
+                let stored = find(entry.key, hash)
+                record(stored).pointee.verified = instant(entry.verified)
+                guard entry.isInMain, record(stored).pointee.place == .small else { return }
+                unlink(stored)
+                link(stored, .main)
+            }
+        }
+    }
+}
