@@ -66,7 +66,7 @@ extension Transfer {
         // Without this libcurl would hold back a long body for a second, waiting for 100 Continue; and it would name a form as the type.
         var lines = ["Expect:"]
         if request.body != nil, request.fields[.contentType] == nil { lines.append("Content-Type:") }
-        lines.append("User-Agent: \(configuration.userAgent)")
+        if request.fields[.userAgent] == nil { lines.append("User-Agent: \(configuration.userAgent)") }
         // "Name;" is libcurl's spelling of a field that is present and empty.
         for field in request.fields { lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)") }
         for line in lines {

@@ -21,6 +21,8 @@ final class Transfer {
 
     private var fields: HTTPFields = [:]
     private var headerSize = 0
+    /// Whether the header has ended: libcurl hands over what comes after the content likewise.
+    private var isHeaderComplete = false
     private var body: [UInt8] = []
     /// Why a callback refused to go on, which libcurl itself can only call a write error.
     private var refusal: TransportError?
@@ -63,7 +65,14 @@ final class Transfer {
         }
         if line.starts(with: "HTTP/".utf8) {
             fields = [:]
+            isHeaderComplete = false
             body.removeAll(keepingCapacity: true)
+            return true
+        }
+        // Trailers say nothing that the header may (RFC 9110 §6.5.1).
+        guard !isHeaderComplete else { return true }
+        if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
+            isHeaderComplete = true
             return true
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),

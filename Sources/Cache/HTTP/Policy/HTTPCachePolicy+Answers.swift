@@ -6,6 +6,8 @@ package enum HTTPCacheAnswer: Hashable, Sendable {
     case store(StoredHTTPResponse)
     /// Give out what is stored with its new fields, and keep those.
     case freshen(StoredHTTPResponse)
+    /// Give out what is stored with its new fields, for the last time: these forbid to keep it.
+    case confirmAndRemove(StoredHTTPResponse)
     /// Give it out, and keep the new fields of what is stored: it answered a `HEAD`.
     case passAndFreshen(StoredHTTPResponse)
     /// Give out what is stored although it is stale.
@@ -31,7 +33,9 @@ extension HTTPCachePolicy {
         let status = response.status.code
         if status == 304, isConditional, let stored {
             guard stored.isConfirmed(by: response) else { return .repeatWithoutConditions }
-            return .freshen(stored.freshened(by: response.headerFields, requestTime: requestTime, responseTime: responseTime))
+            let new = stored.freshened(by: response.headerFields, requestTime: requestTime, responseTime: responseTime)
+            let control = CacheControl(new.fields)
+            return control.has("no-store") && !control.has("must-understand") ? .confirmAndRemove(new) : .freshen(new)
         }
         if Self.isOriginFailure(status), let stored, request.method == .get || request.method == .head,
             let reason = staleOnError(stored, for: request, error: "status \(status)", now: responseTime)

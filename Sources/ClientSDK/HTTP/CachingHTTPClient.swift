@@ -1,0 +1,176 @@
+public import FreshetCache
+public import HTTPTypes
+public import Logging
+internal import Synchronization
+
+/// Sends HTTP requests over libcurl, through a private cache by RFC 9111: what `URLCache` should do.
+///
+/// ```swift
+/// let client = try CachingHTTPClient(store: store)
+/// let page = try await client.data(from: "https://example.org/")
+/// print(page.body.count, page.source, page.reason)
+/// ```
+///
+/// - What is fresh is given out without asking; what is stale is confirmed by its `ETag` or `Last-Modified`. A response says where it came
+///   from and why.
+/// - The same `GET` or `HEAD` under way is joined. A caller that is cancelled harms nobody; the request ends when the last has gone.
+/// - Redirects are followed here and not by libcurl: each is a response of its own, kept and validated for itself, and what is kept at
+///   a URL is what that URL answered.
+///
+/// All members may be called from any thread. Connections stay open until the last reference goes, or ``shutdown()``.
+public final class CachingHTTPClient: Sendable {
+    /// What holds for all requests of a client.
+    public struct Configuration: Sendable {
+        /// What the standards leave to the cache.
+        public var policy = HTTPCachePolicy()
+        /// The time for a response to be complete, connecting included; for each redirect anew.
+        public var timeout = Duration.seconds(30)
+        /// The time for a connection, TLS included.
+        public var connectTimeout = Duration.seconds(10)
+        /// The most bytes that a response's content may have, kept or not; from 1.
+        public var maximumContentSize = 64 << 20
+        /// The most redirects that are followed; with 0 they are given out as they are.
+        public var maximumRedirects = 20
+        /// The most connections to one host.
+        public var maximumConnections = 8
+        /// Sent as `User-Agent` where a request has none.
+        public var userAgent = "freshet"
+        /// Where the time comes from.
+        public var clock = CacheClock.system
+        /// Told of stores that fail and of background requests that do.
+        public var logger = Logger(label: "freshet.http")
+
+        /// The usual settings.
+        public init() {}
+    }
+
+    let configuration: Configuration
+    let transport: CurlTransport
+    let repository: ResponseRepository
+    let flights = FlightTable()
+    let turns = KeyedTurns<HTTPURL>()
+    let counts = Mutex(HTTPClientStatistics())
+
+    /// - Parameters:
+    ///   - store: where responses are kept; several clients may share one.
+    /// - Throws: ``HTTPClientError/failed(code:_:)`` when neither memory nor a thread can be had.
+    public init(store: any HTTPCacheStore, configuration: Configuration = Configuration()) throws(HTTPClientError) {
+        self.configuration = configuration
+        repository = ResponseRepository(store: store, logger: configuration.logger)
+        var transport = CurlTransport.Configuration()
+        transport.connectTimeout = configuration.connectTimeout
+        transport.maximumConnections = max(1, configuration.maximumConnections)
+        transport.userAgent = configuration.userAgent
+        do {
+            self.transport = try CurlTransport(transport)
+        } catch {
+            throw HTTPClientError(error, timeout: configuration.connectTimeout)
+        }
+    }
+
+    /// What this client has done so far.
+    public var statistics: HTTPClientStatistics { counts.withLock { $0 } }
+
+    /// Gets a URL.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute `http` or `https` URL, percent-encoded; a fragment is left out.
+    ///   - fields: sent along; `Accept: */*` and `User-Agent` are added where they are missing.
+    ///   - mode: whether to heed what is stored.
+    /// - Throws: as ``data(for:body:mode:)``.
+    public func data(
+        from url: String, fields: HTTPFields = [:], mode: HTTPCacheMode = .standard
+    ) async throws -> CachedHTTPResponse {
+        guard let url = HTTPURL(url) else { throw HTTPClientError.invalidRequest(Self.rule(for: url)) }
+        return try await data(
+            for: HTTPRequest(method: .get, scheme: url.scheme, authority: url.authority, path: url.target, headerFields: fields), mode: mode
+        )
+    }
+
+    /// Sends a request and gives its response, whatever the status; redirects are followed.
+    ///
+    /// Responses to `GET` are kept and served as their fields and the request's say, and answer `HEAD` too. A request of another method that
+    /// succeeds removes what it has outdated before this returns.
+    ///
+    /// - Parameters:
+    ///   - request: with scheme, authority and path. Its `Cache-Control` is heeded; one with conditions or a `Range` of its own goes to
+    ///     the origin as it is.
+    ///   - body: the content to send; `nil` for none.
+    ///   - mode: whether to heed what is stored, for each redirect too.
+    /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled.
+    public func data(
+        for request: HTTPRequest, body: [UInt8]? = nil, mode: HTTPCacheMode = .standard
+    ) async throws -> CachedHTTPResponse {
+        var hop = try hop(for: request, body)
+        var redirects: [CachedHTTPResponse.Hop] = []
+        while true {
+            var result = try await exchange(hop, mode)
+            guard configuration.maximumRedirects > 0, let next = try hop.following(result.response) else {
+                result.redirects = redirects
+                return result
+            }
+            redirects.append(CachedHTTPResponse.Hop(url: result.url, status: result.status, source: result.source))
+            guard redirects.count <= configuration.maximumRedirects else {
+                throw HTTPClientError.tooManyRedirects(limit: configuration.maximumRedirects, last: next.url.description)
+            }
+            hop = next
+        }
+    }
+
+    /// Says how a request would be served now, and why, without sending or changing anything.
+    ///
+    /// - Throws: ``HTTPClientError/invalidRequest(_:)``.
+    public func explain(_ request: HTTPRequest, mode: HTTPCacheMode = .standard) async throws -> String {
+        let hop = try hop(for: request, nil)
+        let stored = await repository.response(for: hop.request, at: hop.url)
+        let decision = configuration.policy.decision(for: hop.request, stored: stored, mode: mode, now: configuration.clock.wall())
+        return switch decision {
+        case .serve(let reason): "from the cache: \(reason)"
+        case .serveAndRevalidate(_, let reason): "from the cache: \(reason)"
+        case .load(let conditions, let reason) where conditions.isEmpty: "from the origin: \(reason)"
+        case .load(_, let reason): "validated by the origin: \(reason)"
+        case .unavailable(let reason): "not at all, since the network is not allowed: \(reason)"
+        }
+    }
+
+    /// Forgets all that is kept of a URL; answers to it that are under way will not be kept either.
+    ///
+    /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.
+    public func remove(_ url: String) async throws {
+        guard let parsed = HTTPURL(url) else { throw HTTPClientError.invalidRequest(Self.rule(for: url)) }
+        try await outdate(parsed)
+    }
+
+    /// Forgets everything, as on log-out; answers that are under way will not be kept either.
+    ///
+    /// - Throws: the store's error.
+    public func removeAll() async throws {
+        flights.outdate(nil)
+        // Whoever began to write before that writes before all is removed; who comes later sees that it is outdated.
+        await turns.finish()
+        try await repository.store.removeAll()
+    }
+
+    /// Waits until the background requests of `stale-while-revalidate` that are under way have ended.
+    public func finishRevalidations() async { await flights.finishKept() }
+
+    /// Ends all requests with ``HTTPClientError/stopped`` and closes the connections. What is stored stays.
+    public func shutdown() { transport.shutdown() }
+
+    private func hop(for request: HTTPRequest, _ body: [UInt8]?) throws(HTTPClientError) -> HTTPHop {
+        guard let url = HTTPURL(request) else {
+            throw .invalidRequest(Self.rule(for: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"))
+        }
+        var request = request
+        request.scheme = url.scheme
+        request.authority = url.authority
+        request.path = url.target
+        if request.headerFields[.accept] == nil { request.headerFields[.accept] = "*/*" }
+        if request.headerFields[.userAgent] == nil { request.headerFields[.userAgent] = configuration.userAgent }
+        return HTTPHop(request: request, url: url, body: body)
+    }
+
+    private static func rule(for url: String) -> String {
+        "\"\(url)\" is no absolute http or https URL of visible ASCII without a user's name: percent-encode it, put credentials into Authorization"
+    }
+}

@@ -1,0 +1,156 @@
+internal import FreshetCache
+internal import HTTPTypes
+internal import Synchronization
+
+/// The requests under way, so that those who ask for the same share one. Safe from any thread; nothing is resumed under its lock.
+///
+/// Whoever takes part in a flight waits for it by itself: one that is cancelled leaves, and the others go on. When the last has left, the
+/// flight is cancelled, unless it is kept for the cache's own sake.
+final class FlightTable: Sendable {
+    /// What makes two requests the same.
+    struct Key: Hashable, Sendable {
+        let request: HTTPRequest
+        let mode: HTTPCacheMode
+    }
+
+    typealias Outcome = Result<CachedHTTPResponse, any Error>
+
+    private struct Flight {
+        let key: Key?
+        let url: HTTPURL
+        /// Those who take part and have not left.
+        var interest: Int
+        var isKept: Bool
+        /// Whether its response may no longer be stored.
+        var isOutdated = false
+        var outcome: Outcome?
+        var waiters: [UInt64: CheckedContinuation<CachedHTTPResponse, any Error>] = [:]
+        /// Waiters that were cancelled before they began to wait.
+        var gone: Set<UInt64> = []
+        var task: Task<Void, Never>?
+    }
+
+    private struct State {
+        var flights: [UInt64: Flight] = [:]
+        var byKey: [Key: UInt64] = [:]
+        var last: UInt64 = 0
+
+        mutating func number() -> UInt64 {
+            last += 1
+            return last
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes part in the flight of the key, and starts it where there is none; one without a key is nobody else's.
+    ///
+    /// - Parameters:
+    ///   - isKept: whether it goes on when nobody waits for it. Then the caller does not take part.
+    ///   - body: does the request; it is given the flight's number.
+    /// - Returns: the number, and whether another had started it.
+    func enter(
+        _ key: Key?, url: HTTPURL, isKept: Bool = false, _ body: @escaping @Sendable (UInt64) async throws -> CachedHTTPResponse
+    ) -> (flight: UInt64, wasThere: Bool) {
+        let (id, wasThere) = state.withLock { state in
+            if let key, let id = state.byKey[key], state.flights[id] != nil {
+                if isKept { state.flights[id]?.isKept = true } else { state.flights[id]?.interest += 1 }
+                return (id, true)
+            }
+            let id = state.number()
+            state.flights[id] = Flight(key: key, url: url, interest: isKept ? 0 : 1, isKept: isKept)
+            if let key { state.byKey[key] = id }
+            return (id, false)
+        }
+        guard !wasThere else { return (id, true) }
+        let task = Task {
+            do {
+                finish(id, .success(try await body(id)))
+            } catch {
+                finish(id, .failure(error))
+            }
+        }
+        let isAbandoned = state.withLock { state in
+            state.flights[id]?.task = task
+            return state.flights[id].map { $0.interest == 0 && !$0.isKept } ?? false
+        }
+        if isAbandoned { task.cancel() }
+        return (id, false)
+    }
+
+    /// The outcome of a flight that the caller takes part in, which it leaves with this.
+    ///
+    /// - Throws: what the flight threw, or `CancellationError` when the caller's task is cancelled.
+    func outcome(of id: UInt64) async throws -> CachedHTTPResponse {
+        let waiter = state.withLock { $0.number() }
+        defer { leave(id) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Outcome? = state.withLock { state in
+                    if let outcome = state.flights[id]?.outcome { return outcome }
+                    if state.flights[id]?.gone.remove(waiter) != nil { return .failure(CancellationError()) }
+                    state.flights[id]?.waiters[waiter] = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                let continuation = state.flights[id]?.waiters.removeValue(forKey: waiter)
+                if continuation == nil { state.flights[id]?.gone.insert(waiter) }
+                return continuation
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Keeps the responses of the URL's flights from being stored, and from being shared with those who ask from now on.
+    func outdate(_ url: HTTPURL?) {
+        state.withLock { state in
+            for (id, flight) in state.flights where url == nil || flight.url == url {
+                state.flights[id]?.isOutdated = true
+                if let key = flight.key, state.byKey[key] == id { state.byKey[key] = nil }
+            }
+        }
+    }
+
+    func isOutdated(_ id: UInt64) -> Bool { state.withLock { $0.flights[id]?.isOutdated ?? false } }
+
+    /// Waits for all flights that are kept for the cache's own sake.
+    func finishKept() async {
+        let kept = state.withLock { state in
+            let kept = state.flights.filter { $0.value.isKept && $0.value.outcome == nil }.keys.sorted()
+            for id in kept { state.flights[id]?.interest += 1 }
+            return kept
+        }
+        // Their errors are told where they occur.
+        for id in kept { _ = try? await outcome(of: id) }
+    }
+
+    private func finish(_ id: UInt64, _ outcome: Outcome) {
+        let waiters = state.withLock { state in
+            guard let flight = state.flights[id] else { return [CheckedContinuation<CachedHTTPResponse, any Error>]() }
+            if let key = flight.key, state.byKey[key] == id { state.byKey[key] = nil }
+            if flight.interest == 0 { state.flights[id] = nil }
+            state.flights[id]?.outcome = outcome
+            state.flights[id]?.waiters = [:]
+            return Array(flight.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+
+    private func leave(_ id: UInt64) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            state.flights[id]?.interest -= 1
+            guard let flight = state.flights[id], flight.interest == 0 else { return nil }
+            guard flight.outcome == nil else {
+                state.flights[id] = nil
+                return nil
+            }
+            guard !flight.isKept else { return nil }
+            if let key = flight.key, state.byKey[key] == id { state.byKey[key] = nil }
+            return flight.task
+        }
+        task?.cancel()
+    }
+}

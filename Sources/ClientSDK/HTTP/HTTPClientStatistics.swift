@@ -1,0 +1,41 @@
+internal import FreshetCache
+
+/// What a ``CachingHTTPClient`` has done since it was made. Each redirect counts as a request of its own.
+public struct HTTPClientStatistics: Hashable, Sendable {
+    /// Responses given out from the cache alone.
+    public internal(set) var served = 0
+    /// Those of them that were stale.
+    public internal(set) var servedStale = 0
+    /// Responses given out after the origin confirmed them.
+    public internal(set) var validated = 0
+    /// Responses given out that came from the origin.
+    public internal(set) var fetched = 0
+    /// Requests that shared another's answer; they count above too.
+    public internal(set) var joined = 0
+    /// Requests that found nothing where the network was not allowed.
+    public internal(set) var unavailable = 0
+    /// Requests to the origin that ended without a response.
+    public internal(set) var failed = 0
+    /// Responses stored or freshened.
+    public internal(set) var stored = 0
+    /// Times that the store could not be written.
+    public internal(set) var storeFailures = 0
+
+    /// The share of responses for which no content crossed the network, from 0 to 1; 0 before the first.
+    public var hitRate: Double {
+        let all = served + validated + fetched
+        return all == 0 ? 0 : Double(served + validated) / Double(all)
+    }
+
+    mutating func count(_ response: CachedHTTPResponse) {
+        switch response.source {
+        case .cache:
+            served += 1
+            servedStale += response.isStale ? 1 : 0
+        case .validated: validated += 1
+        case .network: fetched += 1
+        case .none: unavailable += 1
+        }
+        joined += response.wasJoined ? 1 : 0
+    }
+}

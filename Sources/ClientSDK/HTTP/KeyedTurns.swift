@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// Lets those who name the same key go one after the other, in the order in which they came. Safe from any thread.
+final class KeyedTurns<Key: Hashable & Sendable>: Sendable {
+    /// Who waits for each key that is taken.
+    private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
+
+    /// Runs the closure when its turn has come. It must not take the same key again.
+    func perform<Result: Sendable>(
+        for key: Key, _ body: @Sendable () async throws -> Result
+    ) async rethrows -> Result {
+        await withCheckedContinuation { continuation in
+            let isFree = waiting.withLock { waiting in
+                guard waiting[key] != nil else {
+                    waiting[key] = []
+                    return true
+                }
+                waiting[key]?.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        defer { pass(key) }
+        return try await body()
+    }
+
+    /// Waits until all turns that are taken now have ended.
+    func finish() async {
+        for key in waiting.withLock({ Array($0.keys) }) { await perform(for: key) {} }
+    }
+
+    private func pass(_ key: Key) {
+        let next: CheckedContinuation<Void, Never>? = waiting.withLock { waiting in
+            guard let queue = waiting[key], let first = queue.first else {
+                waiting[key] = nil
+                return nil
+            }
+            waiting[key] = Array(queue.dropFirst())
+            return first
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,74 @@
+internal import FreshetCache
+internal import HTTPTypes
+internal import Logging
+
+/// Finds and keeps responses in a store. The callers see to it that nothing writes to one URL at the same time.
+struct ResponseRepository: Sendable {
+    let store: any HTTPCacheStore
+    let logger: Logger
+
+    /// What is kept for a request, or `nil`; a store that fails, and bytes that are no record, count as nothing.
+    func response(for request: HTTPRequest, at url: HTTPURL) async -> StoredHTTPResponse? {
+        switch await record(named: HTTPCacheRecord.name(of: url)) {
+        case .response(let response)?: return fitting(response, request, url)
+        case .variants(let variants)?:
+            for variant in variants where variant.matches(request) {
+                guard case .response(let response)? = await record(named: HTTPCacheRecord.name(of: variant, at: url)) else { continue }
+                if let response = fitting(response, request, url) { return response }
+            }
+            return nil
+        case nil: return nil
+        }
+    }
+
+    /// Keeps a response in place of what was kept for the same request.
+    func keep(_ response: StoredHTTPResponse) async throws {
+        let name = HTTPCacheRecord.name(of: response.url)
+        let old = await variants(named: name)
+        guard response.isSelected else {
+            // It holds for all requests, and is the newest.
+            try await store.store(HTTPCacheRecord.response(response).encoded, named: name)
+            for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url)) }
+            return
+        }
+        let all = [response.selection] + old.filter { $0 != response.selection }
+        // The variant first: a list that names what is not there would do no harm, but nothing would find a variant that is in no list.
+        try await store.store(
+            HTTPCacheRecord.response(response).encoded, named: HTTPCacheRecord.name(of: response.selection, at: response.url))
+        try await store.store(HTTPCacheRecord.variants(Array(all.prefix(HTTPCacheRecord.mostVariants))).encoded, named: name)
+        for variant in all.dropFirst(HTTPCacheRecord.mostVariants) {
+            try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url))
+        }
+    }
+
+    /// Forgets all that is kept of a URL.
+    func remove(_ url: HTTPURL) async throws {
+        let name = HTTPCacheRecord.name(of: url)
+        let old = await variants(named: name)
+        // The list first: without it no variant is found.
+        try await store.remove(named: name)
+        for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: url)) }
+    }
+
+    /// A record under another's name, or for another request, is no answer, whatever brought it there.
+    private func fitting(_ response: StoredHTTPResponse, _ request: HTTPRequest, _ url: HTTPURL) -> StoredHTTPResponse? {
+        response.url == url && response.selection.matches(request) ? response : nil
+    }
+
+    private func variants(named name: String) async -> [VarySelection] {
+        guard case .variants(let variants)? = await record(named: name) else { return [] }
+        return variants
+    }
+
+    private func record(named name: String) async -> HTTPCacheRecord? {
+        do {
+            guard let bytes = try await store.bytes(named: name) else { return nil }
+            let record = HTTPCacheRecord(encoded: bytes)
+            if record == nil { logger.notice("a stored response is damaged and counts as none", metadata: ["name": "\(name)"]) }
+            return record
+        } catch {
+            logger.warning("the store of responses cannot be read", metadata: ["name": "\(name)", "error": "\(error)"])
+            return nil
+        }
+    }
+}
