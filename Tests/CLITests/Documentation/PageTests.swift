@@ -17,7 +17,10 @@ struct PageTests {
         #expect(String(newest.output.1) == Freshet.configuration.version)
     }
 
-    @Test(arguments: ["README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md"])
+    @Test(arguments: [
+        "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md",
+        "docs/http-cache.md",
+    ])
     func linksLeadSomewhere(page: String) throws {
         let folder = Project.folder.appendingPathComponent(page).deletingLastPathComponent()
         for link in try Project.text(of: page).matches(of: /\]\((?<target>[^)#:]+)(#[^)]*)?\)/) {
