@@ -43,9 +43,10 @@ package struct VolatileStore: Sendable {
         }
     }
 
-    /// Takes an entry away for want of room. Keys with rows in the outbox stay.
+    /// Takes an entry away for want of room. Keys with rows in the outbox stay, and so does what the feed could set back.
     package mutating func evict(_ key: RecordKey) {
-        if !rows.values.contains(where: { $0.key == key }) { entries[key] = nil }
+        guard let entry = entries[key], entry.mayBeEvicted(state), !rows.values.contains(where: { $0.key == key }) else { return }
+        entries[key] = nil
     }
 
     /// Whether the operation had an effect.

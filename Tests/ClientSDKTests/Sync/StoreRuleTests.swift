@@ -44,6 +44,21 @@ import Testing
         #expect(evict.applied(to: entry(99, epoch: "b"), of: Scene.key("c/1")) == nil)
     }
 
+    @Test func whatIsKnownBeyondTheCursorIsNotEvictedForRoom() throws {
+        // Given a device at 5 of its second pass
+        var state = SyncState(client: try ClientIdentifier("a"))
+        state.pass = 2
+        state.cursor = Scene.position(5)
+        // Then what a page on its way could set back stays
+        #expect(entry(4, pass: 2).mayBeEvicted(state) && entry(4, asOf: 5, pass: 2).mayBeEvicted(state))
+        #expect(!entry(4, asOf: 6, pass: 2).mayBeEvicted(state) && !entry(6, pass: 1).mayBeEvicted(state))
+        // And of another history what has been verified, since that can only be a later one
+        #expect(entry(9, pass: 1, epoch: "b").mayBeEvicted(state) && !entry(1, pass: 2, epoch: "b").mayBeEvicted(state))
+        // Without a position nothing that was verified may go
+        state.cursor = nil
+        #expect(entry(4, pass: 1).mayBeEvicted(state) && !entry(4, pass: 2).mayBeEvicted(state))
+    }
+
     @Test func onlyIfHeldStoresNothingNew() {
         #expect(EntryOperation.put(entry(4), onlyIfHeld: true).applied(to: nil, of: Scene.key("c/1")) == nil)
         #expect(EntryOperation.put(entry(4), onlyIfHeld: false).applied(to: nil, of: Scene.key("c/1")) == entry(4))

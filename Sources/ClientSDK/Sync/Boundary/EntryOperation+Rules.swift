@@ -11,6 +11,15 @@ extension Entry {
 
     /// Whether news from `position` go beyond what is known of the entry.
     package func isKnownOnly(before position: Cursor) -> Bool { epoch != position.epoch || asOf < position.revision }
+
+    /// Whether the disk may let the entry go for want of room.
+    ///
+    /// One that is known beyond the device's cursor has to stay: a page that is still on its way may hold an older value of its key, and
+    /// nothing but the entry tells that it is older (rule 2).
+    package func mayBeEvicted(_ state: SyncState) -> Bool {
+        guard let cursor = state.cursor, cursor.epoch == epoch else { return pass < state.pass }
+        return asOf <= cursor.revision
+    }
 }
 
 extension EntryOperation {
