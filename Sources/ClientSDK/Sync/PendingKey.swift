@@ -117,7 +117,10 @@ struct PendingKey: Hashable, Sendable {
             if !horizon.covers(position, of: key, base: base) { rows[place].effect = .replayed }
         }
         if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
-        guard frozen == nil else { return [] }
+        if let frozen {
+            absorb(into: frozen)
+            return []
+        }
         var left: [Receipt] = []
         // While a value of ours is shown that has no verdict yet, what was written over it stays with it.
         var isReplaced = false
@@ -132,6 +135,19 @@ struct PendingKey: Hashable, Sendable {
         }
         rows.removeAll { left.contains($0.receipt) }
         return left
+    }
+
+    /// Replays no longer what the record that is shown holds, by verdicts that came since.
+    private mutating func absorb(into frozen: Entry) {
+        var isReplaced = false
+        for (place, row) in rows.enumerated() {
+            switch row.state {
+            case .pending, .merging: isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
+            case .applied where isReplaced, .settled where isReplaced: break
+            case .applied(let position), .settled(let position):
+                if position.epoch == frozen.epoch, frozen.asOf >= position.revision { rows[place].effect = .absorbed }
+            }
+        }
     }
 
     /// What the disk must do to come from `old` to this.

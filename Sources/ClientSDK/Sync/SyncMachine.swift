@@ -104,6 +104,9 @@ package struct SyncMachine: Sendable {
     /// The keys whose views come from the machine rather than from the disk, in order.
     package var overlaidKeys: [RecordKey] { outbox.keys.keys.sorted() }
 
+    /// Whether the disk must keep the key's entry, or that it has none: writes of ours stand on it, on disk or on their way there.
+    package func needs(_ key: RecordKey) -> Bool { outbox.keys[key] != nil || claims[key] != nil }
+
     /// What became of a key lately, oldest first.
     package func story(of key: RecordKey) -> [StoryNote] { story.notes(of: key) }
 

@@ -220,42 +220,6 @@ extension World {
     }
 }
 
-/// What the judges look at for every key of a device, taken once.
-private struct Scene {
-    /// What its machine shows in the disk's place.
-    let views: [Int: KeyView]
-    /// The writes on its disk, in the order in which they were made, and the numbers of their keys.
-    private let rows: [OutboxRow]
-    private let keys: [Int?]
-    /// The keys that have writes under way.
-    let written: Set<Int>
-    /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
-    let past: Observer.Point?
-
-    init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {
-        // Taken once: to ask a class's property is to copy it.
-        let machine = device.machine
-        var views: [Int: KeyView] = [:]
-        if machine.hasOverlay {
-            for key in machine.overlaidKeys {
-                if let number = observer.numbers[key] { views[number] = machine.view(of: key, stored: device.entry(of: key)) }
-            }
-        }
-        self.views = views
-        rows =
-            observer.records[device.number].alive.isEmpty
-            ? [] : device.store.rows.keys.sorted().compactMap { device.store.rows[$0] }
-        keys = rows.map { observer.numbers[$0.key] }
-        written = Set(views.keys).union(keys.compactMap { $0 })
-        let limit = now - patience
-        past = device.phase == .running && limit > device.awakeSince ? observer.position(at: limit) : nil
-    }
-
-    func rows(of key: Int) -> [OutboxRow] {
-        keys.contains(key) ? zip(keys, rows).compactMap { $0 == key ? $1 : nil } : []
-    }
-}
-
 extension OutboxRow {
     /// Where the server applied it, as far as the device knows.
     fileprivate var position: Cursor? {

@@ -41,7 +41,7 @@ extension World {
     }
 
     func evict(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
-        guard device.phase == .running, !device.isCleared, !device.machine.overlaidKeys.contains(key) else { return }
+        guard device.phase == .running, !device.isCleared, !device.machine.needs(key) else { return }
         device.store.evict(key)
         device.durable?.evict(key)
         guard device.store.entries[key] == nil else { return }

@@ -29,11 +29,19 @@ extension World {
         case .drop: return lose(serial, .request)
         case .cut: return push(.reply(message: serial, .failure(.interrupted("the connection broke"))), after: wait)
         case .garble: return push(.reply(message: serial, .garbage("a page of a portal")), after: wait)
-        case .duplicate(let after): push(.request(message: serial), after: wait + after)
-        case .delay(let more): wait += more
+        case .duplicate(let after):
+            push(.request(message: serial), after: wait + after)
+            noteStray(device, arrival: now + wait + after)
+        case .delay(let more):
+            wait += more
+            noteStray(device, arrival: now + wait)
         case nil: break
         }
         push(.request(message: serial), after: wait)
+    }
+
+    private func noteStray(_ device: SimulatedDevice, arrival: Int64) {
+        strays.append((arrival: arrival, hold: Int64(device.settings.hold) * 1_000))
     }
 
     /// An answer sets out from the server.

@@ -68,6 +68,8 @@ final class World {
     var messages: [Message] = []
     var callers: [Token: Caller] = [:]
     var lastToken: Int64 = 0
+    /// When requests arrive that the network delays or doubles, and how long the server may hold them, in milliseconds.
+    var strays: [(arrival: Int64, hold: Int64)] = []
     var lastTimer = 0
     private var lastDraw: (time: Int64, count: UInt64) = (0, 0)
 
