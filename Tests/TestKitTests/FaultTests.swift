@@ -169,7 +169,7 @@ import Testing
         let phone = try await kit.device("phone", following: .held)
         try await kit.notes.set(Note(text: "old"), for: "1")
         try await kit.quiesced()
-        let late = try kit.fault(.delayReply(.milliseconds(100)), on: .records, of: phone)
+        let late = try kit.fault(.delayReply(.seconds(2)), on: .records, of: phone)
         async let read = phone.notes.value(for: "1")
         try await kit.struck(late)
         // When the record changes before the answer has come

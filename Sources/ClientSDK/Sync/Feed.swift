@@ -3,10 +3,12 @@ import FreshetWire
 /// The reader of the feed.
 struct Feed: Sendable {
     var request: RequestID?
-    /// Whether the request may be held by the server, since nothing was left when it was sent.
-    var isPolling = false
     /// Whether nothing was left at the last answer, and no gap has been since.
     var isCaughtUp = false
+    /// Whether the request may be held by the server, since nothing was left when it was sent.
+    var isPolling = false
+    /// When the last answer was still true for certain, in milliseconds of uptime; it may have been on its way for long.
+    var trueAt: Int64 = 0
     /// The position at which nothing was left; `nil` until that is so, in this life of the process.
     var complete: Cursor?
     /// A page is on its way to the disk.

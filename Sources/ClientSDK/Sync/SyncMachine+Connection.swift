@@ -25,7 +25,7 @@ extension SyncMachine {
             return reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)")
         }
         switch request.purpose {
-        case .feed(let since, let isPoll): takeFeedReply(reply, request, since: since, isPoll: isPoll)
+        case .feed(let since, let wait): takeFeedReply(reply, request, since: since, wait: wait)
         case .writes(let numbers): takeWriteReply(reply, request, numbers)
         case .clientStatus: takeClientReply(reply, request)
         case .fetch(let keys): takeFetchReply(reply, request, keys)

@@ -64,7 +64,8 @@ package struct SyncMachine: Sendable {
     /// A request under way.
     struct Outstanding: Hashable, Sendable {
         enum Purpose: Hashable, Sendable {
-            case feed(since: Since, isPoll: Bool)
+            /// The server may hold the answer for `wait` seconds; 0 where it may not.
+            case feed(since: Since, wait: Int)
             case writes(ClosedRange<Int64>)
             case clientStatus
             case fetch([RecordKey])

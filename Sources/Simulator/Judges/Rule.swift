@@ -16,7 +16,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case overlayThenBase
     /// A key is marked pending exactly while a write to it has no verdict.
     case pendingMeansPending
-    /// What a device calls live is not older than hold and grace.
+    /// What a device calls live is not older than hold and twice the grace.
     case noSilentStaleness
     /// Every value was written, and no change is skipped.
     case nothingInvented

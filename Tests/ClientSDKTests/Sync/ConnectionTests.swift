@@ -22,6 +22,38 @@ import Testing
         #expect(scene.wait == 0, "it catches up before it waits")
     }
 
+    @Test func whatAnAnswerTookBeyondTheGraceIsTakenFromTheNextWait() {
+        // Given a poll whose answer comes late: it may have been true when the poll was sent, and no later
+        var scene = Scene.live()
+        scene.device.uptime += 18_000
+        // When
+        scene.page([], to: 11)
+        // Then of the 25 seconds 8 are gone
+        #expect(scene.wait == 17 && scene.device.status?.connection == .live)
+        // When that poll is held to its end, as an answer without news says
+        scene.device.uptime += 17_500
+        scene.replyToFeed(.quiet(Scene.position(11)))
+        // Then the next one may wait for as long as ever
+        #expect(scene.wait == 25)
+        // When an answer within the grace comes
+        scene.device.uptime += 10_000
+        scene.page([], to: 12)
+        #expect(scene.wait == 25)
+    }
+
+    @Test func anAnswerOlderThanHoldAndGraceIsNoReasonToWait() {
+        // Given
+        var scene = Scene.live()
+        scene.device.uptime += 34_500
+        // When
+        scene.page([], to: 11)
+        // Then
+        #expect(scene.wait == 0 && scene.device.status?.connection == .catchingUp)
+        // When
+        scene.page([], to: 11)
+        #expect(scene.wait == 25 && scene.device.status?.connection == .live)
+    }
+
     @Test func aReplyAfterTheWatchdogIsIgnored() {
         // Given
         var scene = Scene.live()
