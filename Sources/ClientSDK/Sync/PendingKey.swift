@@ -49,7 +49,10 @@ struct PendingKey: Hashable, Sendable {
     mutating func apply(_ operation: EntryOperation, certainty: Certainty? = nil, _ horizon: Horizon) {
         let updated = operation.applied(to: base, of: key)
         defer { base = updated }
-        if let certainty { return apply(certainty, updated) }
+        if let certainty {
+            apply(certainty, updated)
+            if certainty.isExact { return }
+        }
         guard updated?.revision != base?.revision || updated?.epoch != base?.epoch else { return }
         guard updated != nil else { return forgetBase() }
         if let base, base.epoch != updated?.epoch {
@@ -77,7 +80,7 @@ struct PendingKey: Hashable, Sendable {
 
     private mutating func apply(_ certainty: Certainty, _ updated: Entry?) {
         guard let updated else { return forgetBase() }
-        if updated.revision == certainty.revision {
+        if certainty.isExact, updated.revision == certainty.revision {
             frozen = nil
             for place in rows.indices where rows[place].effect == .uncertain { rows[place].effect = .replayed }
         }
@@ -91,10 +94,12 @@ struct PendingKey: Hashable, Sendable {
         }
     }
 
-    /// Which writes of ours a revision of the record holds, where that is known: those with lower numbers than this, and no others.
+    /// Which writes of ours a revision of the record holds, where that is known: those with lower numbers than this.
     struct Certainty {
         var revision: Revision
         var number: Int64
+        /// Whether it holds no others. A record that comes with a repeated verdict is that of now, and may hold later ones.
+        var isExact: Bool
     }
 
     /// Another history begins: revisions of the old one say nothing, and of a record that is not known, nothing is known any more.

@@ -127,7 +127,7 @@ extension SyncMachine {
     ) {
         guard let author = change.author, author.client == state.client, outbox.keys[key] != nil else { return apply(&self, nil, &plan) }
         let row = pending(key, in: plan)?.rows.first { $0.number == author.write && $0.state == .pending }
-        apply(&self, PendingKey.Certainty(revision: change.revision, number: author.write + 1), &plan)
+        apply(&self, PendingKey.Certainty(revision: change.revision, number: author.write + 1, isExact: true), &plan)
         if let row { decide(row, .applied(position), in: &plan) }
     }
 

@@ -135,7 +135,7 @@ extension SyncMachine {
                 takeOwnEffect(of: row, at: position, in: &plan)
             case .applied(nil), .settled: decide(row, .settled(results.cursor), in: &plan)
             case .rejected(let problem):
-                // What it met is the record as it was then, which may be long ago: it counts by its own revision.
+                // The record as it was when this answer was made, or another one that came before: it counts by its own revision.
                 if let current = problem.current, current.key == row.key {
                     takeCurrent(current, results.cursor.epoch, row.number, in: &plan)
                 }
@@ -212,7 +212,7 @@ extension SyncMachine {
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
         guard let entry = news(entry, in: plan) else { return }
-        let certainty = PendingKey.Certainty(revision: position.revision, number: row.number + 1)
+        let certainty = PendingKey.Certainty(revision: position.revision, number: row.number + 1, isExact: true)
         apply(.put(entry, onlyIfHeld: false), to: row.key, .confirmed, certainty: certainty, in: &plan)
     }
 
@@ -222,7 +222,7 @@ extension SyncMachine {
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
         guard let entry = news(entry, in: plan) else { return }
-        let certainty = PendingKey.Certainty(revision: record.revision, number: number)
+        let certainty = PendingKey.Certainty(revision: record.revision, number: number, isExact: false)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, certainty: certainty, in: &plan)
     }
 
