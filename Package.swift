@@ -23,6 +23,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -47,7 +48,9 @@ let package = Package(
             name: "FreshetCache",
             dependencies: [
                 "SQLite",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Cache",
             swiftSettings: strict
@@ -123,9 +126,20 @@ let package = Package(
         ),
         .executableTarget(
             name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
+        .executableTarget(
+            name: "CacheProcess", dependencies: ["FreshetCache", "TestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "CacheTests", dependencies: ["FreshetCache", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "CacheTests",
+            dependencies: [
+                "CacheProcess", "FreshetCache", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
@@ -147,7 +161,7 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                "freshet", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
+                "freshet", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

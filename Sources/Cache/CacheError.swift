@@ -1,4 +1,4 @@
-/// What can go wrong in a cache that touches the disk.
+/// Why a cache that touches the disk could not do what it was asked. Each case says what to do.
 public enum CacheError: Error, Hashable, Sendable {
     /// A file cannot be read: look whether it is there and may be read.
     case cannotRead(path: String, reason: String)
@@ -8,6 +8,28 @@ public enum CacheError: Error, Hashable, Sendable {
     case cannotEncode(reason: String)
     /// A file holds no cache with keys and values of these types: delete it and begin with an empty one.
     case notACache(path: String, reason: String)
+    /// There is no such directory: look at the name.
+    case noSuchDirectory(path: String)
+    /// The cache is damaged, or of another version of the format, as the text tells: open it, which begins it anew, or clear it.
+    case unreadable(path: String, reason: String)
+    /// The directory holds something else: name an empty one, or one that does not exist yet.
+    case notACacheDirectory(path: String)
+    /// The directory may not be written: give this user the right to write it, or name another one.
+    case readOnly(path: String)
+    /// The disk or the quota is full, and nothing was stored: make room, or lower the cache's byte limit. Reads go on.
+    case diskFull(path: String)
+    /// The system refused for another reason, which the text tells: look at the kernel's log, then at the disk.
+    case storageFailed(path: String, reason: String)
+    /// The value is larger than the whole cache may be, in bytes, and what was stored under its key is removed: raise the limit.
+    case tooLarge(bytes: Int, limit: Int)
+    /// An encrypted value needs a key: set `encryptionKey` in the cache's configuration.
+    case noEncryptionKey
+    /// A key for AES has 16, 24 or 32 bytes, and this one has another number: derive one of the right size.
+    case invalidEncryptionKey(bytes: Int)
+    /// Another user of the directory emptied it for another schema: open the cache anew with the schema that holds now.
+    case schemaChanged(path: String)
+    /// The cache was closed: make a new one.
+    case closed
 }
 
 extension CacheError: CustomStringConvertible {
@@ -20,6 +42,20 @@ extension CacheError: CustomStringConvertible {
         case .cannotEncode(let reason): "a key or value cannot be encoded: \(reason)"
         case .notACache(let path, let reason):
             "\(path) holds no cache with keys and values of these types: \(reason); delete it and begin with an empty one"
+        case .noSuchDirectory(let path): "There is no directory \(path): look at the name."
+        case .unreadable(let path, let reason):
+            "The cache in \(path) cannot be read (\(reason)): open it, which begins it anew, or clear it."
+        case .notACacheDirectory(let path):
+            "\(path) holds something other than a cache: name an empty directory, or one that does not exist yet."
+        case .readOnly(let path): "\(path) may not be written: give this user the right to write it, or name another directory."
+        case .diskFull(let path): "No room for \(path), and nothing was stored: make room on the disk, or lower the cache's byte limit."
+        case .storageFailed(let path, let reason): "\(path): \(reason). Look at the kernel's log, then at the disk."
+        case .tooLarge(let bytes, let limit):
+            "A value of \(bytes) bytes is larger than the whole cache may be, \(limit): raise the byte limit."
+        case .noEncryptionKey: "An encrypted value needs a key: set encryptionKey in the cache's configuration."
+        case .invalidEncryptionKey(let bytes): "A key for AES has 16, 24 or 32 bytes, not \(bytes): derive one of the right size."
+        case .schemaChanged(let path): "\(path) was emptied for another schema: open the cache anew with the schema that holds now."
+        case .closed: "The cache was closed: make a new one."
         }
     }
 }

@@ -108,6 +108,9 @@ extension Connection {
         guard code == SQLITE_OK else { throw .last(of: handle, code: code, sql: sql) }
     }
 
+    /// A statement to keep: for one that is run so often that looking it up would show. Its user resets it after each run.
+    package func statement(_ sql: String) throws(SQLiteError) -> Statement { try prepare(sql, keep: true) }
+
     func prepare(_ sql: String, keep: Bool) throws(SQLiteError) -> Statement {
         let utf8 = sql.utf8CString
         let outcome: Swift.Result<Statement, SQLiteError> = utf8.withUnsafeBufferPointer { text in

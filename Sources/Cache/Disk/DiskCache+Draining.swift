@@ -1,0 +1,194 @@
+internal import Dispatch
+internal import Logging
+internal import Synchronization
+
+/// What the cache's queue does: everything that writes.
+extension DiskCache {
+    private typealias Batch = [(order: Int, write: DiskWrite)]
+
+    /// Of one transaction. The more there are, the less each costs; the fewer, the sooner the first is done.
+    private static let batchCount = 256
+    private static let batchBytes = 8 << 20
+    /// How many entries leave in one transaction at most.
+    private static let mostEvictions = 2_048
+
+    /// Writes all that is staged.
+    func drain() {
+        while true {
+            let batch = staging.take(count: Self.batchCount, bytes: Self.batchBytes)
+            if batch.isEmpty { return }
+            write(batch)
+            writing.drains += 1
+            if writing.drains % 16 == 0 { removeOrphans() }
+        }
+    }
+
+    private func write(_ batch: Batch) {
+        let failed = staging.failed
+        switch guarded({ try commit(batch, removing: failed) }) {
+        case .success:
+            staging.finish(batch, batch.map { _ in .success(()) }, removed: failed)
+            count(batch)
+        case .failure(let error) where batch.count == 1:
+            fail(batch, error)
+        case .failure:
+            // One that cannot be written shall not keep the others from it.
+            for write in batch { self.write([write]) }
+        }
+    }
+
+    private func count(_ batch: Batch) {
+        var writes = 0
+        for (_, write) in batch { if case .put = write.change { writes += 1 } }
+        counters.writes.add(writes, ordering: .relaxed)
+        counters.removals.add(batch.count - writes, ordering: .relaxed)
+    }
+
+    private func fail(_ batch: Batch, _ error: CacheError) {
+        counters.failures.add(batch.count, ordering: .relaxed)
+        configuration.logger.warning("the cache could not write", metadata: ["directory": "\(directory)", "error": "\(error)"])
+        for (_, write) in batch where write.done == nil { hub.send(.writeFailed(error)) }
+        staging.finish(batch, batch.map { _ in .failure(error) })
+    }
+
+    private func commit(_ batch: Batch, removing failed: [DiskNumber]) throws {
+        let database = try currentDatabase()
+        var files: [(DiskNumber, UInt64)] = []
+        do {
+            let entries = try batch.map { try entry($0.write, database, &files) }
+            let uses = takeTouches()
+            try maintained(database) {
+                for number in failed { try database.remove(number) }
+                try write(uses, database)
+                for (entry, (_, write)) in zip(entries, batch) {
+                    if let entry { try database.put(entry) } else { try database.remove(write.number) }
+                }
+            }
+        } catch {
+            for (number, unique) in files { database.files.remove(number, unique) }
+            throw error
+        }
+    }
+
+    /// The entry of a write, its value in a file already if it is large; `nil` for a removal.
+    private func entry(_ write: DiskWrite, _ database: DiskDatabase, _ files: inout [(DiskNumber, UInt64)]) throws -> DiskDatabase.NewEntry?
+    {
+        guard case .put(let bytes, let head, let tags) = write.change else { return nil }
+        var place = DiskRecord.Place.inline(bytes)
+        if bytes.count > configuration.inlineLimit {
+            let unique = UInt64.random(in: .min ... .max)
+            try database.files.write(bytes, write.number, unique)
+            files.append((write.number, unique))
+            place = .file(unique: unique, count: bytes.count, checksum: DiskRecord.checksum(file: bytes))
+        }
+        return DiskDatabase.NewEntry(key: write.key, number: write.number, record: DiskRecord(head: head, place: place), tags: tags)
+    }
+
+    /// Runs the closure in a transaction, after which the entries are within the limit, and some of those that are over are gone.
+    func maintained<Value>(_ database: DiskDatabase, _ body: () throws -> Value) throws -> Value {
+        let now = now
+        var evicted = 0
+        var expired = 0
+        let value = try database.transaction {
+            let value = try body()
+            // Once a second is enough for what nobody is given any more.
+            if now >= writing.nextPurge || now < writing.nextPurge - 1_000 {
+                expired = try database.purge(now: now, atMost: 256)
+                writing.nextPurge = expired == 256 ? now : now + 1_000
+            }
+            evicted = try database.evict(toBytes: configuration.byteLimit, atMost: Self.mostEvictions)
+            return value
+        }
+        counters.expirations.add(expired, ordering: .relaxed)
+        if evicted > 0 {
+            counters.evictions.add(evicted, ordering: .relaxed)
+            hub.send(.evicted(entries: evicted))
+            try database.giveBackPages()
+        }
+        // The limit was lowered by much: the rest leaves by and by, so that writes come in between.
+        if evicted == Self.mostEvictions { queue.async { self.trim() } }
+        return value
+    }
+
+    private func trim() {
+        if case .failure(let error) = guarded({ try maintained(try currentDatabase()) {} }) {
+            configuration.logger.warning("the cache could not evict", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Writes which entries were used, in order.
+    func writeTouches() {
+        let uses = takeTouches()
+        touched.withLock { $0.isScheduled = false }
+        if uses.order.isEmpty { return }
+        if case .failure(let error) = guarded({ try maintained(try currentDatabase()) { try write(uses, try currentDatabase()) } }) {
+            configuration.logger.warning("the cache could not note uses", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func takeTouches() -> (order: [DiskNumber], sliding: [DiskNumber: Int64]) {
+        let kept = shared.withLock { shared in
+            var kept: [DiskNumber] = []
+            for reader in shared.idle where !reader.touches.isEmpty {
+                kept += reader.touches
+                reader.touches.removeAll(keepingCapacity: true)
+            }
+            return kept
+        }
+        return touched.withLock { touched in
+            touched.append(kept)
+            return touched.take()
+        }
+    }
+
+    private func write(_ uses: (order: [DiskNumber], sliding: [DiskNumber: Int64]), _ database: DiskDatabase) throws {
+        let now = now
+        for number in uses.order { try database.touch(number, at: uses.sliding[number] ?? now) }
+    }
+
+    /// Looks again at an entry that a reader found over or damaged, and removes it if it still is.
+    func recheck(_ number: DiskNumber) {
+        let now = now
+        let result = guarded { () -> (DiskDatabase.State, [UInt8]) in
+            let database = try currentDatabase()
+            return try database.transaction {
+                let (state, key) = try database.state(of: number, now: now)
+                if state != .sound { try database.remove(number) }
+                return (state, key)
+            }
+        }
+        switch result {
+        case .success((.over, _)): counters.expirations.add(1, ordering: .relaxed)
+        case .success((.damaged, let key)):
+            counters.damaged.add(1, ordering: .relaxed)
+            configuration.logger.warning("a damaged entry is removed", metadata: ["directory": "\(directory)"])
+            hub.send(.damaged(key: key))
+        case .success: break
+        case .failure(let error): configuration.logger.warning("a damaged entry could not be removed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Leaves a generation that a reader found damaged.
+    func leave(_ generation: UInt32, _ reason: String) {
+        do {
+            try startAnew(.damage(reason), unless: generation)
+        } catch {
+            configuration.logger.warning("the cache could not begin anew", metadata: ["error": "\(asCacheError(error))"])
+        }
+    }
+
+    /// Removes from one folder the files of which no row tells: those of processes that died before they had written the row.
+    private func removeOrphans() {
+        writing.folder += 1
+        guard let database = writing.database else { return }
+        for (number, unique) in database.files.settled(in: writing.folder) {
+            do {
+                if try database.file(of: number) != unique { database.files.remove(number, unique) }
+            } catch {
+                // Where the row cannot be read, the file stays.
+                configuration.logger.warning("the cache could not look for files of no entry", metadata: ["error": "\(error)"])
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+internal import Dispatch
+internal import Synchronization
+
+extension DiskCache {
+    /// The value of a key, or `nil`. The read runs on a queue of the cache's own, and counts as a use.
+    ///
+    /// - Throws: ``CacheError``: the disk failed, or the cache is closed. Damage is no error, but a miss.
+    /// - Complexity: O(log entries).
+    public func value(forKey key: some DiskKey) async throws(CacheError) -> DiskValue? {
+        let result: Result<DiskValue?, CacheError> = await withCheckedContinuation { continuation in
+            let turn = nextReadQueue.add(1, ordering: .relaxed).newValue
+            readQueues[turn & 1].async {
+                continuation.resume(returning: Result { () throws(CacheError) in try self.blockingValue(forKey: key) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// The value of a key, or `nil`, read on the caller's thread: for callers that have threads of their own. It may wait for the disk, so do
+    /// not call it where `await` is possible. See ``value(forKey:)``.
+    public func blockingValue(forKey key: some DiskKey) throws(CacheError) -> DiskValue? {
+        do {
+            return try key.withKeyBytes { try read($0) }
+        } catch let error as CacheError {
+            throw error
+        } catch {
+            throw asCacheError(error)
+        }
+    }
+
+    private func read(_ key: UnsafeRawBufferPointer) throws -> DiskValue? {
+        let number = DiskNumber(key)
+        let now = now
+        switch staging.look(key, number) {
+        case .none: break
+        case .absent: return miss()
+        case .value(let bytes, let head): return staged(bytes, head, key, now)
+        }
+        guard let reader = try reader() else { return miss() }
+        do {
+            let outcome = try reader.read(key, number, now: now, secret: configuration.encryptionKey) { number in
+                touched.withLock { $0.used(number) }
+            }
+            giveBack(reader, outcome, now)
+            return value(outcome)
+        } catch {
+            // The reader is let go: what it found may be in its memory too.
+            guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
+            let generation = reader.generation
+            queue.async { self.leave(generation, reason) }
+            return miss()
+        }
+    }
+
+    private func value(_ outcome: DiskReader.Outcome) -> DiskValue? {
+        switch outcome {
+        case .hit(let value, _, _):
+            counters.hits.add(1, ordering: .relaxed)
+            return value
+        case .miss: return miss()
+        case .over(let number), .suspect(let number):
+            queue.async { self.recheck(number) }
+            return miss()
+        }
+    }
+
+    private func staged(_ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ now: Int64) -> DiskValue? {
+        guard head.deadline.isOpen(at: now, stored: head.verified, used: head.verified) else { return miss() }
+        guard head.isEncrypted else {
+            counters.hits.add(1, ordering: .relaxed)
+            return DiskValue(bytes: bytes, head: head)
+        }
+        guard let plain = configuration.encryptionKey?.open(bytes, name: Array(key)) else { return miss() }
+        counters.hits.add(1, ordering: .relaxed)
+        return DiskValue(bytes: plain, head: head)
+    }
+
+    private func miss() -> DiskValue? {
+        counters.misses.add(1, ordering: .relaxed)
+        return nil
+    }
+
+    /// Takes an idle reader, or opens one: a reader never waits for another. `nil` where there is nothing to read.
+    private func reader() throws -> DiskReader? {
+        var stale: [DiskReader] = []
+        defer { withExtendedLifetime(stale) {} }
+        let (found, generation): (DiskReader?, UInt32?) = try shared.withLock { shared in
+            guard let control = shared.control else { throw CacheError.closed }
+            guard !shared.isBlind, let generation = control.generation else { return (nil, nil) }
+            if shared.generation != generation {
+                swap(&stale, &shared.idle)
+                shared.generation = generation
+            }
+            if shared.foreign == generation { return (nil, nil) }
+            return (shared.idle.popLast(), generation)
+        }
+        if let found { return found }
+        guard let generation else { return nil }
+        return try openReader(generation)
+    }
+
+    private func openReader(_ generation: UInt32) throws -> DiskReader? {
+        do {
+            return try DiskReader.open(folder: folder(generation), generation: generation, scope: scope.withLock { $0 })
+        } catch CacheError.schemaChanged {
+            shared.withLock { $0.foreign = generation }
+            return nil
+        } catch {
+            guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
+            queue.async { self.leave(generation, reason) }
+            return nil
+        }
+    }
+
+    private func giveBack(_ reader: DiskReader, _ outcome: DiskReader.Outcome, _ now: Int64) {
+        if case .hit(_, let number, let isSliding) = outcome { note(number, isSliding, reader, now) }
+        let isKept = shared.withLock { shared in
+            guard shared.generation == reader.generation, shared.idle.count < 4, shared.control != nil else { return false }
+            shared.idle.append(reader)
+            return true
+        }
+        if !isKept, !reader.touches.isEmpty { touched.withLock { $0.append(reader.touches) } }
+    }
+
+    /// Uses are kept with the reader, which takes no lock, and collected now and then.
+    private func note(_ number: DiskNumber, _ isSliding: Bool, _ reader: DiskReader, _ now: Int64) {
+        if isSliding {
+            let isFirst = touched.withLock { touched in
+                touched.append(sliding: number, at: now)
+                defer { touched.isScheduled = true }
+                return !touched.isScheduled
+            }
+            if isFirst { scheduleTouches() }
+        } else {
+            reader.touches.append(number)
+            guard reader.touches.count == 1 || reader.touches.count >= 1_024 else { return }
+            let full = reader.touches.count > 1 ? reader.touches : []
+            if !full.isEmpty { reader.touches.removeAll(keepingCapacity: true) }
+            let isFirst = touched.withLock { touched in
+                touched.append(full)
+                defer { touched.isScheduled = true }
+                return !touched.isScheduled
+            }
+            if isFirst { scheduleTouches() }
+        }
+    }
+
+    /// Access times reach the disk together, some seconds late.
+    private func scheduleTouches() {
+        queue.asyncAfter(deadline: .now() + .seconds(2)) { [weak self] in self?.writeTouches() }
+    }
+}

@@ -1,0 +1,166 @@
+internal import Dispatch
+internal import FoundationEssentials
+internal import Logging
+internal import Synchronization
+
+/// Bytes by key in a directory, that outlive the process: one SQLite file for small values, and a file each for large ones.
+///
+/// Safe from any thread, and from several processes on one directory. Each value carries a checksum that binds it to its key and to its
+/// lifetime, so what is damaged is a miss, never a wrong value. A file that is damaged as a whole is begun anew, which ``events`` and the
+/// log tell. A cache may forget: after a loss of power the newest entries may be missing.
+///
+/// ```swift
+/// let cache = try await DiskCache.open("/var/cache/pictures")
+/// try await cache.setValue(bytes, forKey: "cat.png", lifetime: .after(.seconds(3_600)), tags: ["animals"])
+/// let value = try await cache.value(forKey: "cat.png")?.bytes
+/// ```
+///
+/// Whatever waits for the disk runs on queues of the cache's own. Reads have connections of their own, and wait for no writer.
+/// Writes that are made at the same time reach the disk in one transaction.
+public final class DiskCache: Sendable {
+    struct Shared {
+        /// `nil` once the cache is closed.
+        var control: DiskControl?
+        /// That of the idle readers; `nil` after everything is to be opened anew.
+        var generation: UInt32?
+        var idle: [DiskReader] = []
+        /// A generation that is not ours to read: another schema's.
+        var foreign: UInt32?
+        /// The cache was to be emptied and could not be: nothing is read until it is.
+        var isBlind = false
+    }
+
+    /// What belongs to the queue.
+    ///
+    /// `@unchecked Sendable`: only what runs on the cache's serial queue touches it.
+    final class Writing: @unchecked Sendable {
+        var database: DiskDatabase?
+        var drains = 0
+        var folder = Int.random(in: 0..<DiskFiles.folders)
+        var nextPurge: Int64 = .min
+    }
+
+    /// Where the cache is.
+    public let directory: String
+    let configuration: Configuration
+    let queue = DispatchQueue(label: "freshet.cache.disk")
+    let readQueues = [DispatchQueue(label: "freshet.cache.disk.read.0"), DispatchQueue(label: "freshet.cache.disk.read.1")]
+    let nextReadQueue = Atomic(0)
+    let scope: Mutex<String>
+    let shared: Mutex<Shared>
+    let staging = DiskStaging()
+    let counters = DiskCounters()
+    let hub = DiskEventHub()
+    let writing = Writing()
+    /// Uses of rows that are not on the disk yet, collected from the readers.
+    let touched = Mutex(DiskTouches())
+
+    /// Opens a cache, and makes its directory if there is none; the time does not grow with what it holds. Waits for the disk: call it
+    /// from a thread of your own, and ``open(_:_:)`` elsewhere.
+    ///
+    /// - Throws: ``CacheError``: the directory is something else's, cannot be written, or has no room.
+    public init(directory: String, _ configuration: Configuration = Configuration()) throws(CacheError) {
+        self.directory = directory
+        self.configuration = configuration
+        scope = Mutex(configuration.schema)
+        let (control, isStale) = try DiskControl.open(directory: directory)
+        shared = Mutex(Shared(control: control))
+        do {
+            if isStale { tell(.format) }
+            if control.generation == nil {
+                try startAnew(.damage("the file \(DiskControl.name)"), unless: nil)
+            } else {
+                try openDatabase(isFirst: true)
+            }
+        } catch {
+            switch DiskFailure(error, directory) {
+            case .damage(let reason): throw .storageFailed(path: directory, reason: reason)
+            case .cache(let error): throw error
+            }
+        }
+        queue.async { [weak self] in self?.removeOldGenerations() }
+    }
+
+    deinit {
+        hub.finish()
+        // The last connection to close waits for the disk: not on whatever thread lets go of the cache.
+        let (writing, idle) = (writing, shared.withLock { $0.idle })
+        queue.async {
+            writing.database = nil
+            withExtendedLifetime(idle) {}
+        }
+    }
+
+    /// Opens a cache without blocking the caller's thread; see ``init(directory:_:)``.
+    public static func open(_ directory: String, _ configuration: Configuration = Configuration()) async throws(CacheError) -> DiskCache {
+        let opened: Result<DiskCache, CacheError> = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Result { () throws(CacheError) in try DiskCache(directory: directory, configuration) })
+            }
+        }
+        return try opened.get()
+    }
+
+    /// What the cache does by itself from now on, for as long as the stream is listened to. At most 256 wait; then the oldest go.
+    public var events: AsyncStream<DiskCacheEvent> { hub.stream() }
+
+    /// Writes what is staged, then lets go of the directory. From then on every call fails with ``CacheError/closed``.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                self.drain()
+                self.writeTouches()
+                self.writing.database = nil
+                let idle = self.shared.withLock { shared in
+                    shared.control = nil
+                    defer { shared.idle = [] }
+                    return shared.idle
+                }
+                // The last connection to close moves the log into the database.
+                withExtendedLifetime(idle) {}
+                self.hub.finish()
+                continuation.resume()
+            }
+        }
+    }
+
+    var now: Int64 { configuration.clock.wall() }
+
+    /// Runs the closure on the cache's queue, after all that was staged before.
+    func perform<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(CacheError) -> Value {
+        let result: Result<Value, CacheError> = await withCheckedContinuation { continuation in
+            queue.async {
+                self.drain()
+                let isClosed = self.shared.withLock { $0.control == nil }
+                continuation.resume(returning: isClosed ? .failure(.closed) : self.guarded(body))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs what belongs to the queue. If it finds damage, the cache begins anew, and it is run once more.
+    func guarded<Value>(_ body: () throws -> Value) -> Result<Value, CacheError> {
+        for attempt in 0... {
+            do {
+                return .success(try body())
+            } catch {
+                switch DiskFailure(error, directory) {
+                case .cache(let error): return .failure(error)
+                case .damage(let reason):
+                    let failed = writing.database?.generation ?? shared.withLock { $0.control?.generation }
+                    guard attempt == 0 else { return .failure(.storageFailed(path: directory, reason: reason)) }
+                    do { try startAnew(.damage(reason), unless: failed) } catch { return .failure(asCacheError(error)) }
+                }
+            }
+        }
+        return .failure(.closed)
+    }
+
+    func asCacheError(_ error: any Error) -> CacheError {
+        switch DiskFailure(error, directory) {
+        case .cache(let error): error
+        case .damage(let reason): .storageFailed(path: directory, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+internal import Glibc
+internal import Synchronization
+
+/// The file that says which generation of a cache directory holds now. All who have the directory open share it through memory.
+///
+/// To empty a cache is to raise the number: from then on nobody, in whatever process, reads what came before, at the cost of one load
+/// for each read. What it names is a folder, so a new generation never meets an old one's files.
+///
+/// A whole word is written at once and carries its own check, so a damaged one is known.
+final class DiskControl: Sendable {
+    static let name = "freshet.cache"
+    /// The tag of <https://bford.info/cachedir/>, by which programs that back up know what to skip.
+    static let tagName = "CACHEDIR.TAG"
+    static let tag = """
+        Signature: 8a477f597d28d172789f06886806bc55
+        # This directory is a cache of FreshetCache: nothing in it exists nowhere else, and all of it may be deleted.
+        # About such files: https://bford.info/cachedir/
+
+        """
+    /// What the file begins with: the name and the version of the format.
+    static let magic = Array("freshet cache 1\n".utf8)
+    /// Any version's beginning.
+    private static let family = Array("freshet cache ".utf8)
+    private static let wordOffset = 16
+    private static let size = 4_096
+
+    private let directory: String
+    private let descriptor: Int32
+    private let device: UInt64
+    private let inode: UInt64
+    /// The address of the word in shared memory; valid until deinit.
+    private let address: UInt
+
+    /// Opens the directory, and makes it if there is none.
+    ///
+    /// - Returns: whether it held another version's cache, or a damaged one, and was begun anew.
+    static func open(directory: String) throws(CacheError) -> (control: DiskControl, isStale: Bool) {
+        try make(directory)
+        let path = directory + "/" + name
+        let isNew = access(path, F_OK) != 0
+        if isNew, !isOurs(directory) { throw .notACacheDirectory(path: directory) }
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw error(errno, directory) }
+        do {
+            let isStale = try prepare(descriptor, directory)
+            return (try DiskControl(directory, descriptor), isStale)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Whether the directory is a cache's, or empty so that it may become one.
+    static func isOurs(_ directory: String) -> Bool {
+        if isCache(directory) { return true }
+        guard let names = DiskFolder.names(in: directory) else { return false }
+        return names.isEmpty
+    }
+
+    /// Whether the directory is a cache of ours, of whatever version.
+    static func isCache(_ directory: String) -> Bool {
+        DiskFolder.read(directory + "/" + name, limit: family.count) == family
+            || DiskFolder.read(directory + "/" + tagName, limit: tag.utf8.count) == Array(tag.utf8)
+    }
+
+    private static func prepare(_ descriptor: Int32, _ directory: String) throws(CacheError) -> Bool {
+        guard flock(descriptor, LOCK_EX) == 0 else { throw error(errno, directory) }
+        defer { flock(descriptor, LOCK_UN) }
+        var head = [UInt8](repeating: 0, count: magic.count)
+        let count = pread(descriptor, &head, head.count, 0)
+        guard count >= 0 else { throw error(errno, directory) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw error(errno, directory) }
+        if head == magic, status.st_size >= size { return false }
+        let isNew = count == 0 && !DiskGeneration.isAny(in: directory)
+        // A file that is neither empty nor a cache's, beside no tag of ours: someone else's.
+        guard count == 0 || head.starts(with: family) || isCache(directory) else { throw .notACacheDirectory(path: directory) }
+        // Every byte is written, since reading a hole of a file in memory on a full disk would end the process.
+        var page = [UInt8](repeating: 0, count: size)
+        page.replaceSubrange(0..<magic.count, with: magic)
+        withUnsafeBytes(of: word(DiskGeneration.next(after: nil, directory))) {
+            page.replaceSubrange(wordOffset..<(wordOffset + 8), with: $0)
+        }
+        try write(page, at: 0, descriptor, directory)
+        try writeTag(directory)
+        return !isNew
+    }
+
+    private static func writeTag(_ directory: String) throws(CacheError) {
+        let opened = Glibc.open(directory + "/" + tagName, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard opened >= 0 else { throw error(errno, directory) }
+        defer { close(opened) }
+        try write(Array(tag.utf8), at: 0, opened, directory)
+    }
+
+    private static func write(_ bytes: [UInt8], at offset: Int, _ descriptor: Int32, _ directory: String) throws(CacheError) {
+        let count = pwrite(descriptor, bytes, bytes.count, off_t(offset))
+        guard count == bytes.count else { throw error(count < 0 ? errno : ENOSPC, directory) }
+    }
+
+    private init(_ directory: String, _ descriptor: Int32) throws(CacheError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.error(errno, directory) }
+        // Read only: it is written with pwrite, which reports a full disk, as memory cannot.
+        let mapped = mmap(nil, Self.size, PROT_READ, MAP_SHARED, descriptor, 0)
+        guard let mapped, mapped != MAP_FAILED else { throw Self.error(errno, directory) }
+        self.directory = directory
+        self.descriptor = descriptor
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        address = UInt(bitPattern: mapped)
+    }
+
+    deinit {
+        munmap(UnsafeMutableRawPointer(bitPattern: address), Self.size)
+        close(descriptor)
+    }
+
+    /// The generation of a directory that is not to be changed; `nil` if it is another version's, or damaged.
+    static func generation(of directory: String) -> UInt32? {
+        guard let head = DiskFolder.read(directory + "/" + name, limit: wordOffset + 8), head.count == wordOffset + 8,
+            head.starts(with: magic)
+        else { return nil }
+        return generation(head.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: wordOffset, as: UInt64.self) })
+    }
+
+    /// The generation that holds now; `nil` if the word is damaged or was never written.
+    var generation: UInt32? {
+        guard let word = UnsafeRawPointer(bitPattern: address + UInt(Self.wordOffset)) else { return nil }
+        let value = word.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
+        return Self.generation(value)
+    }
+
+    private static func generation(_ value: UInt64) -> UInt32? {
+        let number = UInt32(truncatingIfNeeded: UInt64(littleEndian: value))
+        return value != 0 && word(number) == value ? number : nil
+    }
+
+    /// The number with its check beside it, as it lies in the file.
+    private static func word(_ number: UInt32) -> UInt64 {
+        let check = withUnsafeBytes(of: number.littleEndian) { DiskChecksum.of($0, seed: 4) }
+        return (UInt64(number) | check << 32).littleEndian
+    }
+
+    /// Makes another generation hold. Call within ``locked(_:)``.
+    func setGeneration(_ number: UInt32) throws(CacheError) {
+        var word = Self.word(number)
+        let count = pwrite(descriptor, &word, 8, off_t(Self.wordOffset))
+        guard count == 8 else { throw Self.error(count < 0 ? errno : ENOSPC, directory) }
+    }
+
+    /// Runs the closure while nobody else, in this process or another, changes generations.
+    func locked<Result>(_ body: () throws -> Result) throws -> Result {
+        guard flock(descriptor, LOCK_EX) == 0 else { throw Self.error(errno, directory) }
+        defer { flock(descriptor, LOCK_UN) }
+        return try body()
+    }
+
+    /// Whether the directory still holds this file: someone may have deleted it all.
+    var isInPlace: Bool {
+        var status = stat()
+        guard stat(directory + "/" + Self.name, &status) == 0 else { return false }
+        return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
+    }
+
+    private static func make(_ directory: String) throws(CacheError) {
+        // Each level in turn, as "mkdir -p" does.
+        var path = directory.hasPrefix("/") ? "" : "."
+        for part in directory.split(separator: "/") {
+            path += "/" + part
+            guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+            // A level above may be one that this user may only pass through.
+            let failure = errno
+            guard access(path, F_OK) != 0 else { continue }
+            throw error(failure, directory)
+        }
+    }
+
+    /// What an `errno` of the system means for the user of the directory.
+    static func error(_ code: Int32, _ directory: String) -> CacheError {
+        switch code {
+        case EACCES, EROFS, EPERM: .readOnly(path: directory)
+        case ENOSPC, EDQUOT: .diskFull(path: directory)
+        case ENOTDIR: .notACacheDirectory(path: directory)
+        default: .storageFailed(path: directory, reason: String(cString: strerror(code)))
+        }
+    }
+}

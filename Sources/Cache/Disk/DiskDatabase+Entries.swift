@@ -1,0 +1,154 @@
+internal import SQLite
+
+/// Rows of entries, changed within a transaction.
+extension DiskDatabase {
+    /// An entry to be stored: what the tables say of it.
+    struct NewEntry {
+        var key: [UInt8]
+        var number: DiskNumber
+        var record: DiskRecord
+        var tags: [String]
+
+        /// Of the value, as it is on the disk.
+        var byteCount: Int {
+            switch record.place {
+            case .inline(let bytes): bytes.count
+            case .file(_, let count, _): count
+            }
+        }
+    }
+
+    /// Stores an entry in the place of whatever has its number. O(log entries).
+    func put(_ entry: NewEntry) throws {
+        try remove(entry.number)
+        let encoded = entry.record.encoded(key: entry.key)
+        try connection.withStatement("INSERT INTO value(id, record) VALUES (?1, ?2)") { statement in
+            try statement.bind(1, entry.number.value)
+            try statement.withBound(2, inPlace: encoded) { () throws(SQLiteError) in try statement.run() }
+        }
+        try connection.withStatement(
+            """
+            INSERT INTO entry(id, key, bytes, recorded, verified, deadline, sliding, expires, touched, used, encrypted, file, tags)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            """
+        ) { statement in
+            let head = entry.record.head
+            try statement.bind(1, entry.number.value)
+            try statement.bind(2, entry.key)
+            try statement.bind(3, entry.byteCount)
+            try statement.bind(4, head.recorded)
+            try statement.bind(5, head.verified)
+            try statement.bind(6, head.deadline.end)
+            try statement.bind(7, head.deadline.sliding)
+            let expires = head.deadline.expires(stored: head.verified, used: head.verified)
+            try statement.bind(8, expires == .max ? nil : expires)
+            try statement.bind(9, head.verified)
+            try statement.bind(10, nextTick())
+            try statement.bind(11, head.isEncrypted ? 1 : 0)
+            if case .file(let unique, _, _) = entry.record.place { try statement.bind(12, Int64(bitPattern: unique)) }
+            if !entry.tags.isEmpty { try statement.bind(13, DiskTags.encode(entry.tags)) }
+            try statement.run()
+        }
+        for tag in entry.tags { try link(tag, entry.number) }
+        totals.entries += 1
+        totals.bytes += entry.byteCount + entry.key.count + Self.overhead
+    }
+
+    private func link(_ tag: String, _ number: DiskNumber) throws {
+        try connection.withStatement("INSERT OR IGNORE INTO tag(tag, id) VALUES (?1, ?2)") { statement in
+            try statement.bind(1, Array(tag.utf8))
+            try statement.bind(2, number.value)
+            try statement.run()
+        }
+    }
+
+    /// Removes a row, whatever key it is of. O(log entries).
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func remove(_ number: DiskNumber) throws -> Bool {
+        let old = try connection.withStatement("SELECT bytes, length(key), file, tags FROM entry WHERE id = ?1") { statement in
+            try statement.bind(1, number.value)
+            guard try statement.step() else { return nil as (Int, Int64?, [UInt8]?)? }
+            return (Int(statement.int64(0)) + Int(statement.int64(1)), statement.optionalInt64(2), statement.optionalBytes(3))
+        }
+        if let (bytes, file, tags) = old {
+            if let file { leftFiles.append((number, UInt64(bitPattern: file))) }
+            for tag in tags.map(DiskTags.decode) ?? [] {
+                try connection.withStatement("DELETE FROM tag WHERE tag = ?1 AND id = ?2") { statement in
+                    try statement.bind(1, Array(tag.utf8))
+                    try statement.bind(2, number.value)
+                    try statement.run()
+                }
+            }
+            try delete("DELETE FROM entry WHERE id = ?1", number)
+            totals.entries -= 1
+            totals.bytes -= bytes + Self.overhead
+        }
+        // Also without a row in `entry`, which damage may have cost.
+        try delete("DELETE FROM value WHERE id = ?1", number)
+        return old != nil
+    }
+
+    private func delete(_ sql: StaticString, _ number: DiskNumber) throws {
+        try connection.withStatement(sql) { statement in
+            try statement.bind(1, number.value)
+            try statement.run()
+        }
+    }
+
+    /// Notes the use of a row. One that is gone is passed over.
+    func touch(_ number: DiskNumber, at now: Int64) throws {
+        try connection.withStatement(
+            """
+            UPDATE entry SET used = ?2, touched = max(touched, ?3),
+              expires = CASE WHEN sliding > 0 THEN min(deadline, max(touched, ?3) + sliding) ELSE expires END WHERE id = ?1
+            """
+        ) { statement in
+            try statement.bind(1, number.value)
+            try statement.bind(2, nextTick())
+            try statement.bind(3, now)
+            try statement.run()
+        }
+    }
+
+    /// The rows that a statement names, at most so many.
+    func numbers(_ sql: StaticString, limit: Int, bind: (Statement) throws -> Void = { _ in }) throws -> [DiskNumber] {
+        try connection.withStatement(sql) { statement in
+            try bind(statement)
+            var numbers: [DiskNumber] = []
+            while numbers.count < limit, try statement.step() { numbers.append(DiskNumber(row: statement.int64(0))) }
+            return numbers
+        }
+    }
+
+    /// Removes the least recently used until the rest is within the limit, or so many have left.
+    ///
+    /// - Returns: how many left. O(that × log entries): an index has them in order.
+    func evict(toBytes limit: Int, atMost most: Int) throws -> Int {
+        var count = 0
+        while totals.bytes > limit, count < most {
+            let batch = try numbers("SELECT id FROM entry ORDER BY used LIMIT 16", limit: 16)
+            let before = count
+            for number in batch where totals.bytes > limit {
+                if try remove(number) { count += 1 }
+            }
+            if count == before { throw DiskFailure.damage("the sums do not agree with the entries") }
+        }
+        return count
+    }
+
+    /// Removes rows that an index named; if none of them is there, the index is damaged.
+    func removeEach(_ numbers: [DiskNumber]) throws -> Int {
+        var count = 0
+        for number in numbers where try remove(number) { count += 1 }
+        if count == 0, !numbers.isEmpty { throw DiskFailure.damage("an index does not agree with its entries") }
+        return count
+    }
+
+    /// Removes entries whose lifetime is over, at most so many.
+    func purge(now: Int64, atMost most: Int) throws -> Int {
+        let over = try numbers("SELECT id FROM entry WHERE expires <= ?1 ORDER BY expires", limit: most) { try $0.bind(1, now) }
+        return try removeEach(over)
+    }
+}

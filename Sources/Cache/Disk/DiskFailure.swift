@@ -1,0 +1,39 @@
+internal import Glibc
+internal import SQLite
+
+/// What a failure beneath a cache means.
+enum DiskFailure: Error {
+    /// The file is damaged: begin anew.
+    case damage(String)
+    /// Nothing that the cache can mend.
+    case cache(CacheError)
+
+    init(_ error: any Error, _ directory: String) {
+        if let failure = error as? DiskFailure {
+            self = failure
+        } else if let error = error as? CacheError {
+            self = .cache(error)
+        } else if let error = error as? SQLiteError {
+            self = Self.of(error, directory)
+        } else {
+            self = .cache(.storageFailed(path: directory, reason: "\(error)"))
+        }
+    }
+
+    /// All that a sound file cannot cause is damage: a row that breaks a constraint, a value that is larger than any that was stored, an
+    /// unknown column.
+    private static func of(_ error: SQLiteError, _ directory: String) -> DiskFailure {
+        switch error.category {
+        case .full: .cache(.diskFull(path: directory))
+        case .busy, .interrupted: .cache(.storageFailed(path: directory, reason: error.description))
+        // The format in the file's head may say so too.
+        case .readOnly: access(directory, W_OK) == 0 ? .damage(error.description) : .cache(.readOnly(path: directory))
+        case .cannotOpen where [EACCES, EROFS, ENOSPC, EDQUOT].contains(error.systemError):
+            .cache(DiskControl.error(error.systemError, directory))
+        case .cannotOpen,
+            .inputOutput where error.systemError != 0:
+            .cache(.storageFailed(path: directory, reason: error.description))
+        default: .damage(error.description)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// What an entry of a ``DiskCache`` is called: any string, or any bytes.
+///
+/// Two keys are the same when their bytes are: `é` in its two spellings is two keys, and a string is the same key as its UTF-8.
+public protocol DiskKey: Sendable {
+    /// Lends the key's bytes until the closure ends.
+    func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
+}
+
+extension String: DiskKey {
+    /// Lends the string's UTF-8 until the closure ends.
+    public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        // Nothing is copied for a native string.
+        var text = self
+        return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension [UInt8]: DiskKey {
+    /// Lends the bytes until the closure ends.
+    public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withUnsafeBytes(body)
+    }
+}
+
+extension DiskKey {
+    var keyBytes: [UInt8] { withKeyBytes { Array($0) } }
+}
+
+/// The number of a key's row: its hash. Two keys of one number displace each other, which costs a miss and never gives a wrong value,
+/// for each record holds its whole key.
+struct DiskNumber: Hashable, Sendable {
+    let value: Int64
+
+    init(_ key: UnsafeRawBufferPointer) { value = Int64(bitPattern: DiskChecksum.of(key, seed: 1)) }
+
+    init(_ key: [UInt8]) { self = key.withUnsafeBytes { DiskNumber($0) } }
+
+    init(row: Int64) { value = row }
+
+    /// Sixteen hexadecimal digits: the beginning of the name of the file that holds the value, if one does.
+    var digits: String { Self.digits(UInt64(bitPattern: value)) }
+
+    static func digits(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+}

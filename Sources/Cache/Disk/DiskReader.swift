@@ -1,0 +1,93 @@
+internal import SQLite
+
+/// A connection that reads one generation. It belongs to whoever took it out of the pool, until it is given back.
+///
+/// `@unchecked Sendable`: the pool hands it from thread to thread under its lock, and never to two at once.
+final class DiskReader: @unchecked Sendable {
+    /// What became of a read.
+    enum Outcome {
+        case hit(DiskValue, DiskNumber, isSliding: Bool)
+        case miss
+        /// The entry's lifetime is over.
+        case over(DiskNumber)
+        /// The record is damaged, or another key's.
+        case suspect(DiskNumber)
+    }
+
+    let generation: UInt32
+    let connection: Connection
+    let files: DiskFiles
+    private let select: Statement
+    /// The rows that were read since they were last collected, in order.
+    var touches: [DiskNumber] = []
+
+    private init(_ connection: Connection, folder: String, generation: UInt32) throws {
+        self.connection = connection
+        self.generation = generation
+        files = DiskFiles(root: folder)
+        select = try connection.statement("SELECT record FROM value WHERE id = ?1")
+    }
+
+    /// - Returns: `nil` if the generation is not there yet.
+    /// - Throws: ``CacheError/schemaChanged(path:)`` if it is another schema's.
+    static func open(folder: String, generation: UInt32, scope: String) throws -> DiskReader? {
+        let path = folder + "/" + DiskSchema.file
+        guard DiskFolder.exists(path) else { return nil }
+        let connection = try Connection(path: path, mode: .readWrite)
+        try DiskSchema.prepare(connection)
+        try connection.pragma("query_only = ON")
+        // Between its first bytes and its tables, another process's new generation is an empty file.
+        if try DiskSchema.isEmpty(in: connection) { return nil }
+        guard try DiskSchema.scope(in: connection) == scope else { throw CacheError.schemaChanged(path: folder) }
+        return try DiskReader(connection, folder: folder, generation: generation)
+    }
+
+    /// Reads one key. About 2 µs for a small value in SQLite's memory.
+    ///
+    /// - Parameter used: when a row that each use prolongs was last used, if that is not yet on the disk.
+    func read(
+        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, secret: DiskEncryptionKey?, used: (DiskNumber) -> Int64?
+    ) throws -> Outcome {
+        var previous: DiskRecord?
+        while true {
+            var found = false
+            let record = try record(key, number, &found)
+            guard let record else { return found ? .suspect(number) : .miss }
+            let last = record.head.deadline.sliding > 0 ? try used(number) ?? touched(number) : record.head.verified
+            guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
+            switch record.place {
+            case .inline(let bytes): return opened(bytes, record.head, key, number, secret)
+            case .file(let unique, let count, let checksum):
+                if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
+                    return opened(bytes, record.head, key, number, secret)
+                }
+                // It may have been overwritten since the row was read, and the file removed: then the row is another one now.
+                guard record != previous else { return .suspect(number) }
+                previous = record
+            }
+        }
+    }
+
+    private func record(_ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ found: inout Bool) throws -> DiskRecord? {
+        defer { select.reset() }
+        try select.bind(1, number.value)
+        found = try select.step()
+        return found ? select.withBytes(0) { DiskRecord.decode($0, key: key) } : nil
+    }
+
+    private func opened(
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ secret: DiskEncryptionKey?
+    ) -> Outcome {
+        let isSliding = head.deadline.sliding > 0
+        guard head.isEncrypted else { return .hit(DiskValue(bytes: bytes, head: head), number, isSliding: isSliding) }
+        guard let secret, let plain = secret.open(bytes, name: Array(key)) else { return .miss }
+        return .hit(DiskValue(bytes: plain, head: head), number, isSliding: isSliding)
+    }
+
+    private func touched(_ number: DiskNumber) throws -> Int64 {
+        try connection.withStatement("SELECT touched FROM entry WHERE id = ?1") { statement in
+            try statement.bind(1, number.value)
+            return try statement.step() ? statement.int64(0) : 0
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// An entry's tags in one column, so that they can be taken out of the index without a search: each after its length.
+enum DiskTags {
+    static func encode(_ tags: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for tag in tags {
+            withUnsafeBytes(of: UInt32(clamping: tag.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: tag.utf8)
+        }
+        return bytes
+    }
+
+    /// As many as the bytes hold: they may be damaged.
+    static func decode(_ bytes: [UInt8]) -> [String] {
+        var tags: [String] = []
+        var rest = bytes[...]
+        while rest.count >= 4 {
+            let count = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard count <= rest.count else { break }
+            tags.append(String(decoding: rest.prefix(count), as: UTF8.self))
+            rest = rest.dropFirst(count)
+        }
+        return tags
+    }
+}

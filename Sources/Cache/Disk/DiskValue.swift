@@ -1,0 +1,57 @@
+public import FoundationEssentials
+
+/// A value that a ``DiskCache`` gave out.
+public struct DiskValue: Hashable, Sendable {
+    /// The value, as it was stored; decrypted if it was encrypted.
+    public let bytes: [UInt8]
+    let head: DiskRecord.Head
+
+    init(bytes: [UInt8], head: DiskRecord.Head) {
+        self.bytes = bytes
+        self.head = head
+    }
+
+    /// When the value was stored.
+    public var recorded: Date { DiskDeadline.date(head.recorded) }
+    /// When the value was last known to be right: when it was stored, or last renewed.
+    public var verified: Date { DiskDeadline.date(head.verified) }
+    /// When its lifetime ends; `nil` for one without end, and for one that each use prolongs.
+    public var expires: Date? { head.deadline.end == .max ? nil : DiskDeadline.date(head.deadline.end) }
+    /// Whether it is encrypted on the disk.
+    public var isEncrypted: Bool { head.isEncrypted }
+}
+
+/// What may become of a value on the disk.
+public enum DiskProtection: Hashable, Sendable {
+    /// Stored as it is.
+    case plain
+    /// Stored encrypted, with the key of the configuration. The names of keys and tags are not: keep secrets out of them.
+    case encrypted
+    /// Never written. Whatever was stored under the key is removed, since it is not what holds now.
+    case memoryOnly
+}
+
+/// An entry of a ``DiskCache`` without its value.
+public struct DiskEntry: Hashable, Sendable {
+    /// The key.
+    public let keyBytes: [UInt8]
+    /// How many bytes the value has on the disk; an encrypted one has 28 more than it had before.
+    public let byteCount: Int
+    /// When the value was stored.
+    public let recorded: Date
+    /// When the value was last known to be right.
+    public let verified: Date
+    /// When it ends; for one that each use prolongs, if it is not used again. `nil` for never.
+    public let expires: Date?
+    /// When it was last used, to some seconds.
+    public let used: Date
+    /// What it was tagged with, sorted.
+    public let tags: [String]
+    /// Whether the value is encrypted on the disk.
+    public let isEncrypted: Bool
+    /// The path of the file that holds the value; `nil` if it is in the database.
+    public let file: String?
+
+    /// The key as text, as far as it is.
+    public var key: String { String(decoding: keyBytes, as: UTF8.self) }
+}

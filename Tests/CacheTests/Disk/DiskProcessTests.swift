@@ -1,0 +1,110 @@
+import FreshetCache
+import Subprocess
+import TestSupport
+import Testing
+
+/// Processes that write into one directory, and are killed with `SIGKILL` in the middle of it.
+@Suite("Processes on one cache", .serialized)
+struct DiskProcessTests {
+    /// What a process said of its keys.
+    struct Told: Sendable {
+        /// The last write that was asked for.
+        var tried: [String: Int] = [:]
+        /// The last that was stored, and whether it was a removal.
+        var stored: [String: (version: Int, isGone: Bool)] = [:]
+
+        mutating func hear(_ line: Substring) {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count == 3, let version = Int(words[2]) else { return }
+            if words[0] == "try" { tried[words[1]] = version } else { stored[words[1]] = (version, words[0] == "gone") }
+        }
+    }
+
+    let folder = TemporaryDirectory()
+
+    @Test(
+        "whatever is killed, what is read was written, and what was stored is there", .timeLimit(.minutes(2)),
+        arguments: 0..<SoakScale.kills)
+    func killed(seed: Int) async throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var told: [Told] = [Told(), Told()]
+        for life in 0..<3 {
+            // Given two processes that write into one directory
+            let deaths = (0..<2).map { _ in Int.random(in: 1..<120, using: &random) }
+            let (before, beforeToo) = (told[0], told[1])
+            // When each is killed after so many lines of its own, at whatever it is at
+            async let first = live("p0", seed * 100 + life, from: 1 + life * 100_000, until: deaths[0], before)
+            async let second = live("p1", seed * 100 + life + 50, from: 1 + life * 100_000, until: deaths[1], beforeToo)
+            told = try await [first, second]
+            // Then
+            try await verify(told)
+        }
+    }
+
+    /// Has a process write until it has said so many lines, and kills it.
+    private func live(_ prefix: String, _ seed: Int, from first: Int, until lines: Int, _ before: Told) async throws -> Told {
+        let ending = try await run(
+            Product.cache, arguments: [folder.path, prefix, "\(seed)", "\(first)"], input: .none, output: .sequence, error: .discarded
+        ) { execution in
+            var told = before
+            var count = 0
+            for try await line in execution.standardOutput.strings() {
+                told.hear(line[...])
+                count += 1
+                if count == lines { try execution.send(signal: .kill) }
+            }
+            return told
+        }
+        #expect(ending.terminationStatus == .signaled(9))
+        return ending.closureResult
+    }
+
+    private func verify(_ told: [Told]) async throws {
+        let cache = try await DiskCache.open(folder.path)
+        #expect(try await cache.statistics().restarts == 0)
+        for told in told {
+            for (key, tried) in told.tried {
+                let stored = told.stored[key]
+                guard let value = try await cache.value(forKey: key) else {
+                    // A removal may have been under way.
+                    #expect(stored == nil || stored?.isGone == true || tried > stored?.version ?? 0, "\(key) is lost")
+                    continue
+                }
+                let version = try #require(KnownValue.version(of: value.bytes, key: key), "\(key) has a value that nobody wrote")
+                #expect(version <= tried && version >= stored?.version ?? 0, "\(key) has \(version)")
+                if let stored, stored.isGone { #expect(version > stored.version, "\(key) came back") }
+            }
+        }
+        // Each entry that is listed can be read, and each file of a value has its entry, but for those that were being written.
+        let entries = try await cache.entries()
+        for entry in entries { #expect(try await cache.contains(entry.keyBytes)) }
+        await cache.close()
+    }
+
+    @Test("two processes write the same keys while a third reads: every value is one that was written")
+    func together() async throws {
+        // Given
+        let cache = try await DiskCache.open(folder.path)
+        async let first = live("same", 1, from: 1, until: 400, Told())
+        async let second = live("same", 2, from: 1_000_000, until: 400, Told())
+        // When
+        let reading = Task {
+            var seen = 0
+            while !Task.isCancelled {
+                for number in 0..<20 {
+                    guard let value = try await cache.value(forKey: "same/\(number)") else { continue }
+                    #expect(KnownValue.version(of: value.bytes, key: "same/\(number)") != nil)
+                    seen += 1
+                }
+            }
+            return seen
+        }
+        _ = try await [first, second]
+        reading.cancel()
+        let seen = try await reading.value
+        // Then
+        #expect(seen > 100)
+        let statistics = try await cache.statistics()
+        #expect(statistics.damaged == 0 && statistics.restarts == 0)
+    }
+}
