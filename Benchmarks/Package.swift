@@ -17,6 +17,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CPointRead", pkgConfig: "sqlite3"),
         .executableTarget(
             name: "FreshetBench",
             dependencies: [
@@ -25,6 +26,12 @@ let package = Package(
                 .product(name: "FreshetTestKit", package: "freshet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        .executableTarget(
+            name: "DiskBench",
+            dependencies: ["CPointRead", .product(name: "FreshetCache", package: "freshet")],
+            exclude: ["peer.py"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),
         .executableTarget(

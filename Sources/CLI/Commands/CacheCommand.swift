@@ -8,8 +8,9 @@ struct CacheCommand: ParsableCommand {
         discussion: """
             EXAMPLE
               freshet cache replay --trace keys.txt --capacity 1000
+              freshet cache inspect /var/cache/pictures --prefix user/
             """,
-        subcommands: [CacheReplayCommand.self])
+        subcommands: [CacheInspect.self, CacheStats.self, CacheClear.self, CacheReplayCommand.self])
 }
 
 struct CacheReplayCommand: ParsableCommand {

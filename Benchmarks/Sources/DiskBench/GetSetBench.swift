@@ -1,0 +1,31 @@
+import FreshetCache
+
+/// Reading and writing one after the other, each awaited, beside the same in Python.
+struct GetSetBench {
+    let directory: String
+    let peerGet: Double
+    let peerSet: Double
+    private let count = 20_000
+
+    func run() async throws {
+        let cache = try await DiskCache.open(directory + "/get-set")
+        let keys = Sample.keys(count)
+        let order = Sample.order(count)
+        let clock = ContinuousClock()
+        var start = clock.now
+        for index in order { try await cache.setValue(Sample.value, forKey: keys[index], lifetime: .unlimited) }
+        DiskBench.line("disk-set-diskcache", ours: (clock.now - start) / .microseconds(1) / Double(count), peer: peerSet)
+        start = clock.now
+        for index in order { try cache.stageValue(Sample.value, forKey: keys[index], lifetime: .unlimited) }
+        try await cache.flush()
+        DiskBench.line("disk-set-staged-diskcache", ours: (clock.now - start) / .microseconds(1) / Double(count), peer: peerSet)
+        start = clock.now
+        for index in order { guard try await cache.value(forKey: keys[index]) != nil else { fatalError("a miss") } }
+        DiskBench.line("disk-get-awaited-diskcache", ours: (clock.now - start) / .microseconds(1) / Double(count), peer: peerGet)
+        let get = try DiskBench.time(count) {
+            for index in order { guard try cache.blockingValue(forKey: keys[index]) != nil else { fatalError("a miss") } }
+        }
+        DiskBench.line("disk-get-diskcache", ours: get, peer: peerGet)
+        await cache.close()
+    }
+}

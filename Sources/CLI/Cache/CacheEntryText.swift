@@ -1,0 +1,78 @@
+import FoundationEssentials
+import FreshetCache
+import FreshetWire
+
+/// An entry of a cache as a line for a person, or as an object for a program.
+struct CacheEntryText {
+    private let entry: DiskEntry
+
+    init(_ entry: DiskEntry) { self.entry = entry }
+
+    /// `      1,024  2026-01-02T03:04:05Z  2026-01-02T15:04:05Z  user/7  [users]`
+    func line(_ style: Style) -> String {
+        let bytes = grouped(entry.byteCount)
+        var line = String(repeating: " ", count: max(0, 11 - bytes.count)) + bytes
+        line += "  " + style.dim(Self.time(entry.recorded)) + "  "
+        line += style.dim(entry.expires.map(Self.time) ?? "never               ") + "  " + Self.escaped(entry.key)
+        if !entry.tags.isEmpty { line += "  [" + entry.tags.map(Self.escaped).joined(separator: ", ") + "]" }
+        if entry.isEncrypted { line += "  encrypted" }
+        if entry.file != nil { line += "  in a file" }
+        return line
+    }
+
+    func json(in directory: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("directory", directory)
+        writer.member("key", entry.key)
+        // A key that is no text is given by its bytes too.
+        if Array(entry.key.utf8) != entry.keyBytes {
+            writer.member("keyBytes", entry.keyBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        }
+        writer.member("bytes", Int64(entry.byteCount))
+        writer.member("recorded", Self.time(entry.recorded))
+        writer.member("verified", Self.time(entry.verified))
+        writer.member("expires")
+        if let expires = entry.expires { writer.string(Self.time(expires)) } else { writer.null() }
+        writer.member("used", Self.time(entry.used))
+        writer.member("tags")
+        writer.beginArray()
+        for tag in entry.tags { writer.string(tag) }
+        writer.endArray()
+        writer.member("encrypted", entry.isEncrypted)
+        writer.member("file")
+        if let file = entry.file { writer.string(file) } else { writer.null() }
+        writer.endObject()
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    static func count(_ entries: Int?) -> String {
+        switch entries {
+        case nil: "all entries"
+        case 1?: "1 entry"
+        case let count?: "\(grouped(count)) entries"
+        }
+    }
+
+    private static func time(_ date: Date) -> String { date.formatted(.iso8601) }
+
+    /// Control characters would break the line, or command the terminal.
+    private static func escaped(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+}
+
+extension CommandFailure {
+    /// What a cache could not do.
+    init(_ error: CacheError) {
+        let status: ExitStatus =
+            switch error {
+            case .noSuchDirectory, .cannotRead: .noInput
+            case .notACache, .notACacheDirectory, .unreadable, .schemaChanged: .data
+            case .readOnly, .cannotWrite: .cannotCreate
+            case .diskFull, .storageFailed: .inputOutput
+            case .cannotEncode, .tooLarge, .noEncryptionKey, .invalidEncryptionKey, .closed: .software
+            }
+        self.init(status, error.description)
+    }
+}
