@@ -52,9 +52,10 @@ final class DiskControl: Sendable {
 
     /// Whether the directory is a cache's, or empty so that it may become one.
     static func isOurs(_ directory: String) -> Bool {
-        if isCache(directory) { return true }
         guard let names = DiskFolder.names(in: directory) else { return false }
-        return names.isEmpty
+        // Another process may be about to make it one: its control file is there first, and empty until it is locked. Listed before it is
+        // looked into, so that whatever else is listed came after that file was written.
+        return names.allSatisfy { $0 == name } || isCache(directory)
     }
 
     /// Whether the directory is a cache of ours, of whatever version.

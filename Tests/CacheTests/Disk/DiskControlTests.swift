@@ -1,0 +1,26 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FreshetCache
+
+@Suite struct DiskControlTests {
+    let folder = TemporaryDirectory()
+
+    @Test func aDirectoryThatAnotherProcessIsMakingACacheIsOurs() {
+        // Given a directory in which someone has created the control file and not yet written it
+        close(open(folder.file(DiskControl.name), O_CREAT | O_WRONLY, 0o600))
+        // Then it is a cache soon
+        #expect(DiskControl.isOurs(folder.path))
+    }
+
+    @Test func aDirectoryWithSomethingElseIsNot() {
+        // Given
+        close(open(folder.file("letters.txt"), O_CREAT | O_WRONLY, 0o600))
+        // Then
+        #expect(!DiskControl.isOurs(folder.path))
+        // And an empty control file beside it changes nothing
+        close(open(folder.file(DiskControl.name), O_CREAT | O_WRONLY, 0o600))
+        #expect(!DiskControl.isOurs(folder.path))
+    }
+}
