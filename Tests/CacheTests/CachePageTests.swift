@@ -30,11 +30,10 @@ private func pageExample(_ directory: String, show: (Int, Int, Int, Int) -> Void
         let root = #filePath.components(separatedBy: "/Tests/")[0]
         let page = try String(contentsOfFile: root + "/docs/cache.md", encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let shown = try #require(Self.part(of: page, from: "```swift\nimport FreshetCache\n\n", to: "```"))
-        let compiled = try #require(Self.part(of: source, from: "    // page begins\n", to: "    // page ends"))
+        let shown = try #require(excerpt(of: page, from: "```swift\nimport FreshetCache\n\n", to: "```"))
+        let compiled = try #require(excerpt(of: source, from: "    // page begins\n", to: "    // page ends"))
         // Then they are the same
-        let lines = compiled.components(separatedBy: "\n").map { $0.hasPrefix("    ") ? String($0.dropFirst(4)) : $0 }
-        #expect(shown == lines.joined(separator: "\n"))
+        #expect(shown == unindented(compiled))
     }
 
     @Test func theExampleRuns() async throws {
@@ -42,10 +41,5 @@ private func pageExample(_ directory: String, show: (Int, Int, Int, Int) -> Void
         var shown: [Int] = []
         try await pageExample(folder.path) { shown = [$0, $1, $2, $3] }
         #expect(shown == [40, -1, 9, 0])
-    }
-
-    private static func part(of text: String, from start: String, to end: String) -> String? {
-        let parts = text.components(separatedBy: start)
-        return parts.count > 1 ? parts[1].components(separatedBy: end).first : nil
     }
 }

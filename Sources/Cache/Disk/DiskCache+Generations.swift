@@ -27,10 +27,7 @@ extension DiskCache {
         let (control, isStale) = try DiskControl.open(directory: directory)
         let left = shared.withLock { shared in
             shared.control = control
-            shared.generation = nil
-            shared.foreign = nil
-            defer { shared.idle = [] }
-            return shared.idle
+            return shared.forgetGeneration()
         }
         withExtendedLifetime(left) {}
         writing.database = nil
@@ -99,10 +96,7 @@ extension DiskCache {
     private func letReadersGo() {
         let left = shared.withLock { shared in
             shared.isBlind = false
-            shared.generation = nil
-            shared.foreign = nil
-            defer { shared.idle = [] }
-            return shared.idle
+            return shared.forgetGeneration()
         }
         withExtendedLifetime(left) {}
     }

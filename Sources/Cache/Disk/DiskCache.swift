@@ -28,6 +28,13 @@ public final class DiskCache: Sendable {
         var foreign: UInt32?
         /// The cache was to be emptied and could not be: nothing is read until it is.
         var isBlind = false
+
+        /// Forgets what is open. The idle readers are to be let go of outside of the lock.
+        mutating func forgetGeneration() -> [DiskReader] {
+            (generation, foreign) = (nil, nil)
+            defer { idle = [] }
+            return idle
+        }
     }
 
     /// What belongs to the queue.

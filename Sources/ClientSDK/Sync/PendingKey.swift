@@ -122,37 +122,19 @@ struct PendingKey: Hashable, Sendable {
             if !horizon.covers(position, of: key, base: base) { rows[place].effect = .replayed }
         }
         if frozen != nil, !rows.contains(where: { horizon.isUncertain($0, of: key, base: base) }) { frozen = nil }
+        // While a value of ours is shown that has no verdict yet, what was written over it stays with it.
+        let free = rows.firstIndex { $0.isPending && $0.effect == .replayed && $0.replacesAll } ?? rows.count
         if let frozen {
-            absorb(into: frozen)
+            // What the record that is shown holds is replayed no longer, though it cannot leave yet.
+            for place in 0..<free {
+                if let position = rows[place].position, !frozen.isKnownOnly(before: position) { rows[place].effect = .absorbed }
+            }
             return []
         }
-        var left: [Receipt] = []
-        // While a value of ours is shown that has no verdict yet, what was written over it stays with it.
-        var isReplaced = false
-        for (place, row) in rows.enumerated() {
-            if isReplaced { rows[place].effect = .replayed }
-            switch row.state {
-            case .pending, .merging: isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
-            case .applied where isReplaced, .settled where isReplaced: break
-            case .applied(let position), .settled(let position):
-                if horizon.covers(position, of: key, base: base) { left.append(row.receipt) }
-            }
-        }
+        for place in rows.indices.dropFirst(free + 1) { rows[place].effect = .replayed }
+        let left = rows[..<free].filter { row in row.position.map { horizon.covers($0, of: key, base: base) } ?? false }.map(\.receipt)
         rows.removeAll { left.contains($0.receipt) }
         return left
-    }
-
-    /// Replays no longer what the record that is shown holds, by verdicts that came since.
-    private mutating func absorb(into frozen: Entry) {
-        var isReplaced = false
-        for (place, row) in rows.enumerated() {
-            switch row.state {
-            case .pending, .merging: isReplaced = isReplaced || (row.effect == .replayed && row.replacesAll)
-            case .applied where isReplaced, .settled where isReplaced: break
-            case .applied(let position), .settled(let position):
-                if position.epoch == frozen.epoch, frozen.asOf >= position.revision { rows[place].effect = .absorbed }
-            }
-        }
     }
 
     /// What the disk must do to come from `old` to this.

@@ -220,16 +220,6 @@ extension World {
     }
 }
 
-extension OutboxRow {
-    /// Where the server applied it, as far as the device knows.
-    fileprivate var position: Cursor? {
-        switch state {
-        case .applied(let position), .settled(let position): position
-        case .pending, .merging: nil
-        }
-    }
-}
-
 extension Entry? {
     /// Whether it is the same entry of a key, looked at by its numbers first.
     fileprivate func isSame(as other: Entry?) -> Bool {

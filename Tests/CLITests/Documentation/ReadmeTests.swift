@@ -11,20 +11,12 @@ struct ReadmeTests {
         let page = try Project.text(of: "README.md")
         let source = try Project.text(of: "Tests/CLITests/Documentation/ReadmeExample.swift")
         let preamble = "import FreshetClient\n\nstruct Note: Codable, Sendable { var text: String }\n\n"
-        let shown = try #require(Self.part(of: page, from: "```swift\n\(preamble)", to: "```"))
-        let compiled = try #require(Self.part(of: source, from: "    // README begins\n", to: "    // README ends"))
-        let lines = compiled.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            (line.hasPrefix("    ") ? String(line.dropFirst(4)) : String(line))
-                .replacing("url: server", with: "url: \"http://127.0.0.1:8180\"").replacing(
-                    ".directory(folder)", with: ".directory(\"./cache\")")
-        }
+        let shown = try #require(excerpt(of: page, from: "```swift\n\(preamble)", to: "```"))
+        let compiled = try #require(excerpt(of: source, from: "    // README begins\n", to: "    // README ends"))
+        let lines = unindented(compiled).replacing("url: server", with: "url: \"http://127.0.0.1:8180\"")
+            .replacing(".directory(folder)", with: ".directory(\"./cache\")")
         // Then they are the same
-        #expect(shown == lines.joined(separator: "\n"))
-    }
-
-    private static func part(of text: String, from start: String, to end: String) -> String? {
-        guard let start = text.range(of: start), let end = text.range(of: end, range: start.upperBound..<text.endIndex) else { return nil }
-        return String(text[start.upperBound..<end.lowerBound])
+        #expect(shown == lines)
     }
 
     @Test(.timeLimit(.minutes(1))) func theExampleRuns() async throws {

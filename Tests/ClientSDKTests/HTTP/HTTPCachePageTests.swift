@@ -2,6 +2,7 @@ import FoundationEssentials
 import FreshetCache
 import FreshetClient
 import Synchronization
+import TestSupport
 import Testing
 
 /// The page's lines, with an origin of the test's.
@@ -25,13 +26,10 @@ private func pageExample(_ url: String, show: @escaping @Sendable (Any, Any) -> 
         let root = #filePath.components(separatedBy: "/Tests/")[0]
         let page = try String(contentsOfFile: root + "/docs/http-cache.md", encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let shown = try #require(Self.part(of: page, from: "```swift\nimport FreshetCache\nimport FreshetClient\n\n", to: "```"))
-        let compiled = try #require(Self.part(of: source, from: "    // page begins\n", to: "    // page ends"))
-        let lines = compiled.components(separatedBy: "\n").map { line in
-            (line.hasPrefix("    ") ? String(line.dropFirst(4)) : line).replacing("from: url", with: "from: \"https://example.org/news\"")
-        }
+        let shown = try #require(excerpt(of: page, from: "```swift\nimport FreshetCache\nimport FreshetClient\n\n", to: "```"))
+        let compiled = try #require(excerpt(of: source, from: "    // page begins\n", to: "    // page ends"))
         // Then they are the same
-        #expect(shown == lines.joined(separator: "\n"))
+        #expect(shown == unindented(compiled).replacing("from: url", with: "from: \"https://example.org/news\""))
     }
 
     @Test func theExampleRuns() async throws {
@@ -45,10 +43,5 @@ private func pageExample(_ url: String, show: @escaping @Sendable (Any, Any) -> 
         #expect(origin.count == 1 && lines.count == 3)
         #expect(lines.first?.hasPrefix("cache stored and fresh, age ") == true)
         #expect(lines.last == "true \(2.0 / 3.0)")
-    }
-
-    private static func part(of text: String, from start: String, to end: String) -> String? {
-        let parts = text.components(separatedBy: start)
-        return parts.count > 1 ? parts[1].components(separatedBy: end).first : nil
     }
 }

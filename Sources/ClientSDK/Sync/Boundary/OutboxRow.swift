@@ -82,6 +82,14 @@ package struct OutboxRow: Hashable, Sendable {
         case .applied, .settled: false
         }
     }
+
+    /// Where the server applied it, or no later; `nil` while it has no verdict that it took effect.
+    package var position: Cursor? {
+        switch state {
+        case .applied(let position), .settled(let position): position
+        case .pending, .merging: nil
+        }
+    }
 }
 
 /// What is to happen when someone else changed the record between the user's look at it and the arrival of the write.
