@@ -45,6 +45,7 @@ extension DiskCache {
             return value(outcome)
         } catch {
             // The reader is let go: what it found may be in its memory too.
+            if hasLeft(reader.generation) { return miss() }
             guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
             let generation = reader.generation
             queue.async { self.leave(generation, reason) }
@@ -106,6 +107,8 @@ extension DiskCache {
             shared.withLock { $0.foreign = generation }
             return nil
         } catch {
+            // Emptied since: the folder goes while it is opened.
+            if hasLeft(generation) { return nil }
             guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
             queue.async { self.leave(generation, reason) }
             return nil

@@ -146,23 +146,38 @@ public final class DiskCache: Sendable {
         return try result.get()
     }
 
-    /// Runs what belongs to the queue. If it finds damage, the cache begins anew, and it is run once more.
+    /// Runs what belongs to the queue. If it finds damage, the cache begins anew, and it is run once more. So it is when another instance
+    /// emptied the directory meanwhile, whose folders it then met half removed.
     func guarded<Value>(_ body: () throws -> Value) -> Result<Value, CacheError> {
-        for attempt in 0... {
+        var isMended = false
+        var left = 0
+        while true {
             do {
                 return .success(try body())
             } catch {
-                switch DiskFailure(error, directory) {
+                let failure = DiskFailure(error, directory)
+                if let generation = writing.database?.generation, hasLeft(generation), left < Self.mostLeft {
+                    left += 1
+                    writing.database = nil
+                    continue
+                }
+                switch failure {
                 case .cache(let error): return .failure(error)
                 case .damage(let reason):
                     let failed = writing.database?.generation ?? shared.withLock { $0.control?.generation }
-                    guard attempt == 0 else { return .failure(.storageFailed(path: directory, reason: reason)) }
+                    if isMended { return .failure(.storageFailed(path: directory, reason: reason)) }
+                    isMended = true
                     do { try startAnew(.damage(reason), unless: failed) } catch { return .failure(asCacheError(error)) }
                 }
             }
         }
-        return .failure(.closed)
     }
+
+    /// How often a piece of work is begun again since others emptied the cache beneath it.
+    private static let mostLeft = 16
+
+    /// Whether the generation does not hold any more: what fails in it says nothing of the cache.
+    func hasLeft(_ generation: UInt32) -> Bool { shared.withLock { $0.control?.generation } != generation }
 
     func asCacheError(_ error: any Error) -> CacheError {
         switch DiskFailure(error, directory) {

@@ -81,6 +81,32 @@ struct DiskInvalidationTests {
         #expect(try await cache.keys() == ["after"])
     }
 
+    @Test("emptied by one instance again and again, it neither fails nor invents for another", .timeLimit(.minutes(2)))
+    func emptiedMeanwhile() async throws {
+        // Given two instances of one directory: the folders that one reads and writes are removed by the other
+        let used = try await open("")
+        let emptied = try await open("")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // When
+            group.addTask {
+                for _ in 0..<300 { try await emptied.removeAll() }
+            }
+            for reader in 0..<3 {
+                group.addTask {
+                    for number in 0..<600 {
+                        try await used.setValue([UInt8(reader), UInt8(number & 255)], forKey: "\(reader)")
+                        // Then
+                        if let bytes = try await used.value(forKey: "\(reader)")?.bytes { #expect(bytes == [UInt8(reader), UInt8(number & 255)]) }
+                        _ = try await used.entries()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await used.statistics().restarts == 0)
+        #expect(try await emptied.statistics().restarts == 0)
+    }
+
     @Test("a directory that someone deletes is made anew")
     func deleted() async throws {
         let cache = try await open("")
