@@ -14,6 +14,7 @@ let package = Package(
     name: "freshet",
     products: [
         .library(name: "FreshetCache", targets: ["FreshetCache"]),
+        .library(name: "FreshetCacheEncryption", targets: ["FreshetCacheEncryption"]),
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
@@ -48,11 +49,17 @@ let package = Package(
             name: "FreshetCache",
             dependencies: [
                 "SQLite",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Cache",
+            swiftSettings: strict
+        ),
+        // By itself, since swift-crypto compiles BoringSSL: who encrypts nothing shall not wait for it.
+        .target(
+            name: "FreshetCacheEncryption",
+            dependencies: ["FreshetCache", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/CacheEncryption",
             swiftSettings: strict
         ),
         .target(
@@ -133,7 +140,7 @@ let package = Package(
         .testTarget(
             name: "CacheTests",
             dependencies: [
-                "CacheProcess", "FreshetCache", "TestSupport",
+                "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -161,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                "freshet", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite", "TestSupport",
+                "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite",
+                "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

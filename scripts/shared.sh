@@ -3,8 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What the six rooms that others embed are called, folder and module.
-readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite Cache:FreshetCache SocketHTTP:SocketHTTP Server:FreshetServer ClientSDK:FreshetClient)
+# What the seven rooms that others embed are called, folder and module.
+readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:SocketHTTP
+    Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }
 

@@ -22,10 +22,10 @@ public enum CacheError: Error, Hashable, Sendable {
     case storageFailed(path: String, reason: String)
     /// The value is larger than the whole cache may be, in bytes, and what was stored under its key is removed: raise the limit.
     case tooLarge(bytes: Int, limit: Int)
-    /// An encrypted value needs a key: set `encryptionKey` in the cache's configuration.
-    case noEncryptionKey
-    /// A key for AES has 16, 24 or 32 bytes, and this one has another number: derive one of the right size.
-    case invalidEncryptionKey(bytes: Int)
+    /// An encrypted value needs something that encrypts it: set `sealing` in the cache's configuration.
+    case noSealing
+    /// The configuration's `sealing` could not encrypt a value, for the reason that it gave, and nothing was stored: mend that.
+    case cannotSeal(reason: String)
     /// Another user of the directory emptied it for another schema: open the cache anew with the schema that holds now.
     case schemaChanged(path: String)
     /// The cache was closed: make a new one.
@@ -52,8 +52,9 @@ extension CacheError: CustomStringConvertible {
         case .storageFailed(let path, let reason): "\(path): \(reason). Look at the kernel's log, then at the disk."
         case .tooLarge(let bytes, let limit):
             "A value of \(bytes) bytes is larger than the whole cache may be, \(limit): raise the byte limit."
-        case .noEncryptionKey: "An encrypted value needs a key: set encryptionKey in the cache's configuration."
-        case .invalidEncryptionKey(let bytes): "A key for AES has 16, 24 or 32 bytes, not \(bytes): derive one of the right size."
+        case .noSealing: "An encrypted value needs something that encrypts it: set sealing in the cache's configuration."
+        case .cannotSeal(let reason):
+            "A value could not be encrypted, and was not stored: \(reason). Mend what the configuration's sealing needs."
         case .schemaChanged(let path): "\(path) was emptied for another schema: open the cache anew with the schema that holds now."
         case .closed: "The cache was closed: make a new one."
         }

@@ -71,7 +71,7 @@ extension CommandFailure {
             case .notACache, .notACacheDirectory, .unreadable, .schemaChanged: .data
             case .readOnly, .cannotWrite: .cannotCreate
             case .diskFull, .storageFailed: .inputOutput
-            case .cannotEncode, .tooLarge, .noEncryptionKey, .invalidEncryptionKey, .closed: .software
+            case .cannotEncode, .tooLarge, .noSealing, .cannotSeal, .closed: .software
             }
         self.init(status, error.description)
     }

@@ -38,7 +38,7 @@ extension DiskCache {
         }
         guard let reader = try reader() else { return miss() }
         do {
-            let outcome = try reader.read(key, number, now: now, secret: configuration.encryptionKey) { number in
+            let outcome = try reader.read(key, number, now: now, sealing: configuration.sealing) { number in
                 touched.withLock { $0.used(number) }
             }
             giveBack(reader, outcome, now)
@@ -71,7 +71,7 @@ extension DiskCache {
             counters.hits.add(1, ordering: .relaxed)
             return DiskValue(bytes: bytes, head: head)
         }
-        guard let plain = configuration.encryptionKey?.open(bytes, name: Array(key)) else { return miss() }
+        guard let plain = configuration.sealing?.open(bytes, name: Array(key)) else { return miss() }
         counters.hits.add(1, ordering: .relaxed)
         return DiskValue(bytes: plain, head: head)
     }

@@ -27,7 +27,7 @@ extension DiskCache {
     /// Stores a value soon: it is read back at once, and reaches the disk in the background. See ``setValue(_:forKey:lifetime:tags:protection:)``
     /// and ``flush()``, which throws what went wrong.
     ///
-    /// - Throws: ``CacheError/tooLarge(bytes:limit:)``, ``CacheError/noEncryptionKey``.
+    /// - Throws: ``CacheError/tooLarge(bytes:limit:)``, ``CacheError/noSealing``, ``CacheError/cannotSeal(reason:)``.
     /// - Returns: whether there was room among what waits; if not, the value is dropped and its key removed.
     @discardableResult
     public func stageValue(
@@ -85,8 +85,12 @@ extension DiskCache {
         switch protection {
         case .plain: break
         case .encrypted:
-            guard let secret = configuration.encryptionKey else { throw .noEncryptionKey }
-            bytes = try secret.seal(bytes, name: key.keyBytes)
+            guard let sealing = configuration.sealing else { throw .noSealing }
+            do {
+                bytes = try sealing.seal(bytes, name: key.keyBytes)
+            } catch {
+                throw .cannotSeal(reason: "\(error)")
+            }
         case .memoryOnly: return .remove
         }
         let size = bytes.count + key.withKeyBytes { $0.count } + DiskDatabase.overhead

@@ -15,8 +15,9 @@ extension DiskCache {
         /// What the values are, for whom, and in which encoding, such as `3/user-42`. A directory with another one is emptied when
         /// it is opened: so a new schema, or another account, never reads what was there before.
         public var schema = ""
-        /// Opens and seals the values that are stored ``DiskProtection/encrypted``.
-        public var encryptionKey: DiskEncryptionKey?
+        /// Encrypts and decrypts the values that are stored ``DiskProtection/encrypted``, such as `AESGCMSealing` of FreshetCacheEncryption.
+        /// Without one they cannot be stored, and those that are there miss.
+        public var sealing: (any DiskSealing)?
         /// Where time comes from; the wall clock is what counts on disk.
         public var clock = CacheClock.system
         /// Where it says what is wrong.

@@ -46,7 +46,7 @@ final class DiskReader: @unchecked Sendable {
     ///
     /// - Parameter used: when a row that each use prolongs was last used, if that is not yet on the disk.
     func read(
-        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, secret: DiskEncryptionKey?, used: (DiskNumber) -> Int64?
+        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, sealing: (any DiskSealing)?, used: (DiskNumber) -> Int64?
     ) throws -> Outcome {
         var previous: DiskRecord?
         while true {
@@ -56,10 +56,10 @@ final class DiskReader: @unchecked Sendable {
             let last = record.head.deadline.sliding > 0 ? try used(number) ?? touched(number) : record.head.verified
             guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
             switch record.place {
-            case .inline(let bytes): return opened(bytes, record.head, key, number, secret)
+            case .inline(let bytes): return opened(bytes, record.head, key, number, sealing)
             case .file(let unique, let count, let checksum):
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
-                    return opened(bytes, record.head, key, number, secret)
+                    return opened(bytes, record.head, key, number, sealing)
                 }
                 // It may have been overwritten since the row was read, and the file removed: then the row is another one now.
                 guard record != previous else { return .suspect(number) }
@@ -76,11 +76,11 @@ final class DiskReader: @unchecked Sendable {
     }
 
     private func opened(
-        _ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ secret: DiskEncryptionKey?
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ sealing: (any DiskSealing)?
     ) -> Outcome {
         let isSliding = head.deadline.sliding > 0
         guard head.isEncrypted else { return .hit(DiskValue(bytes: bytes, head: head), number, isSliding: isSliding) }
-        guard let secret, let plain = secret.open(bytes, name: Array(key)) else { return .miss }
+        guard let sealing, let plain = sealing.open(bytes, name: Array(key)) else { return .miss }
         return .hit(DiskValue(bytes: plain, head: head), number, isSliding: isSliding)
     }
 

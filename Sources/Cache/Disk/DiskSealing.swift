@@ -1,42 +1,28 @@
-public import Crypto
-internal import FoundationEssentials
-
-/// A key for the values of a ``DiskCache`` that are kept encrypted: AES in Galois/counter mode, with 128, 192 or 256 bits.
-public struct DiskEncryptionKey: Sendable {
-    private let key: SymmetricKey
-
-    /// A key of raw bytes.
+/// What encrypts the values of a ``DiskCache`` that are stored ``DiskProtection/encrypted``, and decrypts them again.
+///
+/// The product FreshetCacheEncryption has one, `AESGCMSealing`. Another cipher, or a key that lives in hardware, takes these two functions:
+///
+/// ```swift
+/// struct VaultSealing: DiskSealing {
+///     let vault: Vault
+///     func seal(_ bytes: [UInt8], name: [UInt8]) throws -> [UInt8] { try vault.encrypt(bytes, authenticating: name) }
+///     func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? { try? vault.decrypt(sealed, authenticating: name) }
+/// }
+/// ```
+///
+/// Both are called on whatever thread writes or reads, and by several at once; no lock of the cache is held.
+public protocol DiskSealing: Sendable {
+    /// Encrypts a value.
     ///
-    /// - Parameter bytes: 16, 24 or 32 of them, as random as a key must be: derive one from a password by a function made for that.
-    /// - Throws: ``CacheError/invalidEncryptionKey(bytes:)``.
-    public init(bytes: [UInt8]) throws(CacheError) {
-        try self.init(SymmetricKey(data: bytes))
-    }
+    /// - Parameters:
+    ///   - bytes: the value.
+    ///   - name: the bytes of its key. Authenticate them with the value, so that a record moved to another key cannot be opened there.
+    /// - Throws: whatever keeps it from that. Nothing is stored then, and the write fails with ``CacheError/cannotSeal(reason:)``.
+    func seal(_ bytes: [UInt8], name: [UInt8]) throws -> [UInt8]
 
-    /// A key of swift-crypto.
+    /// Decrypts what ``seal(_:name:)`` returned.
     ///
-    /// - Throws: ``CacheError/invalidEncryptionKey(bytes:)`` unless it has 128, 192 or 256 bits.
-    public init(_ key: SymmetricKey) throws(CacheError) {
-        guard [128, 192, 256].contains(key.bitCount) else { throw .invalidEncryptionKey(bytes: key.bitCount / 8) }
-        self.key = key
-    }
-
-    /// What is authenticated with a value: moved to another name, it cannot be opened.
-    private static func bound(_ name: [UInt8]) -> [UInt8] { Array("freshet cache 1:".utf8) + name }
-
-    /// The nonce, which is random, the encrypted bytes, and the tag: 28 bytes more than before.
-    func seal(_ bytes: [UInt8], name: [UInt8]) throws(CacheError) -> [UInt8] {
-        guard let box = try? AES.GCM.seal(bytes, using: key, authenticating: Self.bound(name)), let sealed = box.combined else {
-            throw .invalidEncryptionKey(bytes: key.bitCount / 8)
-        }
-        return Array(sealed)
-    }
-
-    /// `nil` if another key or another name sealed it.
-    func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? {
-        guard let box = try? AES.GCM.SealedBox(combined: sealed),
-            let bytes = try? AES.GCM.open(box, using: key, authenticating: Self.bound(name))
-        else { return nil }
-        return Array(bytes)
-    }
+    /// - Returns: the value, or `nil` if it was sealed with another key, under another name, or is damaged: then the cache says that it holds
+    ///   nothing. It must prove that, as an authenticated cipher does, rather than return other bytes.
+    func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]?
 }

@@ -25,7 +25,7 @@ public struct DiskValue: Hashable, Sendable {
 public enum DiskProtection: Hashable, Sendable {
     /// Stored as it is.
     case plain
-    /// Stored encrypted, with the key of the configuration. The names of keys and tags are not: keep secrets out of them.
+    /// Stored encrypted, by the configuration's `sealing`. The names of keys and tags are not: keep secrets out of them.
     case encrypted
     /// Never written. Whatever was stored under the key is removed, since it is not what holds now.
     case memoryOnly
@@ -35,7 +35,7 @@ public enum DiskProtection: Hashable, Sendable {
 public struct DiskEntry: Hashable, Sendable {
     /// The key.
     public let keyBytes: [UInt8]
-    /// How many bytes the value has on the disk; an encrypted one has 28 more than it had before.
+    /// How many bytes the value has on the disk; an encrypted one has what its `sealing` added.
     public let byteCount: Int
     /// When the value was stored.
     public let recorded: Date

@@ -1,4 +1,5 @@
 import FreshetCache
+import FreshetCacheEncryption
 import Glibc
 import Logging
 import TestSupport
@@ -20,7 +21,7 @@ struct DiskDamageTests {
     private func configuration(_ key: Bool = true) throws -> DiskCache.Configuration {
         var configuration = DiskCache.Configuration()
         configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        configuration.encryptionKey = try DiskEncryptionKey(bytes: Array(repeating: 3, count: 16))
+        configuration.sealing = try AESGCMSealing(keyBytes: Array(repeating: 3, count: 16))
         return configuration
     }
 

@@ -1,16 +1,37 @@
 import Crypto
 import FreshetCache
+import FreshetCacheEncryption
 import TestSupport
 import Testing
+
+/// A cipher of a user's own: adds the key to each byte, and appends a sum over name and value.
+private struct AddingSealing: DiskSealing {
+    struct Locked: Error, CustomStringConvertible { let description = "the vault is locked" }
+
+    let key: UInt8
+    var isLocked = false
+
+    func seal(_ bytes: [UInt8], name: [UInt8]) throws -> [UInt8] {
+        if isLocked { throw Locked() }
+        return bytes.map { $0 &+ key } + [sum(bytes, name)]
+    }
+
+    func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? {
+        let bytes = sealed.dropLast().map { $0 &- key }
+        return sealed.last == sum(bytes, name) ? bytes : nil
+    }
+
+    private func sum(_ bytes: [UInt8], _ name: [UInt8]) -> UInt8 { (name + bytes).reduce(key) { $0 &* 31 &+ $1 } }
+}
 
 @Suite("Encrypted values on disk")
 struct DiskEncryptionTests {
     let folder = TemporaryDirectory()
     let secret = Array("a secret that must not be on the disk".utf8)
 
-    private func open(_ key: DiskEncryptionKey?) async throws -> DiskCache {
+    private func open(_ sealing: (any DiskSealing)?) async throws -> DiskCache {
         var configuration = DiskCache.Configuration()
-        configuration.encryptionKey = key
+        configuration.sealing = sealing
         return try await DiskCache.open(folder.path, configuration)
     }
 
@@ -18,7 +39,7 @@ struct DiskEncryptionTests {
     func roundTrip(size: Int, padding: Int) async throws {
         // Given
         let value = secret + Array(repeating: 7, count: padding)
-        let key = try DiskEncryptionKey(bytes: Array(repeating: 1, count: size))
+        let key = try AESGCMSealing(keyBytes: Array(repeating: 1, count: size))
         let cache = try await open(key)
         try await cache.setValue(value, forKey: "a", protection: .encrypted)
         #expect(try await cache.value(forKey: "a")?.bytes == value)
@@ -26,7 +47,7 @@ struct DiskEncryptionTests {
         #expect(try await cache.entry(forKey: "a")?.isEncrypted == true)
         await cache.close()
         // When another key, or none, is used
-        for other in [try DiskEncryptionKey(bytes: Array(repeating: 2, count: size)), nil] {
+        for other in [try AESGCMSealing(keyBytes: Array(repeating: 2, count: size)), nil] {
             let cache = try await open(other)
             // Then
             #expect(try await cache.value(forKey: "a") == nil)
@@ -46,7 +67,7 @@ struct DiskEncryptionTests {
 
     @Test("a nonce never comes twice")
     func nonces() async throws {
-        let cache = try await open(try DiskEncryptionKey(SymmetricKey(size: .bits256)))
+        let cache = try await open(try AESGCMSealing(key: SymmetricKey(size: .bits256)))
         try await cache.setValue(Array(repeating: 5, count: 20_000), forKey: "a", protection: .encrypted)
         let first = read(try #require(await cache.entry(forKey: "a")?.file))
         try await cache.setValue(Array(repeating: 5, count: 20_000), forKey: "a", protection: .encrypted)
@@ -57,7 +78,7 @@ struct DiskEncryptionTests {
 
     @Test("staged, it can be read at once, by the right key")
     func staged() async throws {
-        let cache = try await open(try DiskEncryptionKey(bytes: Array(repeating: 1, count: 32)))
+        let cache = try await open(try AESGCMSealing(keyBytes: Array(repeating: 1, count: 32)))
         try cache.stageValue(secret, forKey: "a", protection: .encrypted)
         #expect(try cache.blockingValue(forKey: "a")?.bytes == secret)
     }
@@ -66,10 +87,47 @@ struct DiskEncryptionTests {
     func errors() async throws {
         let cache = try await open(nil)
         try await cache.setValue([1], forKey: "a")
-        await #expect(throws: CacheError.noEncryptionKey) { try await cache.setValue(secret, forKey: "a", protection: .encrypted) }
+        await #expect(throws: CacheError.noSealing) { try await cache.setValue(secret, forKey: "a", protection: .encrypted) }
         // What was there is not what holds now.
         #expect(try await cache.value(forKey: "a") == nil)
-        #expect(throws: CacheError.invalidEncryptionKey(bytes: 5)) { try DiskEncryptionKey(bytes: [1, 2, 3, 4, 5]) }
+        #expect(throws: CacheEncryptionError.invalidKey(bytes: 5)) { try AESGCMSealing(keyBytes: [1, 2, 3, 4, 5]) }
+    }
+
+    @Test("a sealing of the user's own is used, its wrong key is a miss, and its refusal is told")
+    func own() async throws {
+        // Given
+        let cache = try await open(AddingSealing(key: 3))
+        try await cache.setValue(secret, forKey: "a", protection: .encrypted)
+        #expect(try await cache.value(forKey: "a")?.bytes == secret)
+        #expect(try await cache.entry(forKey: "a")?.byteCount == secret.count + 1)
+        await cache.close()
+        // When it has another key
+        let other = try await open(AddingSealing(key: 4))
+        #expect(try await other.value(forKey: "a") == nil)
+        await other.close()
+        // When it cannot encrypt
+        let locked = try await open(AddingSealing(key: 3, isLocked: true))
+        let refusal = CacheError.cannotSeal(reason: "the vault is locked")
+        #expect(try await locked.value(forKey: "a")?.bytes == secret)
+        await #expect(throws: refusal) { try await locked.setValue([1], forKey: "a", protection: .encrypted) }
+        #expect(throws: refusal) { try locked.stageValue([1], forKey: "b", protection: .encrypted) }
+        // Then what was there is not what holds now
+        #expect(try await locked.value(forKey: "a") == nil)
+        #expect(files(beneath: folder.path).allSatisfy { !contains(read($0), secret) })
+    }
+
+    @Test("a sealed value opens under its own name alone, and not with any bit flipped")
+    func bound() throws {
+        let sealing = try AESGCMSealing(keyBytes: Array(repeating: 1, count: 32))
+        let sealed = try sealing.seal(secret, name: [1])
+        #expect(sealing.open(sealed, name: [1]) == secret)
+        #expect(sealing.open(sealed, name: [2]) == nil)
+        for bit in 0..<(sealed.count * 8) {
+            var flipped = sealed
+            flipped[bit / 8] ^= 1 << (bit % 8)
+            #expect(sealing.open(flipped, name: [1]) == nil)
+        }
+        for count in 0..<sealed.count { #expect(sealing.open(Array(sealed.prefix(count)), name: [1]) == nil) }
     }
 
     @Test("what must stay in memory is never written, and removes what was there")

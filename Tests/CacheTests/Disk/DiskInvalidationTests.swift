@@ -96,7 +96,9 @@ struct DiskInvalidationTests {
                     for number in 0..<600 {
                         try await used.setValue([UInt8(reader), UInt8(number & 255)], forKey: "\(reader)")
                         // Then
-                        if let bytes = try await used.value(forKey: "\(reader)")?.bytes { #expect(bytes == [UInt8(reader), UInt8(number & 255)]) }
+                        if let bytes = try await used.value(forKey: "\(reader)")?.bytes {
+                            #expect(bytes == [UInt8(reader), UInt8(number & 255)])
+                        }
                         _ = try await used.entries()
                     }
                 }
