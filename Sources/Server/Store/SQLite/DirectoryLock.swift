@@ -6,13 +6,15 @@ final class DirectoryLock: Sendable {
 
     init(directory: String) throws(StoreError) {
         let path = directory + "/freshet.lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(systemError: errno, path: directory) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw StoreError(systemError: errno, path: directory) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
-            close(descriptor)
+            close(opened)
             throw code == EWOULDBLOCK ? .inUse(path: directory) : StoreError(systemError: code, path: directory)
         }
+        // Only now: a class whose members are all there is deinitialised when its initialiser throws, and would close it again.
+        descriptor = opened
     }
 
     deinit {
