@@ -8,7 +8,7 @@ import Testing
 @testable import freshet
 
 /// How a server begins and ends.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServeTests {
     private let program = Program()
 

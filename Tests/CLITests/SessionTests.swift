@@ -6,7 +6,7 @@ import Testing
 @testable import freshet
 
 /// A whole session: a server of its own, asked by the real program.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionTests {
     /// Gives `body` a server on a folder of its own, and sees that it ends well.
     private func withServer(_ body: (Program) async throws -> Void) async throws {

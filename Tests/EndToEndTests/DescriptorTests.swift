@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Out of descriptors")
 struct DescriptorTests {
-    @Test("a server that may open 64 files serves 150 connections at once, and loses nobody", .timeLimit(.minutes(1)))
+    @Test("a server that may open 64 files serves 150 connections at once, and loses nobody", .timeLimit(.minutes(5)))
     func losesNobody() async throws {
         // Given a server with far fewer descriptors than clients
         let script = "ulimit -n 64; exec \"$0\" serve --memory --port 0"

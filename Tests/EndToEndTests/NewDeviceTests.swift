@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A new device")
 struct NewDeviceTests {
-    @Test("comes through a namespace of many pages although deletes in it have been forgotten", .timeLimit(.minutes(1)))
+    @Test("comes through a namespace of many pages although deletes in it have been forgotten", .timeLimit(.minutes(5)))
     func forgottenDeletes() async throws {
         // Given more records than a page holds, and a delete after all of them that compaction has forgotten
         let wall = Atomic<Int64>(1_000_000_000_000)

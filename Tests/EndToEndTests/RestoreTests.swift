@@ -20,7 +20,7 @@ struct RestoreTests {
         return try RecordServer.running(configuration)
     }
 
-    @Test("after a drop and the restore of what was before it, each write of a device takes effect once", .timeLimit(.minutes(1)))
+    @Test("after a drop and the restore of what was before it, each write of a device takes effect once", .timeLimit(.minutes(5)))
     func dropThenRestore() async throws {
         // Given a back-up that knows five writes of a device
         var server = try server("live", port: 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetTestKit
 
 /// Waiting looks when something has happened, and at no other time.
-@Suite(.timeLimit(.minutes(1))) struct EventsTests {
+@Suite(.timeLimit(.minutes(5))) struct EventsTests {
     private typealias Stream = AsyncStream<Int>
 
     /// What is looked at, counted.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Each fault over real sockets, between a real device and the server.
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
     /// A kit with a device that writes and one that reads, both at rest.
     private func pair() async throws -> (kit: TestKit, phone: TestKit.Device, laptop: TestKit.Device) {
         let kit = try TestKit()

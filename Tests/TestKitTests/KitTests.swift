@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Making and closing kits, and what they refuse.
-@Suite(.timeLimit(.minutes(1))) struct KitTests {
+@Suite(.timeLimit(.minutes(5))) struct KitTests {
     @Test func aKitHasAFreshNamespaceOnTheSharedServer() throws {
         let (one, other) = (try TestKit(), try TestKit())
         #expect(one.url == other.url && one.url.hasPrefix("http://127.0.0.1:"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What is done to the namespace itself while devices follow it.
-@Suite(.timeLimit(.minutes(1))) struct OperationTests {
+@Suite(.timeLimit(.minutes(5))) struct OperationTests {
     @Test func aResetKeepsRecordsAndWaitingWrites() async throws {
         // Given devices with a record, and a write that waits
         let kit = try TestKit()

@@ -2,7 +2,7 @@ import FreshetTestKit
 import Testing
 
 /// When everything has drained, and what is said when it has not.
-@Suite(.timeLimit(.minutes(1))) struct QuiescenceTests {
+@Suite(.timeLimit(.minutes(5))) struct QuiescenceTests {
     @Test func whatWasWrittenJustBeforeIsWaitedFor() async throws {
         // Given
         let kit = try TestKit()

@@ -20,6 +20,7 @@ extension DiskTier {
             for operation in transaction.outbox { try apply(operation) }
             for change in transaction.state { next.apply(change) }
             if next != state { try store(next) }
+            try writeUses(atMost: 32)
             return skipped
         }
         state = next
@@ -156,7 +157,8 @@ extension DiskTier {
     private func clear() throws {
         // What is cleared shall not stand in free pages of the file either: https://www.sqlite.org/pragma.html#pragma_secure_delete
         try connection.pragma("secure_delete=ON")
-        for table in ["entry", "frozen", "outbox"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
+        uses = []
+        for table in ["entry", "frozen", "outbox", "used"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
         try connection.pragma("secure_delete=OFF")
     }
 

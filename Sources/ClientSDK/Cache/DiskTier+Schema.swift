@@ -3,7 +3,7 @@ internal import SQLite
 
 extension DiskTier {
     /// The schema that this version reads and writes. A file with a higher `user_version` is refused untouched.
-    static let schemaVersion: Int64 = 1
+    static let schemaVersion: Int64 = 2
 
     /// From each version to the next.
     private static let migrations: [String] = [
@@ -21,7 +21,9 @@ extension DiskTier {
         CREATE UNIQUE INDEX frozen_key ON frozen(collection, id);
         CREATE TABLE outbox(receipt INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL, row BLOB NOT NULL);
         CREATE TABLE state(only INTEGER PRIMARY KEY CHECK(only = 1), namespace TEXT NOT NULL, state BLOB NOT NULL);
-        """
+        """,
+        // Which rows of entries were used since eviction last came by.
+        "CREATE TABLE used(id INTEGER PRIMARY KEY);",
     ]
 
     /// Brings the file to ``schemaVersion``, one transaction for all steps.

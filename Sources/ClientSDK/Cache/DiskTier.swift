@@ -13,10 +13,15 @@ final class DiskTier {
     /// `nil` in memory.
     let path: String?
     let connection: Connection
+    let pageSize: Int
     let namespace: Namespace
     /// As it is stored.
     var state: SyncState
     private let lock: DirectoryLock?
+    /// The most bytes that the tables may take before entries are evicted.
+    let limit: Int
+    /// Entries that were read since it was last written down, at most ``mostUses``.
+    var uses: Set<RecordKey> = []
     /// Whether the next commit waits for the disk; see ``setDurable(_:)``.
     private var isDurable = true
 
@@ -24,14 +29,17 @@ final class DiskTier {
     ///   - directory: where the file is, or `nil` for memory alone.
     ///   - namespace: what the file must belong to, or will, if it is new.
     ///   - client: names the device in a new file; another file keeps the name that it has.
+    ///   - limit: the most bytes that the tables may take before the entries that were not used for longest leave.
     ///   - fileLimit: the most bytes that the file may have; see <https://www.sqlite.org/pragma.html#pragma_max_page_count>.
-    init(directory: String?, namespace: Namespace, client: ClientIdentifier, fileLimit: Int? = nil) throws(ClientError) {
+    init(directory: String?, namespace: Namespace, client: ClientIdentifier, limit: Int = .max, fileLimit: Int? = nil) throws(ClientError) {
         self.namespace = namespace
+        self.limit = limit
         lock = if let directory { try DirectoryLock(directory: directory) } else { nil }
         let path = directory.map { $0 + "/freshet.sqlite" }
         self.path = path
         do {
             connection = try Self.open(path, fileLimit)
+            pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
             state = try Self.state(in: connection, of: namespace, newClient: client, path: path)
             // The device's name is on disk before anyone learns it.
             try connection.transaction { try store(state) }
@@ -61,7 +69,7 @@ final class DiskTier {
         guard let path else { return }
         guard access(path, W_OK) == 0 else { throw ClientError.readOnly(path: path) }
         // Reads the root of each table, which finds a file that is no database at all or lost its schema.
-        for table in ["entry", "frozen", "outbox", "state"] {
+        for table in ["entry", "frozen", "outbox", "state", "used"] {
             try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
         }
     }

@@ -1,64 +1,79 @@
+internal import FreshetCache
 package import FreshetWire
 internal import Synchronization
 
-/// The tier that answers without waiting: views of keys, bounded by their cost.
+/// The tier that answers without waiting: views of keys, bounded by their cost, in a `Cache` of their own.
 ///
-/// Written by the engine's queue alone, read by any thread. One lock, held for a table access and never while anything is called.
-/// (Shards would divide it by key; nothing outside this file would notice.)
+/// Written by the engine's queue alone, read by any thread. A read takes one lock of many, for a table access.
 package final class MemoryTier: Sendable {
-    private struct State {
-        var table: EvictingTable<RecordKey, CachedValue>
-        /// Keys that are pinned since a write of ours waits for its verdict.
-        var pending: Set<RecordKey> = []
-        var freshness = FreshnessRule()
-
-        mutating func setPending(_ key: RecordKey, _ isPending: Bool) {
-            if isPending {
-                if pending.insert(key).inserted { table.pin(key) }
-            } else if pending.remove(key) != nil {
-                table.unpin(key)
-            }
-        }
-    }
-
-    /// A hit: the value, and how far it can be relied on at this moment.
+    /// A value, and how far it could be relied on when it was held or found.
     package struct Hit: Sendable {
         package var value: CachedValue
         package var freshness: SnapshotFreshness?
     }
 
-    private let state: Mutex<State>
+    private let cache: Cache<RecordKey, CachedValue>
+    /// Keys that are pinned since a write of ours waits for its verdict.
+    private let pending = Mutex<Set<RecordKey>>([])
+    private let rule: SharedFreshness
+    /// Counts what may have changed a view, so that who looked elsewhere knows whether it still holds.
+    private let changeCount = Atomic(0)
 
-    package init(costLimit: Int) { state = Mutex(State(table: EvictingTable(costLimit: costLimit))) }
+    /// - Parameters:
+    ///   - costLimit: the most bytes that all views may cost together; those that are pending or observed may exceed it.
+    ///   - filter: what the client follows: nothing else is ever live.
+    ///   - shards: how many locks the reads are spread over.
+    package init(costLimit: Int, filter: ChangeFilter, shards: Int? = nil) {
+        cache = Cache(costLimit: costLimit, lifetime: .unlimited, shards: shards)
+        rule = SharedFreshness(filter)
+    }
 
     /// What is held for the key. O(1).
     package func read(_ key: RecordKey) -> Hit? {
-        state.withLock { state in
-            state.table.value(key).map { Hit(value: $0, freshness: state.freshness.of($0.view)) }
-        }
+        let (value, freshness) = rule.during { cache.value(forKey: key) }
+        return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
+    }
+
+    /// As ``read(_:)``, without counting a hit or a miss.
+    func held(_ key: RecordKey) -> Hit? {
+        let (value, freshness) = rule.during { cache.peek(key) }
+        return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
     }
 
     /// What is held for the key, without counting a hit.
-    package func peek(_ key: RecordKey) -> CachedValue? { state.withLock { $0.table.peek(key) } }
+    package func peek(_ key: RecordKey) -> CachedValue? { cache.peek(key) }
 
-    /// The freshness of a view that came from elsewhere.
-    package func freshness(of view: KeyView) -> SnapshotFreshness? { state.withLock { $0.freshness.of(view) } }
+    /// A value that came from elsewhere, and how far it can be relied on. On the engine's queue, where nothing changes meanwhile.
+    package func hit(_ value: CachedValue) -> Hit { Hit(value: value, freshness: freshness(of: value.view)) }
 
-    package func setFreshness(_ rule: FreshnessRule) { state.withLock { $0.freshness = rule } }
+    /// The freshness of a view that was right throughout this call.
+    package func freshness(of view: KeyView) -> SnapshotFreshness? { rule.now.of(view) }
+
+    /// What the closure finds, and a rule that held when it did.
+    func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) { rule.during(look) }
+
+    /// What may be relied on from now on.
+    ///
+    /// - Parameters:
+    ///   - isLive: whether the feed is followed live.
+    ///   - pass: the verification pass without which nothing counts as confirmed.
+    package func setFreshness(isLive: Bool, pass: Int64) { rule.set(isLive: isLive, pass: pass) }
+
+    /// Moves on before any view changes.
+    var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
 
     /// Takes a view that is on disk. An unknown one without pending writes removes the key.
     ///
     /// - Returns: the object that now stands for the view, in the tier or not.
     @discardableResult
     package func store(_ view: KeyView) -> CachedValue {
+        noteChange()
         let value = CachedValue(view)
-        state.withLock { state in
-            state.setPending(view.key, view.isPending)
-            if view.value == .unknown, !view.isPending {
-                state.table.remove(view.key)
-            } else {
-                state.table.insert(view.key, value, cost: value.cost)
-            }
+        setPending(view.key, view.isPending)
+        if view.value == .unknown, !view.isPending {
+            cache.removeValue(forKey: view.key)
+        } else {
+            cache.setValue(value, forKey: view.key, cost: value.cost)
         }
         return value
     }
@@ -68,16 +83,15 @@ package final class MemoryTier: Sendable {
     /// - Returns: the object that now stands for the key, if one does.
     @discardableResult
     package func confirm(_ news: Confirmation) -> CachedValue? {
-        state.withLock { state in
-            guard let held = state.table.peek(news.key), var entry = held.view.entry else { return nil }
-            entry.confirm(news)
-            guard entry != held.view.entry else { return nil }
-            var view = held.view
-            view.entry = entry
-            let value = CachedValue(view, decodedBy: held)
-            state.table.insert(news.key, value, cost: value.cost)
-            return value
-        }
+        guard let held = cache.peek(news.key), var entry = held.view.entry else { return nil }
+        entry.confirm(news)
+        guard entry != held.view.entry else { return nil }
+        var view = held.view
+        view.entry = entry
+        let value = CachedValue(view, decodedBy: held)
+        noteChange()
+        cache.setValue(value, forKey: news.key, cost: value.cost)
+        return value
     }
 
     /// Removes what is in scope and of another epoch, or known only through an earlier position, unless it is pending.
@@ -91,46 +105,36 @@ package final class MemoryTier: Sendable {
     }
 
     package func removeAll() {
-        state.withLock { state in
-            for key in state.pending { state.table.unpin(key) }
-            state.pending = []
-            state.table.removeAll()
+        noteChange()
+        let unpinned = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
         }
+        for key in unpinned { cache.unpin(key) }
+        cache.removeAll()
     }
 
     /// Keeps a key that is observed, once it is there, until ``release(_:)`` was called as often.
-    func retain(_ key: RecordKey) { state.withLock { $0.table.pin(key) } }
+    func retain(_ key: RecordKey) { cache.pin(key) }
 
-    func release(_ key: RecordKey) { state.withLock { $0.table.unpin(key) } }
+    func release(_ key: RecordKey) { cache.unpin(key) }
 
     /// How many keys it holds, and their cost together.
-    var size: (count: Int, cost: Int) { state.withLock { ($0.table.count, $0.table.totalCost) } }
+    var size: (count: Int, cost: Int) { (cache.count, cache.totalCost) }
 
-    /// The conditions are asked outside of the lock: only the engine's queue changes the table, and it is that which asks.
+    /// What it has done since it was made.
+    var statistics: CacheStatistics { cache.statistics }
+
+    private func setPending(_ key: RecordKey, _ isPending: Bool) {
+        let hasChanged = pending.withLock { isPending ? $0.insert(key).inserted : $0.remove(key) != nil }
+        guard hasChanged else { return }
+        if isPending { cache.pin(key) } else { cache.unpin(key) }
+    }
+
     private func remove(_ condition: (KeyView) -> Bool) {
-        let views = state.withLock { state in state.table.keys.compactMap { state.table.peek($0)?.view } }
-        let doomed = views.filter { !$0.isPending && condition($0) }.map(\.key)
-        state.withLock { state in for key in doomed { state.table.remove(key) } }
-    }
-}
-
-/// ``SyncStatus/freshness(of:)`` reduced to what a read needs, so that it costs no copies.
-package struct FreshnessRule: Sendable {
-    var isLive = false
-    var pass: Int64 = 0
-    private var filter = ChangeFilter.all
-
-    init() {}
-
-    package init(_ status: SyncStatus) {
-        isLive = status.connection == .live
-        pass = status.pass
-        filter = status.filter
+        noteChange()
+        cache.removeAll { _, value in !value.view.isPending && condition(value.view) }
     }
 
-    func of(_ view: KeyView) -> SnapshotFreshness? {
-        guard let entry = view.entry else { return nil }
-        guard entry.pass >= pass else { return .unverified(since: entry.verifiedAt) }
-        return isLive && !view.isOutdated && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
-    }
+    private func noteChange() { changeCount.add(1, ordering: .sequentiallyConsistent) }
 }

@@ -30,6 +30,7 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     /// Observes for as long as it lives.
     public struct Iterator: AsyncIteratorProtocol {
         let sequence: Snapshots
+        private var observer: KeyObserver?
         private var stream: AsyncStream<CachedValue>.Iterator?
 
         init(sequence: Snapshots) { self.sequence = sequence }
@@ -39,10 +40,12 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
             let client = sequence.collection.client
             if stream == nil {
                 let key = try sequence.collection.key(sequence.id)
-                stream = try await client.engine.observe(key, fetches: sequence.fetches).makeAsyncIterator()
+                let (observer, stream) = try await client.engine.observe(key, fetches: sequence.fetches)
+                self.observer = observer
+                self.stream = stream.makeAsyncIterator()
             }
             guard let value = await stream?.next() else { return nil }
-            return Snapshot(value, client.engine.memory, sequence.collection.codec)
+            return observer.map { Snapshot($0.hit(value, client.engine.memory), sequence.collection.codec) }
         }
     }
 }
@@ -73,7 +76,7 @@ public struct CollectionSnapshots<Value: Sendable>: AsyncSequence, Sendable {
                 signals = stream.makeAsyncIterator()
             }
             guard await signals?.next() != nil else { return nil }
-            return observer?.members.map { Snapshot($0, client.engine.memory, codec) }
+            return observer?.snapshots(client.engine.memory, codec)
         }
     }
 }

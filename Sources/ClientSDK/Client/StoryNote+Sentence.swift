@@ -14,6 +14,7 @@ extension StoryNote {
         case .fetchRefused(let asOf, let floor):
             "a fetch was dropped: it was as old as \(asOf), and the record was changed or invalidated at \(floor)"
         case .fetchOfOtherEpoch(let epoch): "a fetch was dropped: it was of the other history \(epoch)"
+        case .evicted: "evicted: the disk tier is at its limit, and others were used since; to be read afresh"
         case .written(let receipt): "write \(receipt.number) of this device: shown as pending"
         case .applied(let receipt, let revision?): "write \(receipt.number) took effect as revision \(revision)"
         case .applied(let receipt, nil): "write \(receipt.number) was decided, at a revision that is not known"

@@ -45,6 +45,15 @@ extension SyncClient {
         public var prefix = ""
         /// The most bytes that the memory tier may hold, values and bookkeeping together. Pending and observed records come on top.
         public var memoryLimit = 32 << 20
+        /// The most bytes that entries and outbox may take on disk, or in memory with ``Storage/memory``; at least 262,144. Above it the
+        /// entries that were not used for longest leave in the background, and are read from the server when they are asked for again.
+        /// What is pending or observed never leaves. The file does not shrink: its free pages are used again.
+        ///
+        /// `nil`, the default, is ``standardDiskLimit`` for ``Following/held``, and no limit for ``Following/everything``, since a copy
+        /// that lets records go is no copy any more.
+        public var diskLimit: Int?
+        /// 256 MiB.
+        public static let standardDiskLimit = 256 << 20
         /// The most bytes that the file may have, or `nil`. When it is full, writes fail with ``ClientError/diskFull(path:)``.
         public var fileLimit: Int?
         /// How long the server may hold a request for changes: 1 to 60 whole seconds.

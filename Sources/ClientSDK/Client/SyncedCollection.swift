@@ -15,7 +15,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// Never waits, neither for the disk nor for anyone who writes. O(1).
     public subscript(id: String) -> Snapshot<Value>? {
         guard let key = try? RecordKey(collection: name, id: id), let hit = client.engine.memory.read(key) else { return nil }
-        return Snapshot(hit.value, hit.freshness, codec)
+        return Snapshot(hit, codec)
     }
 
     /// The value, or `nil` where there is no record.
@@ -55,7 +55,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// All records that this device knows in the collection, by id. O(records).
     public func all() async throws -> [Snapshot<Value>] {
         let (observer, _) = try await client.engine.observe(collection: checkedName(), fetches: false)
-        return observer.members.map { Snapshot($0, client.engine.memory, codec) }
+        return observer.snapshots(client.engine.memory, codec)
     }
 
     /// Reads those of the records that are not known yet from the server, many with one request.
@@ -70,22 +70,22 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// Which changes, fetches and writes led to what the record shows, and which were dropped and why.
     public func explain(_ id: String) async throws -> Explanation {
         let key = try key(id)
-        let (value, notes) = try await client.engine.explain(key)
+        let (hit, notes) = try await client.engine.explain(key)
         return Explanation(
-            key: key, snapshot: Snapshot(value, client.engine.memory, .raw),
+            key: key, snapshot: Snapshot(hit, .raw),
             events: notes.map { Explanation.Event(time: $0.at, text: $0.sentence) })
     }
 
     private func cached(_ key: RecordKey) async throws -> Snapshot<Value> {
-        if let hit = client.engine.memory.read(key) { return Snapshot(hit.value, hit.freshness, codec) }
-        return Snapshot(try await client.engine.lookUp(key), client.engine.memory, codec)
+        if let hit = client.engine.memory.read(key) { return Snapshot(hit, codec) }
+        return Snapshot(try await client.engine.lookUp(key), codec)
     }
 
     private func fetched(_ key: RecordKey, mustBeNew: Bool) async throws -> Snapshot<Value> {
-        guard let value = try await client.engine.fetch([key], mustBeNew: mustBeNew).first else {
+        guard let hit = try await client.engine.fetch([key], mustBeNew: mustBeNew).first else {
             throw ClientError.unexpectedAnswer("a read of \(key) gave nothing")
         }
-        return Snapshot(value, client.engine.memory, codec)
+        return Snapshot(hit, codec)
     }
 
     func key(_ id: String) throws(ClientError) -> RecordKey {
@@ -107,17 +107,13 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 }
 
 extension Snapshot {
-    init(_ value: CachedValue, _ memory: MemoryTier, _ codec: ValueCodec<Value>) {
-        self.init(value, memory.freshness(of: value.view), codec)
-    }
-
-    init(_ cached: CachedValue, _ freshness: SnapshotFreshness?, _ codec: ValueCodec<Value>) {
-        let view = cached.view
+    init(_ hit: MemoryTier.Hit, _ codec: ValueCodec<Value>) {
+        let view = hit.value.view
         id = view.key.id
         content = if case .content(let content) = view.value { content } else { nil }
         revision = view.revision
         isPending = view.isPending
-        self.freshness = freshness
+        freshness = hit.freshness
         modified = view.entry?.modified
         verified = view.entry?.verifiedAt
         source =
@@ -130,7 +126,7 @@ extension Snapshot {
             case (_, .rejection): .rejection
             }
         do {
-            value = try cached.value(codec)
+            value = try hit.value.value(codec)
         } catch {
             value = nil
             decodingError = error

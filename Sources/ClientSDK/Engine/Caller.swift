@@ -3,7 +3,7 @@ internal import FreshetWire
 /// Someone who waits for the machine's answer.
 enum Caller {
     case write(RecordKey, CheckedContinuation<PendingWrite, any Error>)
-    case views([RecordKey], CheckedContinuation<[KeyView], any Error>)
+    case views([RecordKey], CheckedContinuation<[MemoryTier.Hit], any Error>)
     case clear(CheckedContinuation<Void, any Error>)
     /// Nobody: keys that observers look at are read again.
     case refresh([RecordKey])

@@ -61,7 +61,10 @@ final class CollectionObserver: Sendable {
     func finish() { continuation.finish() }
 
     /// The members by id. O(n log n).
-    var members: [CachedValue] { state.withLock { Array($0.members.values) }.sorted { $0.view.key < $1.view.key } }
+    func snapshots<Value: Sendable>(_ memory: MemoryTier, _ codec: ValueCodec<Value>) -> [Snapshot<Value>] {
+        let (members, rule) = memory.during { state.withLock { Array($0.members.values) } }
+        return members.sorted { $0.view.key < $1.view.key }.map { Snapshot(MemoryTier.Hit(value: $0, freshness: rule.of($0.view)), codec) }
+    }
 
     var unknownKeys: [RecordKey] { fetches ? state.withLock { Array($0.unknown) } : [] }
 }

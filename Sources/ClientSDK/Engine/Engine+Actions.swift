@@ -29,6 +29,7 @@ extension Engine {
             let skipped = try disk.apply(transaction)
             if transaction.clear != nil { reader.resume() }
             submit(.committed(transaction.id, skipped: skipped))
+            watchRoom()
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))
@@ -46,7 +47,7 @@ extension Engine {
     }
 
     /// What a failure of the disk is to the machine; `nil` where it is the end of everything, which is then done.
-    private func diskFailure(_ error: any Error) -> DiskFailure? {
+    func diskFailure(_ error: any Error) -> DiskFailure? {
         let failure = DiskTier.clientError(error, disk?.path)
         settings.logger.error("\(failure)")
         switch failure {
@@ -85,7 +86,7 @@ extension Engine {
 
     private func take(_ status: SyncStatus) {
         let wasLive = board.status.isLive
-        memory.setFreshness(FreshnessRule(status))
+        memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
         board.update { $0 = SyncClient.Status(status, path: path) }
         if !wasLive, board.status.isLive { wantsRefresh = true }
@@ -113,7 +114,7 @@ extension Engine {
             let promise = VerdictPromise()
             promises[receipt] = promise
             continuation.resume(returning: PendingWrite(receipt: receipt, key: key, promise: promise))
-        case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views)
+        case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
         case (.clear(let continuation), .cleared): continuation.resume()
         case (.refresh, _): break
         default: caller.fail(ClientError.unexpectedAnswer("the sync machine gave an answer to another question, which is a mistake in it"))

@@ -28,29 +28,38 @@ extension Engine {
     /// What the disk knows of a key, with pending writes over it; taken into memory.
     func load(_ key: RecordKey) throws -> CachedValue {
         let disk = try running()
-        if let hit = memory.read(key) { return hit.value }
+        if let held = memory.peek(key) { return held }
+        disk.noteUse(key)
         // Views of keys with pending writes are in memory for as long as those wait, so here none are left out.
-        return memory.store(try reading(disk) { try view(of: key, stored: $0.entry(key)) })
+        let entry = try reading(disk) { try $0.entry(key) }
+        counters.note(isHit: entry != nil)
+        return memory.store(view(of: key, stored: entry))
     }
 
     /// As ``load(_:)``, but without waiting for the queue where the disk alone has the answer.
-    nonisolated func lookUp(_ key: RecordKey) async throws -> CachedValue {
-        guard let entry = await reader.entry(key) else { return try await load(key) }
+    nonisolated func lookUp(_ key: RecordKey) async throws -> MemoryTier.Hit {
+        let changes = memory.changes
+        guard let entry = await reader.entry(key) else { return try await hit(key) }
         // Written meanwhile? Views with pending writes are always in memory.
-        if let hit = memory.read(key) { return hit.value }
-        // Only the queue may put it into memory: it knows whether the row is still there.
+        if let hit = memory.held(key) { return hit }
+        let hit = memory.hit(CachedValue(KeyView(key, entry)))
+        // What was read may be what a change has just replaced or removed, and would be called live: then the queue is to say.
+        guard memory.changes == changes else { return try await self.hit(key) }
+        // Only the queue may put it into memory: it knows whether the row is still there, and it counts the hit.
         executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { engine in _ = try? engine.load(key) } }
-        return CachedValue(KeyView(key, entry))
+        return hit
     }
+
+    private func hit(_ key: RecordKey) throws -> MemoryTier.Hit { memory.hit(try load(key)) }
 
     /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
     ///
     /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is under way.
-    func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
+    func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
         let token = nextToken()
-        let views = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[KeyView], any Error>) in
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[MemoryTier.Hit], any Error>) in
                 guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
                 callers[token] = .views(keys, continuation)
                 submit(.fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
@@ -58,7 +67,6 @@ extension Engine {
         } onCancel: {
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }
         }
-        return views.map { CachedValue($0) }
     }
 
     private func abandon(_ token: Token) {
@@ -80,14 +88,14 @@ extension Engine {
     /// The keys of these that neither memory nor disk knows.
     func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { try load($0).view.value == .unknown } }
 
-    func explain(_ key: RecordKey) throws -> (value: CachedValue, notes: [StoryNote]) {
-        (try load(key), machine?.story(of: key) ?? [])
+    func explain(_ key: RecordKey) throws -> (hit: MemoryTier.Hit, notes: [StoryNote]) {
+        (try hit(key), machine?.story(of: key) ?? [])
     }
 
     // MARK: Observing
 
     /// The present value and each later one; ends with the client. One who is slow gets the latest only.
-    func observe(_ key: RecordKey, fetches: Bool) throws -> AsyncStream<CachedValue> {
+    func observe(_ key: RecordKey, fetches: Bool) throws -> (KeyObserver, AsyncStream<CachedValue>) {
         let first = try load(key)
         let (stream, continuation) = AsyncStream.makeStream(of: CachedValue.self, bufferingPolicy: .bufferingNewest(1))
         let observer = KeyObserver(first, fetches: fetches, continuation)
@@ -98,7 +106,7 @@ extension Engine {
             memory.release(key)
         }
         if first.view.value == .unknown, fetches { refresh() }
-        return stream
+        return (observer, stream)
     }
 
     /// The collection's members, and a stream that speaks when they have changed.

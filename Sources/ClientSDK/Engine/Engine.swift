@@ -18,6 +18,7 @@ actor Engine {
     nonisolated let board = StatusBoard()
     nonisolated let merges = MergeRegistry()
     nonisolated let rejections = RejectionBoard()
+    nonisolated let counters = DiskCounters()
     /// Where the user's merge closures run, so that a slow one holds up nothing but its own write.
     nonisolated let mergeQueue = DispatchQueue(label: "freshet.merge")
 
@@ -25,6 +26,10 @@ actor Engine {
     var disk: DiskTier?
     var transport: CurlTransport?
     var timer: EngineTimer?
+    /// What leaves the disk, while that is above its limit.
+    var eviction: EvictionRound?
+    /// How large the disk tier was when nothing of it could leave; 0 while something can.
+    var hopelessBytes = 0
     /// Why there is no machine although nobody called ``stop()``: the disk failed for good.
     var failure: ClientError?
 
@@ -44,7 +49,7 @@ actor Engine {
 
     init(_ settings: EngineSettings) {
         self.settings = settings
-        memory = MemoryTier(costLimit: settings.memoryLimit)
+        memory = MemoryTier(costLimit: settings.memoryLimit, filter: settings.sync.filter)
     }
 
     // MARK: Life
@@ -53,7 +58,9 @@ actor Engine {
         guard machine == nil else { return }
         failure = nil
         let client = settings.client ?? EngineSettings.randomClient
-        let disk = try DiskTier(directory: settings.directory, namespace: settings.namespace, client: client, fileLimit: settings.fileLimit)
+        let disk = try DiskTier(
+            directory: settings.directory, namespace: settings.namespace, client: client, limit: settings.diskLimit,
+            fileLimit: settings.fileLimit)
         let persisted = try loaded(disk)
         do {
             transport = try CurlTransport(settings.transport)
@@ -70,6 +77,7 @@ actor Engine {
         timer = EngineTimer(executor.queue) { [weak self] in self?.assumeIsolated { $0.tick() } }
         run += 1
         submit(.started(persisted))
+        watchRoom()
     }
 
     private func loaded(_ disk: DiskTier) throws(ClientError) -> PersistedState {
@@ -96,6 +104,8 @@ actor Engine {
         requests = [:]
         refreshing = []
         wantsRefresh = false
+        eviction = nil
+        hopelessBytes = 0
         for caller in callers.values { caller.fail(reason) }
         callers = [:]
         for promise in promises.values { promise.resolve(.failure(reason)) }

@@ -8,6 +8,7 @@ struct EngineSettings: Sendable {
     let directory: String?
     let fileLimit: Int?
     let memoryLimit: Int
+    let diskLimit: Int
     let client: ClientIdentifier?
     let token: (@Sendable (Bool) async throws -> String?)?
     let sync: SyncSettings
@@ -33,6 +34,8 @@ struct EngineSettings: Sendable {
             try Self.check(limit, in: 65_536...Int.max, "fileLimit", "bytes")
         }
         memoryLimit = try Self.check(configuration.memoryLimit, in: 0...Int.max, "memoryLimit", "bytes")
+        let diskLimit = configuration.diskLimit ?? (configuration.following == .held ? SyncClient.Configuration.standardDiskLimit : .max)
+        self.diskLimit = try Self.check(diskLimit, in: 262_144...Int.max, "diskLimit", "bytes")
         client = try configuration.client.map { text throws(ClientError) in
             try Self.name { () throws(WireError) in try ClientIdentifier(text) }
         }

@@ -27,6 +27,14 @@ final class KeyObserver: Sendable {
         if view.value != .unknown, !view.isPending, condition(view) { tell(CachedValue(KeyView(key, nil))) }
     }
 
+    /// A value that it was told, as far as it can be relied on now: one that was replaced since is live no more.
+    func hit(_ value: CachedValue, _ memory: MemoryTier) -> MemoryTier.Hit {
+        let (isLatest, rule) = memory.during { latest.withLock { $0 === value } }
+        var freshness = rule.of(value.view)
+        if !isLatest, freshness == .live, let entry = value.view.entry { freshness = .confirmed(at: entry.verifiedAt) }
+        return MemoryTier.Hit(value: value, freshness: freshness)
+    }
+
     func finish() { continuation.finish() }
 
     var unknownKey: RecordKey? { fetches && latest.withLock { $0.view.value } == .unknown ? key : nil }

@@ -53,6 +53,11 @@ final class ObserverRegistry: Sendable {
         for observer in collections { observer.tell(value) }
     }
 
+    /// Whether anyone looks at the key, alone or in its collection. O(1).
+    func watches(_ key: RecordKey) -> Bool {
+        state.withLock { $0.keys[key] != nil || $0.collections[key.collection] != nil }
+    }
+
     /// Tells those who look at anything that the condition takes away. O(observed keys).
     func forget(_ condition: (KeyView) -> Bool) {
         let (keys, collections) = everyone

@@ -55,6 +55,8 @@ package struct StoryNote: Hashable, Sendable {
         case fetchRefused(asOf: Revision, floor: Revision)
         /// A read was dropped: it was of another history.
         case fetchOfOtherEpoch(Epoch)
+        /// The disk let the entry go for want of room.
+        case evicted
         /// The user wrote.
         case written(Receipt)
         /// A write took effect.

@@ -123,6 +123,7 @@ package struct SyncMachine: Sendable {
         case .commitFailed(let id, let failure): commitFailed(id, failure)
         case .heldKeys(let query, let keys): take(keys, query)
         case .heldKeysFailed(let query, let failure): verificationFailed(query, failure)
+        case .evicted(let keys): for key in keys { note(.key(key), .evicted) }
         case .replied(let id, let reply): take(reply, to: id)
         case .merged(let receipt, let resolution): if openMerges[receipt] != nil { intents.append(.merged(receipt, resolution)) }
         case .timer: fireWatchdogs()

@@ -24,7 +24,7 @@ final class SimulatedDevice {
     var generation = 0
     var machine: SyncMachine
     /// The memory tier, for those who do not change what it shows.
-    private(set) var tier = MemoryTier(costLimit: SimulatedDevice.memoryLimit)
+    private(set) var tier: MemoryTier
     var status: SyncStatus?
     var awakeSince: Int64 = 0
     var wakesAt: Int64 = 0
@@ -68,13 +68,15 @@ final class SimulatedDevice {
     var durable: VolatileStore?
     var hasStoppedSending = false
 
-    private static var memoryLimit: Int { 64 * 1024 }
+    /// So small that it evicts.
+    private static func tier(_ settings: SyncSettings) -> MemoryTier { MemoryTier(costLimit: 64 << 10, filter: settings.filter, shards: 1) }
 
     init(_ number: Int, _ declaration: Scenario.Device, _ settings: SyncSettings, _ client: ClientIdentifier) {
         self.number = number
         self.declaration = declaration
         self.settings = settings
         machine = SyncMachine(settings: settings, client: client)
+        tier = Self.tier(settings)
         store = VolatileStore(client: client)
     }
 
@@ -90,7 +92,7 @@ final class SimulatedDevice {
     func boot() {
         run += 1
         machine = SyncMachine(settings: settings, client: store.state.client)
-        tier = MemoryTier(costLimit: Self.memoryLimit)
+        tier = Self.tier(settings)
         isTouched = true
         (commits, open, postponed, timer, status, isCleared, inspectedState) = ([], [:], [], nil, nil, false, nil)
         isDiskFreeAt = 0

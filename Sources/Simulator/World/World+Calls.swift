@@ -47,7 +47,7 @@ extension World {
         guard device.store.entries[key] == nil else { return }
         device.hasEvicted = true
         device.memory.store(KeyView(key, nil))
-        try inspect(device)
+        try handle(device, .evicted([key]))
     }
 
     func clear(_ device: SimulatedDevice) throws(Violation) {

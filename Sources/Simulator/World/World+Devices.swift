@@ -80,7 +80,8 @@ extension World {
         case .publish(let news): for publication in news { show(publication, device) }
         case .status(let status):
             device.status = status
-            if sabotage != .stuckLive || status.connection == .live { device.memory.setFreshness(FreshnessRule(status)) }
+            let isLive = status.connection == .live
+            if sabotage != .stuckLive || isLive { device.memory.setFreshness(isLive: isLive, pass: status.pass) }
             recorder?.status(device.number, at: now, status)
         case .schedule(let deadline):
             lastTimer += 1

@@ -19,7 +19,7 @@ struct ReadmeTests {
         #expect(shown == lines)
     }
 
-    @Test(.timeLimit(.minutes(1))) func theExampleRuns() async throws {
+    @Test(.timeLimit(.minutes(5))) func theExampleRuns() async throws {
         // Given a server
         let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")

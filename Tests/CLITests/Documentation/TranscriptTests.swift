@@ -5,7 +5,7 @@ import Testing
 @testable import freshet
 
 struct TranscriptTests {
-    @Test(.timeLimit(.minutes(1)), arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--test-faults"])])
+    @Test(.timeLimit(.minutes(5)), arguments: [("README.md", []), ("docs/protocol.md", []), ("docs/testkit.md", ["--test-faults"])])
     func examplesPrintWhatThePageSays(page: String, options: [String]) async throws {
         // Given a new server, and the examples of a page
         let folder = TemporaryDirectory()

@@ -24,7 +24,7 @@ private final class Source: Sendable {
     var count: Int { loads.count }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CacheLoadTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheLoadTests {
     private let cache = Cache<String, Int>()
     private let source = Source()
 

@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: 0..<20) func itDoesWhatTheRulesSay(_ seed: Int) throws {
         // Given random transactions over few keys, epochs and passes
-        var random = SplitMix(UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         func pick<Element>(_ elements: [Element]) -> Element { elements[Int(random.next() % UInt64(elements.count))] }
         let keys = ["a/1", "a/12", "a/2", "a/é", "a/e\u{301}", "b/1", "b/\u{10FFFF}x"]
         let epochs = [Epoch("e1")!, Epoch("e2")!]

@@ -1,18 +1,23 @@
+import Dispatch
+import FreshetWire
 import Synchronization
 import Testing
 
 @testable import FreshetClient
 
 @Suite struct MemoryTierTests {
-    private let tier = MemoryTier(costLimit: 100_000)
+    private let tier = MemoryTier(costLimit: 100_000, filter: .all)
 
     private func view(_ key: String, _ revision: Int64 = 1, pending: Bool = false, _ content: Content? = Sample.json("1")) -> KeyView {
         let entry = Sample.entry(key, revision, content)
         return KeyView(key: entry.key, value: content.map(KeyView.Value.content) ?? .absent, isPending: pending, entry: entry)
     }
 
-    private func fill(_ count: Int) {
-        for number in 0..<count { tier.store(view("filler/\(number)", Sample.json("\"\(String(repeating: "x", count: 500))\""))) }
+    private func fill(_ count: Int, reads: Int = 0) {
+        for number in 0..<count {
+            tier.store(view("filler/\(number)", Sample.json("\"\(String(repeating: "x", count: 500))\"")))
+            for _ in 0..<reads { _ = tier.read(Sample.key("filler/\(number)")) }
+        }
     }
 
     private func view(_ key: String, _ content: Content) -> KeyView { view(key, 1, pending: false, content) }
@@ -39,7 +44,8 @@ import Testing
         #expect(tier.read(Sample.key("a/pending")) != nil && tier.read(Sample.key("a/observed")) != nil)
         tier.store(view("a/pending"))
         tier.release(Sample.key("a/observed"))
-        fill(1_000)
+        // They count as used: what is used as well pushes them out.
+        fill(1_000, reads: 3)
         #expect(tier.read(Sample.key("a/pending")) == nil && tier.read(Sample.key("a/observed")) == nil)
     }
 
@@ -86,12 +92,47 @@ import Testing
         tier.store(view("a/1"))
         let time = Timestamp(milliseconds: 2_000)
         #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: time))
-        var rule = FreshnessRule()
-        rule.isLive = true
-        tier.setFreshness(rule)
+        tier.setFreshness(isLive: true, pass: 1)
         #expect(tier.read(Sample.key("a/1"))?.freshness == .live)
-        rule.pass = 2
-        tier.setFreshness(rule)
+        tier.setFreshness(isLive: true, pass: 2)
         #expect(tier.read(Sample.key("a/1"))?.freshness == .unverified(since: time))
+        tier.setFreshness(isLive: false, pass: 1)
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: time))
+    }
+
+    @Test("what a filter leaves out is never live")
+    func filtered() throws {
+        let tier = MemoryTier(costLimit: 100_000, filter: try ChangeFilter(collections: ["b"], prefix: ""))
+        for key in ["a/1", "b/1"] { tier.store(view(key)) }
+        tier.setFreshness(isLive: true, pass: 1)
+        #expect(tier.read(Sample.key("b/1"))?.freshness == .live)
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: Timestamp(milliseconds: 2_000)))
+    }
+
+    @Test("beside a writer that is live at even revisions alone, no reader is told that an odd one is live")
+    func freshnessBelongsToTheValue() {
+        let isDone = Atomic(false)
+        let key = Sample.key("a/1")
+        tier.store(view("a/1", 2))
+        DispatchQueue.concurrentPerform(iterations: 3) { thread in
+            if thread == 0 {
+                // Given news that comes in halves: between them the device is not live
+                for number in 1..<20_000 as Range<Int64> {
+                    tier.setFreshness(isLive: false, pass: 1)
+                    tier.store(view("a/1", 2 * number + 1))
+                    tier.store(view("a/1", 2 * number + 2))
+                    tier.setFreshness(isLive: true, pass: 1)
+                }
+                isDone.store(true, ordering: .relaxed)
+            } else {
+                // When it is read meanwhile
+                while !isDone.load(ordering: .relaxed) {
+                    guard let hit = tier.read(key), let revision = hit.value.view.entry?.revision else { continue }
+                    // Then
+                    if hit.freshness == .live, revision.number % 2 != 0 { Issue.record("\(revision) is no state that was live") }
+                }
+            }
+        }
+        #expect(tier.read(key)?.freshness == .live)
     }
 }

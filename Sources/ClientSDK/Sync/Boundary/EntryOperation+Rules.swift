@@ -16,7 +16,10 @@ extension Entry {
     ///
     /// One that is known beyond the device's cursor has to stay: a page that is still on its way may hold an older value of its key, and
     /// nothing but the entry tells that it is older (rule 2).
-    package func mayBeEvicted(_ state: SyncState) -> Bool {
+    package func mayBeEvicted(_ state: SyncState) -> Bool { Self.mayBeEvicted(epoch: epoch, asOf: asOf, pass: pass, state) }
+
+    /// As ``mayBeEvicted(_:)``, of an entry whose value was not read.
+    static func mayBeEvicted(epoch: Epoch, asOf: Revision, pass: Int64, _ state: SyncState) -> Bool {
         guard let cursor = state.cursor, cursor.epoch == epoch else { return pass < state.pass }
         return asOf <= cursor.revision
     }

@@ -18,6 +18,8 @@ package enum SyncEvent: Hashable, Sendable {
     case heldKeys(HeldQuery, [HeldKey])
     /// The disk could not be read for ``SyncAction/loadHeld(_:)``; asked again after a back-off.
     case heldKeysFailed(HeldQuery, DiskFailure)
+    /// The disk let these entries go for want of room; ``SyncMachine/needs(_:)`` was false and ``Entry/mayBeEvicted(_:)`` true of each.
+    case evicted([RecordKey])
     /// What came back for a request.
     case replied(RequestID, Reply)
     /// The answer to ``SyncAction/merge(_:)``.

@@ -1,0 +1,55 @@
+internal import FreshetWire
+internal import Glibc
+internal import Synchronization
+
+/// ``SyncStatus/freshness(of:)`` reduced to what a read needs.
+struct FreshnessRule: Sendable {
+    var isLive = false
+    var pass: Int64 = 0
+    let filter: ChangeFilter
+
+    func of(_ view: KeyView) -> SnapshotFreshness? {
+        guard let entry = view.entry else { return nil }
+        guard entry.pass >= pass else { return .unverified(since: entry.verifiedAt) }
+        return isLive && !view.isOutdated && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
+    }
+}
+
+/// The rule that holds now, for any number of readers without a lock.
+///
+/// A sequence lock (Boehm, MSPC '12, <https://doi.org/10.1145/2247684.2247688>): odd while the one writer is at work, and another number
+/// afterwards, so that a reader knows whether what it found belongs to the rule that it read.
+final class SharedFreshness: Sendable {
+    private let sequence = Atomic(0)
+    private let isLive = Atomic(false)
+    private let pass = Atomic<Int64>(0)
+    private let filter: ChangeFilter
+
+    init(_ filter: ChangeFilter) { self.filter = filter }
+
+    var now: FreshnessRule { during {}.1 }
+
+    /// Looks until the same rule held from before the look to its end.
+    func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) {
+        while true {
+            let before = sequence.load(ordering: .acquiring)
+            let (isLive, pass) = (isLive.load(ordering: .relaxed), pass.load(ordering: .relaxed))
+            let found = look()
+            // What was loaded stays before the second look at the sequence.
+            atomicMemoryFence(ordering: .acquiring)
+            if before & 1 == 0, sequence.load(ordering: .relaxed) == before {
+                return (found, FreshnessRule(isLive: isLive, pass: pass, filter: filter))
+            }
+            sched_yield()
+        }
+    }
+
+    /// By one thread at a time: the engine's queue.
+    func set(isLive newIsLive: Bool, pass newPass: Int64) {
+        sequence.add(1, ordering: .relaxed)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        isLive.store(newIsLive, ordering: .relaxed)
+        pass.store(newPass, ordering: .relaxed)
+        sequence.add(1, ordering: .releasing)
+    }
+}

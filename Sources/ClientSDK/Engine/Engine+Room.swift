@@ -1,0 +1,65 @@
+internal import Dispatch
+internal import FreshetWire
+internal import Logging
+internal import Synchronization
+
+/// Keeping the disk tier within its limit, in steps between which others have their turn.
+extension Engine {
+    /// How many rows a step looks at.
+    private static let step = 256
+
+    /// Begins to evict if the disk tier has outgrown its limit. Called at the start and after each commit.
+    func watchRoom() {
+        guard eviction == nil, let disk, disk.limit != .max else { return }
+        do {
+            let bytes = try disk.bytes
+            if bytes <= disk.limit { hopelessBytes = 0 }
+            // Where nothing could leave, it is tried again once there is more.
+            guard bytes > max(disk.limit, hopelessBytes + disk.limit / 16) else { return }
+            eviction = EvictionRound(newest: try disk.newestRow)
+        } catch {
+            return fail(error)
+        }
+        continueEviction()
+    }
+
+    private func continueEviction() {
+        executor.queue.async { @Sendable [weak self, run] in
+            self?.assumeIsolated { engine in if engine.run == run { engine.evictSome() } }
+        }
+    }
+
+    private func evictSome() {
+        guard var round = eviction, let disk, machine != nil else { return eviction = nil }
+        do {
+            let excess = try disk.bytes - (disk.limit - disk.limit / 16)
+            guard excess > 0 else { return eviction = nil }
+            let choice = round.choose(
+                from: try disk.candidates(atMost: Self.step), newest: try disk.newestRow, toFree: excess,
+                isNeeded: { machine?.needs($0) == true || observers.watches($0) }, isInMemory: { memory.peek($0) != nil })
+            try disk.carryOut(choice)
+            let evicted = choice.doomed.map(\.key)
+            for key in evicted { memory.store(KeyView(key, nil)) }
+            counters.evictions.add(evicted.count, ordering: .relaxed)
+            if !evicted.isEmpty { submit(.evicted(evicted)) }
+            if round.isHopeless {
+                hopelessBytes = try disk.bytes
+                eviction = nil
+                settings.logger.warning(
+                    "\(settings.path) holds \(hopelessBytes) bytes, above the disk limit of \(disk.limit): all of it is pending, observed or not yet followed"
+                )
+            } else {
+                eviction = round
+                continueEviction()
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// What cannot be evicted now is tried again after another commit.
+    private func fail(_ error: any Error) {
+        eviction = nil
+        _ = diskFailure(error)
+    }
+}

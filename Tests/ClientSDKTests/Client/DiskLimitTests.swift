@@ -1,0 +1,111 @@
+import FreshetClient
+import TestSupport
+import Testing
+
+@Suite("A client within its disk limit")
+struct DiskLimitTests {
+    private func note(_ number: Int) -> Note { Note(text: String(repeating: "\(number % 10)", count: 1_000)) }
+
+    /// A server with many notes, and a device that follows what it holds and may hold a part of them.
+    private func scene(_ directory: TemporaryDirectory, count: Int) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
+        let world = try World()
+        let ann = try await world.live()
+        for number in 0..<count { try await ann.notes.set(note(number), for: "\(number)") }
+        try await within { try await ann.drained() }
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) {
+            $0.following = .held
+            $0.diskLimit = 262_144
+            $0.memoryLimit = 20_000
+        }
+        return (world, ann, bob)
+    }
+
+    private func settled(_ client: SyncClient) async throws {
+        try await within(.seconds(120), "the disk tier's shrinking") {
+            while await client.statistics().disk.bytes > 262_144 { await Task.yield() }
+        }
+    }
+
+    @Test("the records that were not used for longest leave, are read from the server again, and are never wrong")
+    func leaves() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let (world, ann, bob) = try await scene(directory, count: 600)
+        // When more is read than may be held
+        for number in 0..<600 {
+            #expect(try await bob.notes.value(for: "\(number)") == note(number))
+            if number % 10 == 0 { _ = try await bob.notes.value(for: "7") }
+        }
+        try await settled(bob)
+        // Then
+        let statistics = await bob.statistics()
+        #expect(statistics.disk.evictions > 300)
+        #expect(statistics.memory.bytes <= 20_000 && statistics.memory.evictions > 0)
+        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(of: "7", policy: .cacheOnly).value == note(7))
+        #expect(try await bob.notes.explain("1").events.contains { $0.text.hasPrefix("evicted") })
+        // And one that left comes back as it is now
+        let revision = try #require(try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() })
+        try await bob.past(revision)
+        #expect(try await bob.notes.value(for: "1") == Note(text: "new"))
+        #expect(bob.notes["1"]?.freshness == .live)
+        await bob.stop()
+        #expect(await bob.statistics().disk.bytes == 0)
+        withExtendedLifetime(world) {}
+    }
+
+    @Test("what is observed stays, whatever comes")
+    func observed() async throws {
+        // Given a record that is observed, and is not the last to be read
+        let directory = TemporaryDirectory()
+        let (world, _, bob) = try await scene(directory, count: 600)
+        var observed = bob.notes.snapshots(of: "3").makeAsyncIterator()
+        while try await observed.next()?.isKnown == false {}
+        // When much more is read
+        for number in 10..<600 { _ = try await bob.notes.value(for: "\(number)") }
+        try await settled(bob)
+        // Then
+        #expect(try await bob.notes.snapshot(of: "10", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(of: "3", policy: .cacheOnly).value == note(3))
+        _ = observed
+        await bob.stop()
+        withExtendedLifetime(world) {}
+    }
+
+    @Test("a limit that is lowered holds from the next start, offline too, and what is pending stays")
+    func pending() async throws {
+        // Given a device that holds much, and has a write that cannot be sent
+        let directory = TemporaryDirectory()
+        let (world, _, small) = try await scene(directory, count: 600)
+        await small.stop()
+        let storage = SyncClient.Configuration.Storage.directory(directory.path)
+        let bob = try await world.live(throughProxy: true, storage: storage) { $0.following = .held }
+        try await bob.notes.prefetch((0..<600).map { "\($0)" })
+        #expect(await bob.statistics().disk.bytes > 600_000)
+        world.proxy.refuse()
+        try await bob.notes.set(Note(text: "mine"), for: "4")
+        await bob.stop()
+        // When it starts with less room, and reaches nobody
+        let next = try world.client(throughProxy: true, storage: storage) {
+            $0.following = .held
+            $0.diskLimit = 262_144
+        }
+        try await next.start()
+        try await settled(next)
+        // Then
+        #expect(await next.statistics().disk.evictions > 300)
+        let snapshot = try await next.notes.snapshot(of: "4", policy: .cacheOnly)
+        #expect(snapshot.value == Note(text: "mine") && snapshot.isPending)
+        #expect(try await (1...300).contains(next.notes.ids().count))
+        world.proxy.acceptAgain()
+        try await within { try await next.drained() }
+        #expect(try await next.notes.value(for: "4") == Note(text: "mine"))
+        await next.stop()
+    }
+
+    @Test("a copy of everything has no limit of itself, and a limit that is too small is refused")
+    func limits() throws {
+        #expect(throws: ClientError.self) { try World.client("http://127.0.0.1:1") { $0.diskLimit = 100_000 } }
+        _ = try World.client("http://127.0.0.1:1") { $0.diskLimit = 262_144 }
+    }
+}
