@@ -1,0 +1,21 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite("Articles")
+struct ArticleTests {
+    @Test("each shows the lines that are compiled and run, and nothing else")
+    func compiled() throws {
+        // Given
+        let articles = try Article.all(in: "Sources/Cache/FreshetCache.docc")
+        let tests = #filePath.components(separatedBy: "/CacheTests/")[0]
+        #expect(articles.count >= 6)
+        for article in articles {
+            // Each has a suite of its own, here or with the SDK's tests
+            let places = ["CacheTests", "ClientSDKTests"].map { "\(tests)/\($0)/Articles/\(article.name)Tests.swift" }
+            let source = try #require(places.first { FileManager.default.fileExists(atPath: $0) }, "\(article.name) has no test")
+            // Then
+            #expect(article.examples == [try Article.compiled(in: source)], "\(article.name)")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import FreshetCache
+import TestSupport
+import Testing
+
+private func example(_ file: String, show: (Bool, String?, [String], String?) -> Void) throws {
+    // article begins
+    let time = ManualCacheClock()
+    let pages = Cache<String, String>(costLimit: 1_000, countLimit: 100, clock: time.clock)
+
+    pages["home"] = "Welcome"
+    pages.setValue("Sale!", forKey: "offer", cost: 5, lifetime: .after(.seconds(60)))
+    let isRefused = !pages.setValue("…", forKey: "film", cost: 5_000)  // alone above the limit: refused, and counted
+
+    time.advance(by: .seconds(61))
+    let offer = pages["offer"]  // nil: over
+    let keys = pages.keys  // those whose lifetime is not over
+
+    // Whole or not at all, without what is over; a later process goes on with it.
+    try pages.save(to: file)
+    let restored = try Cache<String, String>(contentsOf: file, clock: time.clock)
+    show(isRefused, offer, keys, restored["home"])
+    // article ends
+}
+
+@Suite("Article: keeping values in memory")
+struct KeepingValuesInMemoryTests {
+    @Test("runs as it says")
+    func runs() throws {
+        let folder = TemporaryDirectory()
+        var shown = 0
+        try example(folder.file("pages.json")) { isRefused, offer, keys, restored in
+            shown += 1
+            #expect(isRefused && offer == nil && keys == ["home"] && restored == "Welcome")
+        }
+        #expect(shown == 1)
+    }
+}
