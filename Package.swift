@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "FreshetCache",
             dependencies: [
-                "SQLite",
+                "CLinux", "SQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -6,10 +6,16 @@ import TestSupport
 ///
 /// Its keys are `PREFIX/0` to `PREFIX/19`. Each write has a version, from FIRST on. It prints `try KEY VERSION` before it asks for one, and
 /// `set KEY VERSION` or `gone KEY VERSION` when a value, or a removal, is stored.
+///
+/// `CacheProcess pressure ROUNDS ROOT PIPE` watches memory and stops so many times, and prints its open descriptors before and after, then its
+/// threads. ROOT is what stands for `/proc` and `/sys`, PIPE what a service manager writes to; either may be empty.
 @main
 struct CacheProcess {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 5, arguments[1] == "pressure", let rounds = Int(arguments[2]) {
+            return await watchMemory(rounds, root: arguments[3], pipe: arguments[4])
+        }
         guard arguments.count == 5, let seed = UInt64(arguments[3]), let first = Int(arguments[4]) else {
             say("usage: CacheProcess DIRECTORY PREFIX SEED FIRST")
             exit(64)
@@ -38,6 +44,32 @@ struct CacheProcess {
             }
             version += 1
         }
+    }
+
+    private static func watchMemory(_ rounds: Int, root: String, pipe: String) async {
+        var configuration = MemoryPressure.Configuration()
+        configuration.root = root
+        configuration.servicePath = pipe.isEmpty ? nil : pipe
+        let pressure = MemoryPressure(configuration)
+        let cache = Cache<Int, Int>()
+        func watch(_ rounds: Int) async {
+            for _ in 0..<rounds {
+                cache.shrinks(under: pressure)
+                await pressure.stop()
+            }
+        }
+        await watch(3)
+        let before = (count(in: "/proc/self/fd"), count(in: "/proc/self/task"))
+        await watch(rounds)
+        say("\(before.0) \(count(in: "/proc/self/fd")) \(before.1) \(count(in: "/proc/self/task"))")
+    }
+
+    private static func count(in path: String) -> Int {
+        guard let directory = opendir(path) else { return -1 }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        return count
     }
 
     /// Past the buffers of `print`, so that the line is out before the process can be killed.

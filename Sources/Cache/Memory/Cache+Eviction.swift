@@ -8,33 +8,50 @@ extension Cache {
         let (costLimit, countLimit) = (state.pointee.costLimit, state.pointee.countLimit)
         let (wantedCost, wantedCount) = (costLimit - cost, countLimit - count)
         guard state.pointee.totalCost > wantedCost || state.pointee.count > wantedCount else { return }
-        evict(toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, moment, &leaving)
+        evict(toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, .evicted, moment, &leaving)
     }
 
     /// Ends: each turn removes an entry, moves one from small to main, or lowers one's counter.
     @inlinable
     func evict(
-        toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ moment: Moment,
-        _ leaving: inout Leaving<Key, Value>
+        toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
+        _ moment: Moment, _ leaving: inout Leaving<Key, Value>
     ) {
-        while true {
-            let isOverCost = state.pointee.totalCost > wantedCost
-            guard isOverCost || state.pointee.count > wantedCount else { return }
-            let small = state.pointee.small
-            let isSmallFull = isOverCost ? small.cost >= max(1, smallCost) : small.count >= max(1, smallCount)
-            if small.count > 0, isSmallFull || state.pointee.main.count == 0 {
-                turn(small.tail, isSmall: true, moment, &leaving)
-            } else if state.pointee.main.count > 0 {
-                turn(state.pointee.main.tail, isSmall: false, moment, &leaving)
-            } else {
-                return
-            }
+        var goesOn = true
+        while goesOn {
+            goesOn = evictOne(
+                toCost: wantedCost, toCount: wantedCount, smallCost: smallCost, smallCount: smallCount, cause, moment, &leaving)
         }
+    }
+
+    /// One turn of ``evict(toCost:toCount:smallCost:smallCount:_:_:_:)``.
+    ///
+    /// - Returns: false if there was nothing to do, or nothing that may leave.
+    @inlinable
+    func evictOne(
+        toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
+        _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+    ) -> Bool {
+        let isOverCost = state.pointee.totalCost > wantedCost
+        guard isOverCost || state.pointee.count > wantedCount else { return false }
+        let small = state.pointee.small
+        let isSmallFull = isOverCost ? small.cost >= max(1, smallCost) : small.count >= max(1, smallCount)
+        if small.count > 0, isSmallFull || state.pointee.main.count == 0 {
+            turn(small.tail, isSmall: true, cause, moment, &leaving)
+        } else if state.pointee.main.count > 0 {
+            turn(state.pointee.main.tail, isSmall: false, cause, moment, &leaving)
+        } else {
+            return false
+        }
+        return true
     }
 
     /// Judges the oldest entry of a queue: it leaves, or is spared and goes to the head of the main queue.
     @inlinable
-    func turn(_ entry: EntryReference, isSmall: Bool, _ moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+    func turn(
+        _ entry: EntryReference, isSmall: Bool, _ cause: CacheChange<Key, Value>.Cause, _ moment: Moment,
+        _ leaving: inout Leaving<Key, Value>
+    ) {
         let (shard, slot) = (shard(of: entry), slot(entry))
         var isOver = false
         let isSpared = shard.pointee.lock.withLock { _ in
@@ -50,7 +67,7 @@ extension Cache {
         } else {
             // As many are remembered as the main queue holds when all are of one size.
             if isSmall, !isOver { state.pointee.ghost.insert(record(entry).pointee.hash, capacity: state.pointee.count * 9 / 10) }
-            remove(entry, isOver ? .expired : .evicted, &leaving)
+            remove(entry, isOver ? .expired : cause, &leaving)
         }
     }
 
@@ -66,6 +83,7 @@ extension Cache {
         let left = shard.pointee.lock.withLock { _ in shard.pointee.take(number) }
         switch cause {
         case .evicted: state.pointee.statistics.evictions += 1
+        case .evictedUnderPressure: state.pointee.statistics.pressureEvictions += 1
         case .expired: state.pointee.statistics.expirations += 1
         case .removed: state.pointee.statistics.removals += 1
         case .inserted, .overwritten, .refused: break

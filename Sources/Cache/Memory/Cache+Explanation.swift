@@ -12,7 +12,9 @@ extension Cache {
             guard !entry.isNone else {
                 return CacheExplanation(
                     state: state.pointee.ghost.contains(hash) ? .evictedLately : .absent, place: nil, frequency: 0, cost: 0, pins: pins,
-                    isLoading: isLoading, recordedAt: nil, verifiedAt: nil, expiresAt: nil, tags: [], at: at)
+                    isLoading: isLoading, recordedAt: nil, verifiedAt: nil, expiresAt: nil, limitPercent: state.pointee.ration.percent,
+                    tags: [],
+                    at: at)
             }
             let (about, slot) = (describe(entry, now, wall), slot(entry))
             let frequency = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end.frequency }
@@ -26,7 +28,7 @@ extension Cache {
             return CacheExplanation(
                 state: isOver(entry, at: Moment(uptime: now, wall: wall)) ? .expired : .present, place: place, frequency: frequency,
                 cost: about.cost, pins: pins, isLoading: isLoading, recordedAt: about.recordedAt, verifiedAt: about.verifiedAt,
-                expiresAt: about.expiresAt, tags: about.tags, at: at)
+                expiresAt: about.expiresAt, limitPercent: state.pointee.ration.percent, tags: about.tags, at: at)
         }
     }
 }

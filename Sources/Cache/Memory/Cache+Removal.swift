@@ -57,25 +57,28 @@ extension Cache {
         }
     }
 
-    /// The most that all values may cost together; setting it evicts what is above. O(1) to read.
+    /// The most that all values may cost together; setting it evicts what is above. While memory is short less holds, see
+    /// ``MemoryPressure``. O(1) to read.
     public var costLimit: Int {
-        get { writeLock.withLock { _ in state.pointee.costLimit } }
+        get { writeLock.withLock { _ in state.pointee.ration.costLimit } }
         set {
             let moment = moment()
             write { leaving in
-                state.pointee.costLimit = max(0, newValue)
+                state.pointee.ration.costLimit = max(0, newValue)
+                state.pointee.costLimit = state.pointee.ration.costShare
                 makeRoom(cost: 0, count: 0, moment, &leaving)
             }
         }
     }
 
-    /// The most values that it may hold; setting it evicts what is above. O(1) to read.
+    /// The most values that it may hold; setting it evicts what is above. While memory is short fewer, see ``MemoryPressure``. O(1) to read.
     public var countLimit: Int {
-        get { writeLock.withLock { _ in state.pointee.countLimit } }
+        get { writeLock.withLock { _ in state.pointee.ration.countLimit } }
         set {
             let moment = moment()
             write { leaving in
-                state.pointee.countLimit = max(0, newValue)
+                state.pointee.ration.countLimit = max(0, newValue)
+                state.pointee.countLimit = state.pointee.ration.countShare
                 makeRoom(cost: 0, count: 0, moment, &leaving)
             }
         }
@@ -90,7 +93,7 @@ extension Cache {
     private func trim(toCost cost: Int, toCount count: Int) {
         let moment = moment()
         write { leaving in
-            evict(toCost: max(0, cost), toCount: max(0, count), smallCost: cost / 10, smallCount: count / 10, moment, &leaving)
+            evict(toCost: max(0, cost), toCount: max(0, count), smallCost: cost / 10, smallCount: count / 10, .evicted, moment, &leaving)
         }
     }
 

@@ -21,7 +21,8 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
         let moment = Moment(uptime: now, wall: wall)
         return writeLock.withLock { _ in
             SavedCache(
-                version: SavedCache<Key, Value>.currentVersion, costLimit: state.pointee.costLimit, countLimit: state.pointee.countLimit,
+                version: SavedCache<Key, Value>.currentVersion, costLimit: state.pointee.ration.costLimit,
+                countLimit: state.pointee.ration.countLimit,
                 entries: entries().reversed().filter { !isOver($0, at: moment) }.map { saved($0, now, wall) })
         }
     }

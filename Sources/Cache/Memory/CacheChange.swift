@@ -10,6 +10,8 @@ public struct CacheChange<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case removed
         /// It left to make room.
         case evicted
+        /// It left since memory was short, see ``MemoryPressure``.
+        case evictedUnderPressure
         /// Its lifetime was over.
         case expired
         /// A value was too big to be stored; what the key held before is gone too.

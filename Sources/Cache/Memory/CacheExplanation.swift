@@ -42,6 +42,8 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     public let verifiedAt: Date?
     /// When its lifetime is over.
     public let expiresAt: Date?
+    /// The share of its limits that the whole cache may use now, in percent: less than 100 while memory is short, see ``MemoryPressure``.
+    public let limitPercent: Int
     /// The names under which it can be removed.
     public let tags: Set<String>
     /// What time it was.
@@ -64,6 +66,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
                 expiresAt > at ? "expires in \(Self.span(from: at, to: expiresAt))" : "over for \(Self.span(from: expiresAt, to: at))")
         }
         if pins > 0 { parts.append("pinned \(pins) times") }
+        if limitPercent < 100 { parts.append("memory is short, the cache is held to \(limitPercent) % of its limits") }
         if isLoading { parts.append("a load is under way") }
         if !tags.isEmpty { parts.append("tags \(tags.sorted().joined(separator: ", "))") }
         return parts.joined(separator: "; ")

@@ -1,8 +1,11 @@
 /// What only writers touch: guarded by the cache's write lock.
 @usableFromInline
 struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
+    /// The limits that hold: those that were set, or a share of them while memory is short.
     @usableFromInline var costLimit: Int
     @usableFromInline var countLimit: Int
+    /// The limits that were set, and how much of them may be used.
+    var ration: MemoryRation
     @usableFromInline var totalCost = 0
     @usableFromInline var count = 0
     @usableFromInline var pinnedCost = 0
@@ -29,10 +32,11 @@ struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
     var listeners: [UInt64: CacheListener<Key, Value>] = [:]
     var lastListener: UInt64 = 0
 
-    @inlinable
+    @usableFromInline
     init(costLimit: Int, countLimit: Int) {
-        self.costLimit = max(0, costLimit)
-        self.countLimit = max(0, countLimit)
+        ration = MemoryRation(costLimit: max(0, costLimit), countLimit: max(0, countLimit))
+        self.costLimit = ration.costLimit
+        self.countLimit = ration.countLimit
     }
 }
 

@@ -10,6 +10,8 @@ public struct CacheStatistics: Hashable, Sendable {
     public var overwrites = 0
     /// Values that left to make room.
     public var evictions = 0
+    /// Values that left since memory was short, see ``MemoryPressure``; these are not among the ``evictions``.
+    public var pressureEvictions = 0
     /// Values that left since their lifetime was over.
     public var expirations = 0
     /// Values that were removed by a call.
@@ -34,6 +36,7 @@ public struct CacheStatistics: Hashable, Sendable {
         difference.insertions -= earlier.insertions
         difference.overwrites -= earlier.overwrites
         difference.evictions -= earlier.evictions
+        difference.pressureEvictions -= earlier.pressureEvictions
         difference.expirations -= earlier.expirations
         difference.removals -= earlier.removals
         difference.refusals -= earlier.refusals

@@ -1,0 +1,40 @@
+extension Cache: ShrinkableCache {
+    /// Holds the cache to a share of its limits, and evicts what is above, and what is above the same share of what it held when memory became
+    /// short. Evictions of that moment have the cause ``CacheChange/Cause/evictedUnderPressure``; later ones, by writes under the
+    /// lower limits, are as any other. Pinned values stay, and one that is too big for the lower limits is refused. It evicts some hundred at a
+    /// time, so that nobody waits long for a lock. O(evicted).
+    ///
+    /// - Parameter percent: 0 … 100; at 100 the limits are back.
+    public func shrink(toPercent percent: Int) {
+        let moment = moment()
+        let target = write { _ in
+            state.pointee.ration.set(percent: percent, cost: state.pointee.totalCost, count: state.pointee.count)
+        }
+        var goesOn = true
+        while goesOn {
+            goesOn = write { leaving in
+                let ration = state.pointee.ration
+                let isMore = target.map { evictSome(toCost: $0.cost, toCount: $0.count, ration, moment, &leaving) } ?? false
+                (state.pointee.costLimit, state.pointee.countLimit) = (ration.costShare, ration.countShare)
+                guard isMore else { return false }
+                // On the way there what is reached holds: writes do not undo it, and none has to make all the room by itself.
+                state.pointee.costLimit = max(target?.cost ?? 0, state.pointee.totalCost)
+                state.pointee.countLimit = max(target?.count ?? 0, state.pointee.count)
+                return true
+            }
+        }
+    }
+
+    /// - Returns: whether more may have to leave.
+    private func evictSome(
+        toCost cost: Int, toCount count: Int, _ ration: MemoryRation, _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+    ) -> Bool {
+        let (cost, count) = (min(cost, ration.costShare), min(count, ration.countShare))
+        for _ in 0..<256 {
+            let isMore = evictOne(
+                toCost: cost, toCount: count, smallCost: cost / 10, smallCount: count / 10, .evictedUnderPressure, moment, &leaving)
+            guard isMore else { return false }
+        }
+        return true
+    }
+}

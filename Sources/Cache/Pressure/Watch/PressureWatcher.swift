@@ -1,0 +1,176 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// The thread that waits for news of memory. It keeps no ``MemoryPressure`` while it waits, and closes what it opened when it ends.
+final class PressureWatcher: Sendable {
+    private struct State {
+        var sources: PressureSources
+        /// Wakes the thread; -1 once that has ended.
+        var wakening: Int32
+        var isEnding = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// How often it looks whether any cache is left, in milliseconds.
+    private static let longestSleep = 60_000
+
+    private weak let pressure: MemoryPressure?
+    private let readInterval: Duration
+    private let state: Mutex<State>
+
+    private init(_ pressure: MemoryPressure, _ sources: PressureSources, _ interval: Duration) {
+        self.pressure = pressure
+        readInterval = max(.milliseconds(100), interval)
+        state = Mutex(State(sources: sources, wakening: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))))
+    }
+
+    /// Opens what there is, and starts the thread. Where there can be none, all sources say so.
+    static func start(for pressure: MemoryPressure, _ configuration: MemoryPressure.Configuration) -> PressureWatcher {
+        let watcher = PressureWatcher(pressure, PressureSources(configuration), configuration.readInterval)
+        guard watcher.canWake else {
+            watcher.finish("there is no descriptor left to wake its thread: \(String(cString: strerror(errno)))")
+            return watcher
+        }
+        // Balanced by takeRetainedValue in the thread, or below if there is no thread.
+        let context = Unmanaged.passRetained(watcher)
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                var signals = sigset_t()
+                sigfillset(&signals)
+                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                Unmanaged<PressureWatcher>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
+        if failure == 0 {
+            pthread_detach(thread)
+        } else {
+            context.release()
+            watcher.finish("there is no thread to watch it: \(String(cString: strerror(failure)))")
+        }
+        return watcher
+    }
+
+    var sources: [MemoryPressure.Status.Source] { state.withLock { $0.sources.status } }
+
+    private var canWake: Bool { state.withLock { $0.wakening >= 0 } }
+
+    /// Has the thread look at the time, and whether it is still needed.
+    func wake() {
+        state.withLock { state in
+            guard state.wakening >= 0 else { return }
+            _ = eventfd_write(state.wakening, 1)
+        }
+    }
+
+    /// Asks the thread to end.
+    func end() {
+        state.withLock { $0.isEnding = true }
+        wake()
+    }
+
+    /// Returns when the thread has ended and all is closed.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.wakening >= 0 { state.waiting.append(continuation) }
+                return state.wakening < 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func run() {
+        var nextRead = Duration.zero
+        while case .wait(let milliseconds, let descriptors)? = plan(&nextRead) {
+            var waits = descriptors
+            let count = poll(&waits, nfds_t(waits.count), milliseconds)
+            let seen = count > 0 ? look(waits, &nextRead) : []
+            tell(seen)
+        }
+        finish(nil)
+    }
+
+    private enum Plan {
+        case wait(Int32, [pollfd])
+    }
+
+    /// Reads what is due, and says what to wait for; nil when nobody is left.
+    private func plan(_ nextRead: inout Duration) -> Plan? {
+        guard let pressure, !state.withLock({ $0.isEnding }) else { return nil }
+        let now = pressure.now
+        if now >= nextRead {
+            nextRead = now + readInterval
+            tell(state.withLock { $0.sources.read(at: now) })
+        }
+        guard case .wait(let growth) = pressure.turn(self) else { return nil }
+        return state.withLock { state in
+            var waits = [pollfd(fd: state.wakening, events: Int16(POLLIN), revents: 0)]
+            if state.sources.notices >= 0 { waits.append(pollfd(fd: state.sources.notices, events: Int16(POLLIN), revents: 0)) }
+            for told in state.sources.told {
+                waits.append(pollfd(fd: told.descriptor, events: Int16(told.isPipe ? POLLIN : POLLPRI), revents: 0))
+            }
+            var sleep = Self.longestSleep
+            for moment in [growth, state.sources.areReadable ? nextRead : nil] {
+                if let moment { sleep = min(sleep, max(0, Int((moment - now) / .milliseconds(1)) + 1)) }
+            }
+            return .wait(Int32(sleep), waits)
+        }
+    }
+
+    /// What the ready descriptors tell.
+    private func look(_ waits: [pollfd], _ nextRead: inout Duration) -> [PressureSources.Sighting] {
+        var (seen, lost): ([PressureSources.Sighting], [String]) = ([], [])
+        state.withLock { state in
+            for wait in waits where wait.revents != 0 {
+                guard let told = state.sources.told.first(where: { $0.descriptor == wait.fd }) else {
+                    Self.drain(wait.fd)
+                    if wait.fd == state.sources.notices { nextRead = .zero }
+                    continue
+                }
+                if wait.revents & Int16(POLLERR | POLLNVAL) != 0 {
+                    state.sources.lose(told.descriptor, Self.gone)
+                    lost.append(told.path)
+                } else {
+                    if told.isPipe { Self.drain(wait.fd) }
+                    seen.append(PressureSources.Sighting(sign: told.sign, cause: .stalls(path: told.path)))
+                }
+            }
+        }
+        for path in Set(lost) { pressure?.lose(path, Self.gone) }
+        return seen
+    }
+
+    private static let gone = "its control group was removed"
+
+    private func tell(_ seen: [PressureSources.Sighting]) {
+        guard let pressure else { return }
+        // The worst first: what is critical takes two steps at once.
+        var isShrunk = false
+        for sighting in seen.sorted(by: { $0.sign > $1.sign }) where pressure.see(sighting.sign, sighting.cause) { isShrunk = true }
+        // What was let go of is the allocator's; this gives it back to the system.
+        if isShrunk { malloc_trim(0) }
+    }
+
+    private func finish(_ reason: String?) {
+        // The kernel takes some 25 ms to let go of a trigger: no lock is held for so long.
+        var sources = state.withLock { $0.sources }
+        sources.close(reason)
+        let waiting = state.withLock { state in
+            state.sources = sources
+            if state.wakening >= 0 { close(state.wakening) }
+            state.wakening = -1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private static func drain(_ descriptor: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while read(descriptor, &buffer, buffer.count) > 0 {}
+    }
+}

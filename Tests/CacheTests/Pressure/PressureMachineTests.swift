@@ -1,0 +1,131 @@
+import TestSupport
+import Testing
+
+@testable import FreshetCache
+
+/// The machine that decides, in virtual time.
+@Suite struct PressureMachineTests {
+    /// What happens at a second; nil lets time pass.
+    struct Step: Sendable {
+        let at: Double
+        let sign: PressureSign?
+        /// What caches are told; nil for nothing.
+        let told: Int?
+
+        init(_ at: Double, _ sign: PressureSign?, _ told: Int?) { (self.at, self.sign, self.told) = (at, sign, told) }
+    }
+
+    static let table: [(name: String, steps: [Step])] = [
+        ("calm asks for nothing", [Step(0, .calm, nil), Step(100, .calm, nil), Step(200, nil, nil), Step(300, .tense, nil)]),
+        (
+            "a warning takes a step, and the last one is told again",
+            [Step(0, .warning, 50), Step(2, .warning, 25), Step(4, .warning, 10), Step(6, .warning, 10), Step(8, .warning, 10)]
+        ),
+        ("what is critical takes two", [Step(0, .critical, 25), Step(2, .critical, 10), Step(4, .critical, 10)]),
+        (
+            "many signs of one moment are one step",
+            [Step(0, .warning, 50), Step(0, .warning, nil), Step(1, .warning, nil), Step(1.999, .warning, nil), Step(2, .warning, 25)]
+        ),
+        (
+            "a warning that turns critical goes where it would have gone at once",
+            [Step(0, .warning, 50), Step(1, .critical, 25), Step(1.5, .critical, nil), Step(1.9, .warning, nil), Step(2, .warning, 10)]
+        ),
+        (
+            "calm grows by steps, each after as long",
+            [
+                Step(0, .critical, 25), Step(2, .warning, 10), Step(31.9, .calm, nil), Step(32, .calm, 25), Step(61.9, nil, nil),
+                Step(62, nil, 50), Step(92, nil, 100), Step(122, nil, nil),
+            ]
+        ),
+        (
+            "however long nobody looked, it grows by one step",
+            [Step(0, .critical, 25), Step(10_000, nil, 50), Step(10_029, nil, nil), Step(10_030, nil, 100)]
+        ),
+        (
+            "tense takes no step down, and none up",
+            [Step(0, .warning, 50), Step(29, .tense, nil), Step(30, nil, nil), Step(58.9, nil, nil), Step(59, nil, 100)]
+        ),
+        ("a warning that comes late is no growth", [Step(0, .warning, 50), Step(500, .warning, 25)]),
+        (
+            "if pressure is back at once, the next growth takes twice as long",
+            [Step(0, .warning, 50), Step(30, nil, 100), Step(31, .warning, 50), Step(61, nil, nil), Step(90, nil, nil), Step(91, nil, 100)]
+        ),
+        (
+            "if it stays away, the next growth takes as long as ever",
+            [Step(0, .warning, 50), Step(30, nil, 100), Step(60, .warning, 50), Step(89.9, nil, nil), Step(90, nil, 100)]
+        ),
+        ("a clock that goes back stands", [Step(100, .warning, 50), Step(10, .warning, nil), Step(102, .warning, 25), Step(0, nil, nil)]),
+    ]
+
+    @Test(arguments: table.indices) func doesWhatTheTableSays(row: Int) {
+        // Given
+        let (name, steps) = Self.table[row]
+        var machine = PressureMachine(calm: .seconds(30))
+        for (number, step) in steps.enumerated() {
+            // When
+            let told = step.sign.map { machine.see($0, at: .seconds(step.at)) } ?? machine.advance(to: .seconds(step.at))
+            // Then
+            #expect(told == step.told, "\(name), step \(number)")
+            if let told { #expect(machine.percent == told) }
+        }
+    }
+
+    @Test(arguments: 1...20) func neverSwings(seed: Int) {
+        // Given
+        var random = SeededGenerator(seed: UInt64(seed))
+        var machine = PressureMachine(calm: .seconds(10))
+        var (now, lastSign, lastGrowth, lastDown) = (Duration.zero, Duration.seconds(-100), Duration.seconds(-100), Duration.seconds(-100))
+        for _ in 0..<5_000 {
+            now += .milliseconds(Int.random(in: 0..<(Int.random(in: 0..<20, using: &random) == 0 ? 60_000 : 3_000), using: &random))
+            let before = machine.percent
+            let due = machine.nextGrowth
+            let sign = Int.random(in: 0..<3, using: &random) == 0 ? PressureSign.allCases.randomElement(using: &random) : nil
+            // When
+            let told = sign.map { machine.see($0, at: now) } ?? machine.advance(to: now)
+            // Then
+            let (old, new) = (
+                PressureMachine.steps.firstIndex(of: before) ?? -9, PressureMachine.steps.firstIndex(of: machine.percent) ?? -9
+            )
+            #expect(old >= 0 && new >= 0)
+            #expect(told == nil ? new == old : told == machine.percent)
+            switch sign {
+            case nil, .calm:
+                #expect(new == old || new == old - 1)
+                #expect((new < old) == (due.map { now >= $0 } ?? false))
+                if new < old {
+                    #expect(now - lastSign >= .seconds(10) && now - lastGrowth >= .seconds(10))
+                    lastGrowth = now
+                }
+            case .tense: #expect(new == old)
+            case .warning: #expect(new == old || new == old + 1)
+            case .critical: #expect((old...(old + 2)).contains(new))
+            }
+            if sign == .warning, new > old { #expect(now - lastDown >= PressureMachine.distance) }
+            if new > old { lastDown = now }
+            if let sign, sign != .calm { lastSign = now }
+            // However it went, after enough calm all is back.
+            #expect((machine.nextGrowth == nil) == (machine.percent == 100))
+            if let due = machine.nextGrowth { #expect(due - now <= .seconds(160)) }
+        }
+        for _ in 0..<PressureMachine.steps.count { _ = machine.nextGrowth.flatMap { machine.advance(to: $0) } }
+        #expect(machine.percent == 100)
+    }
+
+    @Test func pressureThatFollowsEachGrowthIsMetLessAndLessOften() {
+        // Given pressure a second after each step up, for two hours
+        var machine = PressureMachine(calm: .seconds(30))
+        var growths = 0
+        var now = Duration.zero
+        _ = machine.see(.warning, at: now)
+        while let due = machine.nextGrowth, due < .seconds(7_200) {
+            // When
+            #expect(machine.advance(to: due) == 100)
+            growths += 1
+            now = due + .seconds(1)
+            #expect(machine.see(.warning, at: now) == 50)
+        }
+        // Then it grows every eight minutes at last, not every 30 seconds
+        #expect(growths == 18)
+        #expect(machine.patience == .seconds(480))
+    }
+}
