@@ -8,7 +8,7 @@ extension Cache {
         return writeLock.withLock { _ in
             let entry = find(key, hash)
             let at = Date(timeIntervalSince1970: Double(wall) / 1_000)
-            let (pins, isLoading) = (state.pointee.pins[key] ?? 0, state.pointee.loads[key] != nil)
+            let (pins, isLoading) = (state.pointee.pins[key] ?? 0, state.pointee.loads.contains(key))
             guard !entry.isNone else {
                 return CacheExplanation(
                     state: state.pointee.ghost.contains(hash) ? .evictedLately : .absent, place: nil, frequency: 0, cost: 0, pins: pins,

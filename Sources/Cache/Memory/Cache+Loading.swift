@@ -57,23 +57,17 @@ extension Cache {
                 if failure.until > moment.uptime { return .failed(failure) }
                 forgetFailure(key, &leaving)
             }
-            if let load = state.pointee.loads[key], let waiter = load.join() { return .join(load, waiter) }
-            let load = Load<Value>(tags: request.tags)
-            leaving.keep(state.pointee.loads.updateValue(load, forKey: key))
-            // A new load was not abandoned.
-            return .begin(load, load.join() ?? 0)
+            let (load, waiter, isNew, left) = state.pointee.loads.ask(key, tags: request.tags)
+            leaving.keep(left)
+            return isNew ? .begin(load, waiter) : .join(load, waiter)
         }
     }
 
     private func wait(for load: Load<Value>, _ waiter: UInt64, _ key: Key) async throws -> Value {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { load.wait(waiter, $0) }
-        } onCancel: {
-            guard load.leave(waiter) else { return }
-            write { leaving in
-                if state.pointee.loads[key] === load { end(key, &leaving) }
+        try await load.value(waiter) {
+            self.write { leaving in
+                if self.state.pointee.loads.holds(load, key) { self.end(key, &leaving) }
             }
-            load.cancel()
         }
     }
 
@@ -86,7 +80,7 @@ extension Cache {
             if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
             let (hash, moment) = (key.hashValue, moment())
             write { leaving in
-                guard state.pointee.loads[key] === load else { return }
+                guard state.pointee.loads.holds(load, key) else { return }
                 end(key, &leaving)
                 _ = store(value, key, hash, cost, span.begun(at: moment.uptime), request.tags, moment, &leaving)
             }
@@ -94,7 +88,7 @@ extension Cache {
         } catch {
             let now = uptime()
             write { leaving in
-                guard state.pointee.loads[key] === load else { return }
+                guard state.pointee.loads.holds(load, key) else { return }
                 end(key, &leaving)
                 if let lifetime = request.failureLifetime, !(error is CancellationError) {
                     remember(LoadFailure(error: error, until: now.saturatingAdd(lifetime.clampedNanoseconds)), of: key, now, &leaving)
@@ -120,19 +114,19 @@ extension Cache {
     }
 
     func fenceAll(_ leaving: inout Leaving<Key, Value>) {
-        leaving.keep(state.pointee.loads)
+        leaving.keep(state.pointee.loads.endAll())
         leaving.keep(state.pointee.failures)
-        state.pointee.loads = [:]
         state.pointee.failures = [:]
     }
 
     func fenceAll(taggedWith tag: String, _ leaving: inout Leaving<Key, Value>) {
-        for (key, load) in state.pointee.loads where load.tags.contains(tag) { end(key, &leaving) }
+        leaving.keep(state.pointee.loads.endAll(taggedWith: tag))
     }
 
     private func end(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
-        guard let index = state.pointee.loads.index(forKey: key) else { return }
-        leaving.keep(state.pointee.loads.remove(at: index))
+        guard let (key, load) = state.pointee.loads.end(key) else { return }
+        leaving.keep(key)
+        leaving.keep(load)
     }
 
     private func forgetFailure(_ key: Key, _ leaving: inout Leaving<Key, Value>) {

@@ -21,7 +21,7 @@ struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline var tags = TagIndex()
     @usableFromInline var sweep = ExpirySweep()
     /// The loads under way that may store what they bring.
-    @usableFromInline var loads: [Key: Load<Value>] = [:]
+    @usableFromInline var loads = LoadTable<Key, Value>()
     /// The loads that failed and shall not be tried again for a while.
     @usableFromInline var failures: [Key: LoadFailure] = [:]
     /// Whether anybody listens to changes; otherwise none is noted.

@@ -13,10 +13,11 @@ final class Load<Value: Sendable>: Sendable {
         var isAbandoned = false
     }
 
-    let tags: Set<String>
+    /// Nil where nobody knows them before the value is there.
+    let tags: Set<String>?
     private let state = Mutex(State())
 
-    init(tags: Set<String>) { self.tags = tags }
+    init(tags: Set<String>?) { self.tags = tags }
 
     /// Takes part.
     ///
@@ -39,7 +40,7 @@ final class Load<Value: Sendable>: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    func wait(_ waiter: UInt64, _ continuation: CheckedContinuation<Value, any Error>) {
+    private func wait(_ waiter: UInt64, _ continuation: CheckedContinuation<Value, any Error>) {
         let outcome: Result<Value, any Error>? = state.withLock { state in
             guard state.waiters[waiter] != nil else { return .failure(CancellationError()) }
             if let outcome = state.outcome { return outcome }
@@ -52,7 +53,7 @@ final class Load<Value: Sendable>: Sendable {
     /// Goes without an answer.
     ///
     /// - Returns: true if that was the last one: the load is abandoned, and its task to be cancelled.
-    func leave(_ waiter: UInt64) -> Bool {
+    private func leave(_ waiter: UInt64) -> Bool {
         let (continuation, isLast) = state.withLock { state -> (CheckedContinuation<Value, any Error>?, Bool) in
             guard state.outcome == nil, let continuation = state.waiters.removeValue(forKey: waiter) else { return (nil, false) }
             state.isAbandoned = state.waiters.isEmpty
@@ -62,7 +63,19 @@ final class Load<Value: Sendable>: Sendable {
         return isLast
     }
 
-    func cancel() { state.withLock { $0.task }?.cancel() }
+    /// Waits as one who has joined. Cancelled, it goes at once; if it was the last, the load is abandoned: `abandoned` is called, and the
+    /// task cancelled.
+    func value(_ waiter: UInt64, abandoned: @escaping @Sendable () -> Void) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { wait(waiter, $0) }
+        } onCancel: {
+            guard leave(waiter) else { return }
+            abandoned()
+            cancel()
+        }
+    }
+
+    private func cancel() { state.withLock { $0.task }?.cancel() }
 
     func finish(_ outcome: Result<Value, any Error>) {
         let waiters = state.withLock { state in
