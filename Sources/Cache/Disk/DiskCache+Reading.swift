@@ -7,10 +7,15 @@ extension DiskCache {
     /// - Throws: ``CacheError``: the disk failed, or the cache is closed. Damage is no error, but a miss.
     /// - Complexity: O(log entries).
     public func value(forKey key: some DiskKey) async throws(CacheError) -> DiskValue? {
+        try await value(forKey: key, isTagged: false)
+    }
+
+    /// - Parameter isTagged: whether it is read with its tags.
+    func value(forKey key: some DiskKey, isTagged: Bool) async throws(CacheError) -> DiskValue? {
         let result: Result<DiskValue?, CacheError> = await withCheckedContinuation { continuation in
             let turn = nextReadQueue.add(1, ordering: .relaxed).newValue
             readQueues[turn & 1].async {
-                continuation.resume(returning: Result { () throws(CacheError) in try self.blockingValue(forKey: key) })
+                continuation.resume(returning: Result { () throws(CacheError) in try self.blockingValue(key, isTagged: isTagged) })
             }
         }
         return try result.get()
@@ -18,9 +23,11 @@ extension DiskCache {
 
     /// The value of a key, or `nil`, read on the caller's thread: for callers that have threads of their own. It may wait for the disk, so do
     /// not call it where `await` is possible. See ``value(forKey:)``.
-    public func blockingValue(forKey key: some DiskKey) throws(CacheError) -> DiskValue? {
+    public func blockingValue(forKey key: some DiskKey) throws(CacheError) -> DiskValue? { try blockingValue(key, isTagged: false) }
+
+    private func blockingValue(_ key: some DiskKey, isTagged: Bool) throws(CacheError) -> DiskValue? {
         do {
-            return try key.withKeyBytes { try read($0) }
+            return try key.withKeyBytes { try read($0, isTagged: isTagged) }
         } catch let error as CacheError {
             throw error
         } catch {
@@ -28,17 +35,17 @@ extension DiskCache {
         }
     }
 
-    private func read(_ key: UnsafeRawBufferPointer) throws -> DiskValue? {
+    private func read(_ key: UnsafeRawBufferPointer, isTagged: Bool) throws -> DiskValue? {
         let number = DiskNumber(key)
         let now = now
         switch staging.look(key, number) {
         case .none: break
         case .absent: return miss()
-        case .value(let bytes, let head): return staged(bytes, head, key, now)
+        case .value(let bytes, let head, let tags): return staged(bytes, head, Set(tags), key, now)
         }
         guard let reader = try reader() else { return miss() }
         do {
-            let outcome = try reader.read(key, number, now: now, sealing: configuration.sealing) { number in
+            let outcome = try reader.read(key, number, now: now, sealing: configuration.sealing, isTagged: isTagged) { number in
                 touched.withLock { $0.used(number) }
             }
             giveBack(reader, outcome, now)
@@ -65,15 +72,17 @@ extension DiskCache {
         }
     }
 
-    private func staged(_ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ now: Int64) -> DiskValue? {
+    private func staged(
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>, _ key: UnsafeRawBufferPointer, _ now: Int64
+    ) -> DiskValue? {
         guard head.deadline.isOpen(at: now, stored: head.verified, used: head.verified) else { return miss() }
         guard head.isEncrypted else {
             counters.hits.add(1, ordering: .relaxed)
-            return DiskValue(bytes: bytes, head: head)
+            return DiskValue(bytes: bytes, head: head, tags: tags)
         }
         guard let plain = configuration.sealing?.open(bytes, name: Array(key)) else { return miss() }
         counters.hits.add(1, ordering: .relaxed)
-        return DiskValue(bytes: plain, head: head)
+        return DiskValue(bytes: plain, head: head, tags: tags)
     }
 
     private func miss() -> DiskValue? {

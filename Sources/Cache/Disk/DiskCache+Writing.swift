@@ -60,7 +60,7 @@ extension DiskCache {
         if let error = staging.takeError() { throw error }
     }
 
-    private func write(_ change: DiskWrite.Change, _ key: some DiskKey) async throws(CacheError) {
+    func write(_ change: DiskWrite.Change, _ key: some DiskKey) async throws(CacheError) {
         let bytes = key.keyBytes
         let result: Result<Void, CacheError> = await withCheckedContinuation { continuation in
             let write = DiskWrite(key: bytes, number: DiskNumber(bytes), change: change) { continuation.resume(returning: $0) }
@@ -77,7 +77,7 @@ extension DiskCache {
         return true
     }
 
-    private func change(
+    func change(
         _ bytes: [UInt8], _ key: some DiskKey, _ lifetime: Lifetime?, _ tags: [String], _ protection: DiskProtection
     ) throws(CacheError) -> DiskWrite.Change {
         let now = now

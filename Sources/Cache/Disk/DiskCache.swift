@@ -57,7 +57,7 @@ public final class DiskCache: Sendable {
     let shared: Mutex<Shared>
     let staging = DiskStaging()
     let counters = DiskCounters()
-    let hub = DiskEventHub()
+    let hub = EventHub<DiskCacheEvent>()
     let writing = Writing()
     /// Uses of rows that are not on the disk yet, collected from the readers.
     let touched = Mutex(DiskTouches())

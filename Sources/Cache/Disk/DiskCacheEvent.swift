@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What a ``DiskCache`` did by itself, that its owner may want to know.
 public enum DiskCacheEvent: Hashable, Sendable {
     /// All entries are gone, and the cache began anew.
@@ -23,38 +21,5 @@ public enum DiskCacheEvent: Hashable, Sendable {
         case damage(String)
         /// Someone asked for it.
         case request
-    }
-}
-
-/// Those who listen to events. Nothing is called under its lock.
-final class DiskEventHub: Sendable {
-    private struct Listeners {
-        var next = 0
-        var all: [Int: AsyncStream<DiskCacheEvent>.Continuation] = [:]
-    }
-
-    private let listeners = Mutex(Listeners())
-
-    func stream() -> AsyncStream<DiskCacheEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: DiskCacheEvent.self, bufferingPolicy: .bufferingNewest(256))
-        let number = listeners.withLock { listeners in
-            listeners.next += 1
-            listeners.all[listeners.next] = continuation
-            return listeners.next
-        }
-        continuation.onTermination = { [weak self] _ in _ = self?.listeners.withLock { $0.all.removeValue(forKey: number) } }
-        return stream
-    }
-
-    func send(_ event: DiskCacheEvent) {
-        for continuation in listeners.withLock({ Array($0.all.values) }) { continuation.yield(event) }
-    }
-
-    func finish() {
-        let all = listeners.withLock { listeners in
-            defer { listeners.all = [:] }
-            return Array(listeners.all.values)
-        }
-        for continuation in all { continuation.finish() }
     }
 }

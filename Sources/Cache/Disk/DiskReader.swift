@@ -18,6 +18,8 @@ final class DiskReader: @unchecked Sendable {
     let connection: Connection
     let files: DiskFiles
     private let select: Statement
+    /// The same with the entry's tags, of one moment. Prepared when it is needed.
+    private var selectTagged: Statement?
     /// The rows that were read since they were last collected, in order.
     var touches: [DiskNumber] = []
 
@@ -44,22 +46,26 @@ final class DiskReader: @unchecked Sendable {
 
     /// Reads one key. About 2 µs for a small value in SQLite's memory.
     ///
-    /// - Parameter used: when a row that each use prolongs was last used, if that is not yet on the disk.
+    /// - Parameters:
+    ///   - isTagged: whether the entry's tags are to be read too.
+    ///   - used: when a row that each use prolongs was last used, if that is not yet on the disk.
     func read(
-        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, sealing: (any DiskSealing)?, used: (DiskNumber) -> Int64?
+        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, sealing: (any DiskSealing)?, isTagged: Bool = false,
+        used: (DiskNumber) -> Int64?
     ) throws -> Outcome {
         var previous: DiskRecord?
         while true {
             var found = false
-            let record = try record(key, number, &found)
+            var tags: Set<String>?
+            let record = isTagged ? try taggedRecord(key, number, &found, &tags) : try record(key, number, &found)
             guard let record else { return found ? .suspect(number) : .miss }
             let last = record.head.deadline.sliding > 0 ? try used(number) ?? touched(number) : record.head.verified
             guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
             switch record.place {
-            case .inline(let bytes): return opened(bytes, record.head, key, number, sealing)
+            case .inline(let bytes): return opened(bytes, record.head, tags, key, number, sealing)
             case .file(let unique, let count, let checksum):
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
-                    return opened(bytes, record.head, key, number, sealing)
+                    return opened(bytes, record.head, tags, key, number, sealing)
                 }
                 // It may have been overwritten since the row was read, and the file removed: then the row is another one now.
                 guard record != previous else { return .suspect(number) }
@@ -75,13 +81,29 @@ final class DiskReader: @unchecked Sendable {
         return found ? select.withBytes(0) { DiskRecord.decode($0, key: key) } : nil
     }
 
+    private func taggedRecord(
+        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ found: inout Bool, _ tags: inout Set<String>?
+    ) throws -> DiskRecord? {
+        let select =
+            try selectTagged
+            ?? connection.statement("SELECT value.record, entry.tags FROM value JOIN entry ON entry.id = value.id WHERE value.id = ?1")
+        selectTagged = select
+        defer { select.reset() }
+        try select.bind(1, number.value)
+        found = try select.step()
+        guard found else { return nil }
+        tags = Set(select.optionalBytes(1).map(DiskTags.decode) ?? [])
+        return select.withBytes(0) { DiskRecord.decode($0, key: key) }
+    }
+
     private func opened(
-        _ bytes: [UInt8], _ head: DiskRecord.Head, _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ sealing: (any DiskSealing)?
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>?, _ key: UnsafeRawBufferPointer, _ number: DiskNumber,
+        _ sealing: (any DiskSealing)?
     ) -> Outcome {
         let isSliding = head.deadline.sliding > 0
-        guard head.isEncrypted else { return .hit(DiskValue(bytes: bytes, head: head), number, isSliding: isSliding) }
+        guard head.isEncrypted else { return .hit(DiskValue(bytes: bytes, head: head, tags: tags), number, isSliding: isSliding) }
         guard let sealing, let plain = sealing.open(bytes, name: Array(key)) else { return .miss }
-        return .hit(DiskValue(bytes: plain, head: head), number, isSliding: isSliding)
+        return .hit(DiskValue(bytes: plain, head: head, tags: tags), number, isSliding: isSliding)
     }
 
     private func touched(_ number: DiskNumber) throws -> Int64 {

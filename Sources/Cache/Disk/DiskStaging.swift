@@ -47,7 +47,7 @@ final class DiskStaging: Sendable {
         case none
         /// There is no value.
         case absent
-        case value([UInt8], DiskRecord.Head)
+        case value([UInt8], DiskRecord.Head, tags: [String])
     }
 
     /// - Returns: whether the caller is to have it drained; `nil` if it found no room.
@@ -69,8 +69,8 @@ final class DiskStaging: Sendable {
         return state.withLock { state in
             guard let last = state.last[number] else { return state.failed.contains(number) ? .absent : .none }
             // Another key of the same number will displace this one.
-            guard last.write.key.elementsEqual(key), case .put(let bytes, let head, _) = last.write.change else { return .absent }
-            return .value(bytes, head)
+            guard last.write.key.elementsEqual(key), case .put(let bytes, let head, let tags) = last.write.change else { return .absent }
+            return .value(bytes, head, tags: tags)
         }
     }
 

@@ -5,10 +5,13 @@ public struct DiskValue: Hashable, Sendable {
     /// The value, as it was stored; decrypted if it was encrypted.
     public let bytes: [UInt8]
     let head: DiskRecord.Head
+    /// Nil unless the read was to tell them: they are in another row.
+    let tags: Set<String>?
 
-    init(bytes: [UInt8], head: DiskRecord.Head) {
+    init(bytes: [UInt8], head: DiskRecord.Head, tags: Set<String>? = nil) {
         self.bytes = bytes
         self.head = head
+        self.tags = tags
     }
 
     /// When the value was stored.

@@ -1,0 +1,74 @@
+public import FoundationEssentials
+@_spi(_Unicode) internal import Swift
+
+/// How a key of a ``TwoTierCache`` gets the name under which its value is in the second tier.
+///
+/// Keys that are equal must get equal names, and others others.
+public struct CacheKeyCoding<Key: Sendable>: Sendable {
+    let name: @Sendable (Key) throws -> [UInt8]
+
+    /// Names of your own.
+    ///
+    /// - Parameter name: called on the threads that use the cache, often. A key for which it throws is kept in memory only.
+    public init(_ name: @escaping @Sendable (Key) throws -> [UInt8]) { self.name = name }
+}
+
+extension CacheKeyCoding where Key: DiskKey {
+    /// What the key says by itself. Strings that are equal get one name, however they are spelled.
+    public static var standard: CacheKeyCoding {
+        CacheKeyCoding { key in (key as? String).map(canonicalBytes) ?? key.keyBytes }
+    }
+}
+
+extension CacheKeyCoding where Key: Encodable {
+    /// The key as JSON with sorted keys.
+    public static var json: CacheKeyCoding {
+        CacheKeyCoding { key in
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return Array(try encoder.encode(key))
+        }
+    }
+}
+
+/// The UTF-8 of a string's canonical composition: Swift takes `é` in its two spellings for one string, so one name is to stand for both.
+func canonicalBytes(_ text: String) -> [UInt8] {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
+    var scalars = String.UnicodeScalarView()
+    scalars.append(contentsOf: text._nfc)
+    return Array(String(scalars).utf8)
+}
+
+/// Integers are eight bytes that sort as the numbers do.
+extension DiskKey where Self: FixedWidthInteger {
+    /// Lends the key's bytes until the closure ends.
+    public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let flipped = Self.isSigned ? UInt64(bitPattern: Int64(truncatingIfNeeded: self)) ^ 1 << 63 : UInt64(truncatingIfNeeded: self)
+        return try withUnsafeBytes(of: flipped.bigEndian, body)
+    }
+}
+
+extension DiskKey where Self: RawRepresentable, RawValue: DiskKey {
+    /// Lends the raw value's bytes until the closure ends.
+    public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try rawValue.withKeyBytes(body)
+    }
+}
+
+extension Int: DiskKey {}
+extension Int8: DiskKey {}
+extension Int16: DiskKey {}
+extension Int32: DiskKey {}
+extension Int64: DiskKey {}
+extension UInt: DiskKey {}
+extension UInt8: DiskKey {}
+extension UInt16: DiskKey {}
+extension UInt32: DiskKey {}
+extension UInt64: DiskKey {}
+
+extension UUID: DiskKey {
+    /// Lends the sixteen bytes until the closure ends.
+    public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withUnsafeBytes(of: uuid, body)
+    }
+}

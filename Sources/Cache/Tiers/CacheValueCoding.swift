@@ -1,0 +1,51 @@
+internal import FoundationEssentials
+
+/// How values of a ``TwoTierCache`` become bytes, and values again. The closures run in tasks of the cache's own.
+public struct CacheValueCoding<Value: Sendable>: Sendable {
+    let encode: @Sendable (Value) throws -> [UInt8]
+    let decode: @Sendable ([UInt8]) throws -> Value
+
+    /// A form of your own.
+    ///
+    /// - Parameters:
+    ///   - encode: a value for which it throws stays in memory.
+    ///   - decode: bytes for which it throws are a miss, and are removed.
+    public init(encode: @escaping @Sendable (Value) throws -> [UInt8], decode: @escaping @Sendable ([UInt8]) throws -> Value) {
+        self.encode = encode
+        self.decode = decode
+    }
+}
+
+extension CacheValueCoding where Value: Codable {
+    /// JSON; but `[UInt8]` as it is, and `String` as UTF-8.
+    public static var standard: CacheValueCoding {
+        if let raw = CacheValueCoding<[UInt8]>.raw as? CacheValueCoding { return raw }
+        if let text = CacheValueCoding<String>.text as? CacheValueCoding { return text }
+        return json
+    }
+
+    /// JSON.
+    public static var json: CacheValueCoding {
+        CacheValueCoding(
+            encode: { Array(try JSONEncoder().encode($0)) }, decode: { try JSONDecoder().decode(Value.self, from: Data($0)) })
+    }
+}
+
+extension CacheValueCoding where Value == [UInt8] {
+    /// The bytes as they are.
+    public static var raw: CacheValueCoding { CacheValueCoding(encode: { $0 }, decode: { $0 }) }
+}
+
+extension CacheValueCoding where Value == String {
+    /// UTF-8.
+    public static var text: CacheValueCoding {
+        CacheValueCoding(
+            encode: { Array($0.utf8) },
+            decode: { bytes in
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no UTF-8"))
+                }
+                return text
+            })
+    }
+}

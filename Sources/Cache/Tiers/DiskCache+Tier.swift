@@ -1,0 +1,28 @@
+extension DiskCache: SecondaryCacheTier {
+    /// What is under a name, with its dates and tags. It counts as a use.
+    public func storedValue(named name: [UInt8]) async throws -> StoredValue? {
+        guard let value = try await value(forKey: name, isTagged: true) else { return nil }
+        return StoredValue(
+            bytes: value.bytes, tags: value.tags, protection: value.isEncrypted ? .encrypted : .plain, recordedAt: value.head.recorded,
+            verifiedAt: value.head.verified, deadline: value.head.deadline)
+    }
+
+    /// Stores a value with its dates and tags. Returns when no end of the process can undo it.
+    public func store(_ value: StoredValue, named name: [UInt8]) async throws {
+        var change = try change(value.bytes, name, .unlimited, Array(value.tags ?? []), value.protection)
+        if case .put(let bytes, var head, let tags) = change {
+            (head.recorded, head.verified, head.deadline) = (value.recordedAt, value.verifiedAt, value.deadline)
+            change = .put(bytes: bytes, head: head, tags: tags)
+        }
+        try await write(change, name)
+    }
+
+    /// Removes what is under a name. Returns when no end of the process can undo it.
+    public func removeValue(named name: [UInt8]) async throws { try await removeValue(forKey: name) }
+
+    /// Removes the values that have a tag.
+    public func removeValues(taggedWith tag: String) async throws { try await removeAll(taggedWith: tag) }
+
+    /// Removes the values whose names begin with these bytes.
+    public func removeValues(withPrefix prefix: [UInt8]) async throws { try await removeAll(withPrefix: prefix) }
+}

@@ -1,0 +1,92 @@
+public import FoundationEssentials
+internal import Synchronization
+
+/// Why a ``TwoTierCache`` does or does not give out a value for a key.
+public struct TwoTierExplanation: Sendable, CustomStringConvertible {
+    /// What the second tier says of a key.
+    public enum Disk: Sendable {
+        /// It holds a value.
+        case present(StoredValue)
+        /// It holds none.
+        case absent
+        /// What it holds is not read, since a removal is on its way there, or failed.
+        case hidden
+        /// It could not be read.
+        case failed(any Error)
+        /// The key has no name there.
+        case nameless
+    }
+
+    /// What is on its way to the second tier.
+    public enum Staged: String, Hashable, Sendable {
+        /// The value in memory.
+        case value
+        /// A removal.
+        case removal
+    }
+
+    /// What memory says; nil where the first tier is not a ``Cache``.
+    public let memory: CacheExplanation?
+    /// Whether it is in memory.
+    public let isInMemory: Bool
+    /// What the second tier says.
+    public let disk: Disk
+    /// What is on its way there; nil for nothing.
+    public let staged: Staged?
+    /// Whether it is being looked for, or loaded.
+    public let isLoading: Bool
+    /// What time it was.
+    public let at: Date
+
+    /// A sentence or two, for people.
+    public var description: String {
+        var parts = ["memory: \(memory.map { "\($0)" } ?? (isInMemory ? "present" : "absent"))"]
+        switch disk {
+        case .present(let stored):
+            let age = Int(max(0, at.timeIntervalSince(stored.verified)))
+            parts.append(
+                "disk: \(stored.bytes.count) bytes\(stored.protection == .encrypted ? ", encrypted" : ""), verified \(age) s ago"
+                    + (stored.expires.map { ", over in \(Int(max(0, $0.timeIntervalSince(at)))) s" } ?? ""))
+        case .absent: parts.append("disk: absent")
+        case .hidden: parts.append("disk: not read, a removal is due")
+        case .failed(let error): parts.append("disk: \(error)")
+        case .nameless: parts.append("disk: the key has no name")
+        }
+        if let staged { parts.append("a \(staged.rawValue) is on its way to the disk") }
+        if isLoading { parts.append("it is being loaded") }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension TwoTierCache {
+    /// Why a key's value is or is not given out, by both tiers. Memory counts no read of it; the second tier may count a use.
+    public func explain(_ key: Key) async -> TwoTierExplanation {
+        let name = name(key)
+        let (sight, isLoading) = state.withLock { state in
+            let isLoading = Purpose.allCases.contains { state.loads.contains(.init(purpose: $0, key: key)) }
+            return (name.map { state.behind.sight(key, $0) }, isLoading)
+        }
+        let isStaged = state.withLock { $0.behind.isWriting(key) }
+        let staged: TwoTierExplanation.Staged? =
+            if case .value? = sight { .value } else { isStaged ? .removal : nil }
+        return TwoTierExplanation(
+            memory: memory?.explain(key), isInMemory: peek(key) != nil, disk: await explainedDisk(name, sight), staged: staged,
+            isLoading: isLoading, at: DiskDeadline.date(clock.wall()))
+    }
+
+    private func explainedDisk(_ name: [UInt8]?, _ sight: WriteBehind<Key, Value>.Sight?) async -> TwoTierExplanation.Disk {
+        guard let name else { return .nameless }
+        var hiding: Set<String> = []
+        switch sight {
+        case .absent: return .hidden
+        case .ask(let tags)?: hiding = tags
+        case .value, nil: break
+        }
+        do {
+            guard let stored = try await secondary.storedValue(named: name) else { return .absent }
+            return isHidden(stored, by: hiding) ? .hidden : .present(stored)
+        } catch {
+            return .failed(error)
+        }
+    }
+}

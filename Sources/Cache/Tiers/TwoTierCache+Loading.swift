@@ -1,0 +1,175 @@
+internal import Synchronization
+
+extension TwoTierCache {
+    /// The value of a key: from memory, else from the second tier, else from a load, after which it is in both.
+    ///
+    /// All who ask at the same time share one load. What it brings is not kept if the key was written or removed since it began, or all
+    /// that it may be a part of; then those who asked before get it all the same. Errors go to all who wait and are not kept. When one
+    /// who waits is cancelled, it gets `CancellationError` at once and the others wait on; when the last one goes, the load is cancelled.
+    ///
+    /// - Parameters:
+    ///   - lifetime: how long it is given out; nil for the configuration's. As tags and protection, it is that of the one whose load it is.
+    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
+    ///   - protection: where it may be; nil for the configuration's.
+    ///   - load: brings the value; it runs in a task of its own.
+    /// - Throws: what `load` throws, or `CancellationError`.
+    public func value(
+        forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
+        orLoad load: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        if let value = self[key] { return value }
+        return try await loaded(key, lifetime, tags, protection, load).item.value
+    }
+
+    /// Out of both tiers, or else loaded; without counting another read of the first.
+    func loaded(
+        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
+        _ load: @escaping @Sendable () async throws -> Value
+    ) async throws -> (item: TieredValue<Value>, source: CacheSource) {
+        let arrival = try await shared(.load, key, tags: tags) {
+            if let (item, source) = await self.lookUp(key) { return Arrival(item: item, source: source, keeping: .nowhere) }
+            try Task.checkCancellation()
+            let item = try await self.fetched(key, lifetime, tags, protection, load)
+            return Arrival(item: item, source: .network, keeping: .nowhere)
+        }
+        guard let item = arrival.item else { throw CancellationError() }
+        return (item, arrival.source)
+    }
+
+    /// Loaded, whatever there is, and stored in both tiers; joins a load that is under way already.
+    func fetched(
+        _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
+        _ load: @escaping @Sendable () async throws -> Value
+    ) async throws -> TieredValue<Value> {
+        let arrival = try await shared(.fetch, key, tags: tags) {
+            do {
+                let value = try await load()
+                self.counters.loads.add(1, ordering: .relaxed)
+                return Arrival(item: self.item(value, lifetime, tags, protection), source: .network, keeping: .inBoth)
+            } catch {
+                self.counters.failedLoads.add(1, ordering: .relaxed)
+                throw error
+            }
+        }
+        guard let item = arrival.item else { throw CancellationError() }
+        return item
+    }
+
+    /// Out of memory, or else out of the second tier.
+    func find(_ key: Key) async -> (item: TieredValue<Value>, source: CacheSource)? {
+        if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return (item, .memory) }
+        if let item = overlaidItem(key) { return (item, .memory) }
+        return await lookUp(key)
+    }
+
+    private func lookUp(_ key: Key) async -> (item: TieredValue<Value>, source: CacheSource)? {
+        guard let name = name(key) else { return peek(key).map { ($0, .memory) } }
+        guard let arrival = try? await shared(.lookup, key, tags: nil, { await self.readSecondary(key, name) }) else { return nil }
+        return arrival.item.map { ($0, arrival.source) }
+    }
+
+    /// What the second tier holds, seen through what is on its way there.
+    private func readSecondary(_ key: Key, _ name: [UInt8]) async -> Arrival<Value> {
+        // It may have come since the asker looked.
+        if let item = peek(key) { return Arrival(item: item, source: .memory, keeping: .nowhere) }
+        let nothing = Arrival<Value>(item: nil, source: .disk, keeping: .nowhere)
+        let tags: Set<String>
+        switch state.withLock({ $0.behind.sight(key, name) }) {
+        case .absent: return nothing
+        case .value(let item): return Arrival(item: item, source: .memory, keeping: .nowhere)
+        case .ask(let hidden): tags = hidden
+        }
+        do {
+            guard let stored = try await secondary.storedValue(named: name), !isHidden(stored, by: tags) else {
+                counters.secondaryMisses.add(1, ordering: .relaxed)
+                return nothing
+            }
+            return decoded(stored, key)
+        } catch {
+            counters.failedReads.add(1, ordering: .relaxed)
+            tell(.readFailed(key, error), "the second tier could not be read", error)
+            return nothing
+        }
+    }
+
+    /// Whether a value is about to be removed by a tag, or over.
+    func isHidden(_ stored: StoredValue, by tags: Set<String>) -> Bool {
+        if !tags.isEmpty, !(stored.tags.map { tags.isDisjoint(with: $0) } ?? false) { return true }
+        return clock.wall() >= stored.deadline.end
+    }
+
+    private func decoded(_ stored: StoredValue, _ key: Key) -> Arrival<Value> {
+        do {
+            let item = TieredValue(try values.decode(stored.bytes), from: stored, clock: clock)
+            counters.secondaryHits.add(1, ordering: .relaxed)
+            return Arrival(item: item, source: .disk, keeping: .inMemory)
+        } catch {
+            counters.secondaryMisses.add(1, ordering: .relaxed)
+            tell(.undecodable(key, error), "what is stored is no value", error)
+            return Arrival(item: nil, source: .disk, keeping: .discard)
+        }
+    }
+}
+
+/// What all loads have in common: one for all who ask at once, and the fence.
+extension TwoTierCache {
+    typealias Purpose = TwoTierState<Key, Value>.Purpose
+    private typealias LoadName = TwoTierState<Key, Value>.LoadName
+
+    func shared(
+        _ purpose: Purpose, _ key: Key, tags: Set<String>?, _ body: @escaping @Sendable () async throws -> Arrival<Value>
+    ) async throws -> Arrival<Value> {
+        let name = LoadName(purpose: purpose, key: key)
+        let (load, waiter, isNew) = change { state in
+            let (load, waiter, isNew, left) = state.loads.ask(name, tags: tags)
+            if let left { state.dropped.append(left) }
+            return (load, waiter, isNew)
+        }
+        if isNew { load.begin(Task { await self.run(load, name, body) }) }
+        return try await load.value(waiter) {
+            self.change { state in _ = Self.isEnded(load, name, &state) }
+        }
+    }
+
+    private func run(
+        _ load: Load<Arrival<Value>>, _ name: LoadName, _ body: @Sendable () async throws -> Arrival<Value>
+    ) async {
+        do {
+            let arrival = try await body()
+            keep(arrival, load, name)
+            load.finish(.success(arrival))
+        } catch {
+            change { state in _ = Self.isEnded(load, name, &state) }
+            load.finish(.failure(error))
+        }
+    }
+
+    /// Keeps what a load brought, unless it was overtaken.
+    private func keep(_ arrival: Arrival<Value>, _ load: Load<Arrival<Value>>, _ loadName: LoadName) {
+        let key = loadName.key
+        let name = arrival.keeping == .nowhere ? nil : name(key)
+        let (isMine, isKept) = change { state in
+            guard Self.isEnded(load, loadName, &state) else { return (false, true) }
+            switch arrival.keeping {
+            case .nowhere: return (false, true)
+            case .inMemory: return (state.move(key, name, arrival.item), true)
+            case .discard: return (false, stage(nil, key, name, &state))
+            case .inBoth:
+                // Of loads, none needs to be told: it stores nothing by itself. A renewal is of an older value than what was fetched.
+                state.fence(key, loadName.purpose == .fetch ? [.lookup, .renewal] : [.lookup])
+                let isKept = stage(arrival.item, key, name, &state)
+                return (state.move(key, name, arrival.item), isKept)
+            }
+        }
+        if isMine { carryOut(key) }
+        startDraining()
+        if !isKept { drop(key) }
+    }
+
+    /// - Returns: whether the load might still store.
+    private static func isEnded(_ load: Load<Arrival<Value>>, _ name: LoadName, _ state: inout TwoTierState<Key, Value>) -> Bool {
+        guard state.loads.holds(load, name), let ended = state.loads.end(name) else { return false }
+        state.dropped += [ended.name, ended.load] as [any Sendable]
+        return true
+    }
+}
