@@ -1,0 +1,77 @@
+/// What a request gets, one after the other; see ``RequestCache/values(for:policy:lifetime:tags:protection:load:)``. Each iterator asks anew.
+public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
+    /// What comes.
+    public typealias Element = RequestedValue<Value>
+
+    let key: RequestKey
+    let policy: RequestPolicy
+    let cache: TwoTierCache<RequestKey, Value>
+    let fetched: @Sendable () async throws -> TieredValue<Value>
+    let keptOrFetched: @Sendable () async throws -> (item: TieredValue<Value>, source: CacheSource)
+
+    /// Begins to ask with the first ``Iterator/next()``.
+    public func makeAsyncIterator() -> Iterator { Iterator(values: self) }
+
+    /// Asks once.
+    public struct Iterator: AsyncIteratorProtocol {
+        private enum Step {
+            case begin
+            case fetch(Fetch)
+            case end
+        }
+
+        private let values: RequestedValues
+        private var step = Step.begin
+
+        fileprivate init(values: RequestedValues) { self.values = values }
+
+        /// The next value, or nil.
+        ///
+        /// - Throws: what the load throws; ``RequestError/notCached(_:)``; `CancellationError`.
+        public mutating func next() async throws -> RequestedValue<Value>? {
+            switch step {
+            case .end: return nil
+            case .fetch(let fetch):
+                step = .end
+                return RequestedValue(try await fetch.value(), .network)
+            case .begin:
+                step = .end
+                return try await first()
+            }
+        }
+
+        private mutating func first() async throws -> RequestedValue<Value> {
+            switch values.policy {
+            case .cacheOnly: return try await RequestCache(values.cache).cachedValue(for: values.key)
+            case .networkOnly: return RequestedValue(try await values.fetched(), .network)
+            case .cacheElseNetwork:
+                let (item, source) = try await values.keptOrFetched()
+                return RequestedValue(item, source)
+            case .cacheThenNetwork:
+                let fetch = Fetch(values.fetched)
+                if let (item, source) = await values.cache.find(values.key) {
+                    step = .fetch(fetch)
+                    return RequestedValue(item, source)
+                }
+                return RequestedValue(try await fetch.value(), .network)
+            }
+        }
+    }
+
+    /// A fetch that ends with who waits for it.
+    private final class Fetch: Sendable {
+        private let task: Task<TieredValue<Value>, any Error>
+
+        init(_ body: @escaping @Sendable () async throws -> TieredValue<Value>) { task = Task { try await body() } }
+
+        deinit { task.cancel() }
+
+        func value() async throws -> TieredValue<Value> {
+            try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+}
