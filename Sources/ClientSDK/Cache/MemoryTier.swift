@@ -122,6 +122,9 @@ package final class MemoryTier: Sendable {
     /// How many keys it holds, and their cost together.
     var size: (count: Int, cost: Int) { (cache.count, cache.totalCost) }
 
+    /// Lets go of what is not pinned while memory is short. O(1), but for the first to join.
+    func shrinks(under pressure: MemoryPressure) { cache.shrinks(under: pressure) }
+
     /// What it has done since it was made.
     var statistics: CacheStatistics { cache.statistics }
 

@@ -1,3 +1,4 @@
+public import FreshetCache
 public import Logging
 
 extension SyncClient {
@@ -45,6 +46,9 @@ extension SyncClient {
         public var prefix = ""
         /// The most bytes that the memory tier may hold, values and bookkeeping together. Pending and observed records come on top.
         public var memoryLimit = 32 << 20
+        /// Shrinks the memory tier while the machine or the process's control group is short of memory; `nil` for nobody. What is pending or
+        /// observed stays, and what leaves is read from disk again.
+        public var memoryPressure: MemoryPressure? = .shared
         /// The most bytes that entries and outbox may take on disk, or in memory with ``Storage/memory``; at least 262,144. Above it the
         /// entries that were not used for longest leave in the background, and are read from the server when they are asked for again.
         /// What is pending or observed never leaves. The file does not shrink: its free pages are used again.

@@ -10,7 +10,7 @@ extension SyncClient {
             public var hits: Int
             /// Reads that did not, and went on to the next tier or the server.
             public var misses: Int
-            /// Entries that left for want of room.
+            /// Entries that left for want of room, or of memory in the machine.
             public var evictions: Int
             /// What it holds, in bytes with the bookkeeping; 0 for the disk of a client that does not run.
             public var bytes: Int
@@ -45,7 +45,9 @@ extension Engine {
     func statistics() -> SyncClient.Statistics {
         let memory = memory.statistics
         return SyncClient.Statistics(
-            memory: .init(hits: memory.hits, misses: memory.misses, evictions: memory.evictions, bytes: self.memory.size.cost),
+            memory: .init(
+                hits: memory.hits, misses: memory.misses, evictions: memory.evictions + memory.pressureEvictions,
+                bytes: self.memory.size.cost),
             // A disk that cannot be asked says so to whoever reads or writes.
             disk: .init(
                 hits: counters.hits.load(ordering: .relaxed), misses: counters.misses.load(ordering: .relaxed),

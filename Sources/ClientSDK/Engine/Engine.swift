@@ -72,6 +72,7 @@ actor Engine {
         } catch {
             throw DiskTier.clientError(error, disk.path)
         }
+        if let pressure = settings.memoryPressure { memory.shrinks(under: pressure) }
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
         timer = EngineTimer(executor.queue) { [weak self] in self?.assumeIsolated { $0.tick() } }

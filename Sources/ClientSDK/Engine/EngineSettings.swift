@@ -1,3 +1,4 @@
+internal import FreshetCache
 internal import FreshetWire
 internal import Logging
 
@@ -8,6 +9,7 @@ struct EngineSettings: Sendable {
     let directory: String?
     let fileLimit: Int?
     let memoryLimit: Int
+    let memoryPressure: MemoryPressure?
     let diskLimit: Int
     let client: ClientIdentifier?
     let token: (@Sendable (Bool) async throws -> String?)?
@@ -34,6 +36,7 @@ struct EngineSettings: Sendable {
             try Self.check(limit, in: 65_536...Int.max, "fileLimit", "bytes")
         }
         memoryLimit = try Self.check(configuration.memoryLimit, in: 0...Int.max, "memoryLimit", "bytes")
+        memoryPressure = configuration.memoryPressure
         let diskLimit = configuration.diskLimit ?? (configuration.following == .held ? SyncClient.Configuration.standardDiskLimit : .max)
         self.diskLimit = try Self.check(diskLimit, in: 262_144...Int.max, "diskLimit", "bytes")
         client = try configuration.client.map { text throws(ClientError) in

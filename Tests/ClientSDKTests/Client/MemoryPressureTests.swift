@@ -1,0 +1,39 @@
+import FreshetCache
+import FreshetClient
+import TestSupport
+import Testing
+
+@Suite("A client whose machine is short of memory")
+struct MemoryPressureTests {
+    @Test("keeps what is pending and observed in memory, and reads the rest from disk")
+    func shrinks() async throws {
+        // Given a device that holds much in memory, and a pressure that hears of nothing but what the test says
+        let world = try World()
+        let directory = TemporaryDirectory()
+        var configuration = MemoryPressure.Configuration()
+        configuration.root = directory.file("none")
+        configuration.servicePath = "/dev/null"
+        let pressure = MemoryPressure(configuration)
+        let client = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.memoryPressure = pressure }
+        for number in 0..<200 { try await client.notes.set(Note(text: String(repeating: "x", count: 1_000)), for: "\(number)") }
+        try await within { try await client.drained() }
+        var observed = client.notes.snapshots(of: "3").makeAsyncIterator()
+        _ = try await observed.next()
+        world.proxy.refuse()
+        try await client.notes.set(Note(text: "mine"), for: "4")
+        let before = await client.statistics().memory
+        // When
+        pressure.report(.critical)
+        // Then
+        let after = await client.statistics().memory
+        #expect(after.bytes <= before.bytes / 4 + 4_000 && after.evictions >= 140)
+        #expect(client.notes["3"]?.value?.text.count == 1_000)
+        #expect(client.notes["4"]?.value?.text == "mine" && client.notes["4"]?.isPending == true)
+        for number in 5..<200 {
+            #expect(try await client.notes.snapshot(of: "\(number)", policy: .cacheOnly).value?.text.count == 1_000)
+        }
+        _ = observed
+        await client.stop()
+        await pressure.stop()
+    }
+}
