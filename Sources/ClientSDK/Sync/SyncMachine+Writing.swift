@@ -222,6 +222,8 @@ extension SyncMachine {
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
         guard let entry = news(entry, in: plan) else { return }
+        // A read that was asked for before may answer with less, and the entry may be gone by then: what a pass has not brought goes at its end.
+        plan.floors.append((.key(record.key), record.revision))
         let certainty = PendingKey.Certainty(revision: record.revision, number: number, isExact: false)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, certainty: certainty, in: &plan)
     }
