@@ -23,8 +23,8 @@ public struct RequestCache<Value: Sendable>: Sendable {
 
     /// What a policy gives for a request: for ``RequestPolicy/cacheThenNetwork`` at most two values, for the others one.
     ///
-    /// With ``RequestPolicy/cacheThenNetwork`` the fetch begins at once, beside the look at what is kept. If nothing is kept, only what is
-    /// fetched comes. What is fetched comes even if it is equal to what was kept: its date says that it is right now. If the fetch fails,
+    /// With ``RequestPolicy/cacheThenNetwork`` the fetch begins when it is known what is kept, before that is given out. If nothing is kept,
+    /// only what is fetched comes. What is fetched comes even if it is equal to what was kept: its date says that it is right now. If the fetch fails,
     /// its error is thrown after what was kept. Letting go of the sequence, or cancelling the task, lets go of the fetch.
     ///
     /// - Parameters:

@@ -48,12 +48,12 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
                 let (item, source) = try await values.keptOrFetched()
                 return RequestedValue(item, source)
             case .cacheThenNetwork:
+                // Begun only now: the look would find what a quick fetch has just brought, and it would come twice.
+                let kept = await values.cache.find(values.key)
                 let fetch = Fetch(values.fetched)
-                if let (item, source) = await values.cache.find(values.key) {
-                    step = .fetch(fetch)
-                    return RequestedValue(item, source)
-                }
-                return RequestedValue(try await fetch.value(), .network)
+                guard let (item, source) = kept else { return RequestedValue(try await fetch.value(), .network) }
+                step = .fetch(fetch)
+                return RequestedValue(item, source)
             }
         }
     }

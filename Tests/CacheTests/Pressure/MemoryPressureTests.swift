@@ -217,7 +217,7 @@ import Testing
         #expect(pool.told.withLock { $0 } == [50, 25, 100])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoWritesMeanwhileHoldsUpNothing() async {
+    @Test(.timeLimit(.minutes(5))) func whoWritesMeanwhileHoldsUpNothing() async {
         // Given a cache without limits, and a thread that stores as fast as it can
         let cache = cache(of: 50_000)
         cache.shrinks(under: pressure)

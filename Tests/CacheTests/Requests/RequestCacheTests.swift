@@ -3,7 +3,7 @@ import FreshetCache
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestCacheTests {
     struct Failure: Error {}
 
     private let time = ManualCacheClock()
@@ -65,6 +65,17 @@ import Testing
         // And from a tier that outlived the process
         try await requests.cache.flush()
         #expect(try await all(self.requests().values(for: key, policy: .cacheThenNetwork) { "2" }) == ["1 disk", "2 network"])
+    }
+
+    @Test func whereNothingIsKeptAQuickNetworkComesOnce() async throws {
+        // Given tiers that hold nothing, and a fetch that may end before the look at them
+        let requests = requests()
+        for number in 0..<300 {
+            // When
+            let values = requests.values(for: RequestKey("users", ["page": "\(number)"]), policy: .cacheThenNetwork) { "fetched" }
+            // Then
+            #expect(try await all(values) == ["fetched network"])
+        }
     }
 
     @Test func theCachedValueDoesNotWaitForTheNetworkWhichBeginsAtOnce() async throws {

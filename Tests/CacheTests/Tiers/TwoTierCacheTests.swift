@@ -4,7 +4,7 @@ import FreshetCacheEncryption
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TwoTierCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct TwoTierCacheTests {
     struct User: Codable, Hashable, Sendable { var name: String }
 
     let folder = TemporaryDirectory()

@@ -3,7 +3,7 @@ import FreshetCache
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TwoTierFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct TwoTierFailureTests {
     private let secondary = UserSecondary()
 
     private func cache(countLimit: Int = .max, stagedLimit: Int = 4_096) -> TwoTierCache<String, String> {

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TwoTierFenceTests {
+@Suite(.timeLimit(.minutes(5))) struct TwoTierFenceTests {
     enum Invalidation: CaseIterable { case remove, overwrite, removeAll, tag, prefix, schema }
 
     private let secondary = UserSecondary()

@@ -2,7 +2,7 @@ import FoundationEssentials
 import FreshetCache
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TwoTierLoadTests {
+@Suite(.timeLimit(.minutes(5))) struct TwoTierLoadTests {
     struct Failure: Error {}
 
     private let secondary = UserSecondary()
