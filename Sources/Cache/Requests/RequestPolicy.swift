@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Which of what is kept and what is fetched a request gets.
 public enum RequestPolicy: String, Hashable, Sendable, CaseIterable {
-    /// What is kept, or ``RequestError/notCached``; nothing is fetched.
+    /// What is kept, or ``RequestError/notCached(_:)``; nothing is fetched.
     case cacheOnly
     /// What is fetched, which is then kept; what was kept before is not looked at.
     case networkOnly
