@@ -40,6 +40,8 @@ public final class MemoryPressure: Sendable {
         case share(Int)
         case event(Event)
         case release(any ShrinkableCache)
+        /// Of listeners, by their numbers: they get all that comes before.
+        case end(Set<Int>)
     }
 
     /// That of the process: one thread watches for all caches that join it.
@@ -112,15 +114,16 @@ public final class MemoryPressure: Sendable {
         wake()
     }
 
-    /// Leaves all caches alone, ends every stream of events, and returns when thread and files are gone. What joins later begins anew.
+    /// Leaves all caches alone, ends every stream of events after what came before, and returns when thread and files are gone. What joins
+    /// later begins anew.
     public func stop() async {
-        let (listeners, watcher) = state.withLock { state in
+        let watcher = state.withLock { state in
             state.news += state.members.compactMap { member in member.cache.map { .release($0) } }
+            state.news.append(.end(Set(state.listeners.keys)))
             state.machine = PressureMachine(calm: configuration.calm)
-            defer { (state.members, state.listeners, state.watcher) = ([], [:], nil) }
-            return (Array(state.listeners.values), state.watcher)
+            defer { (state.members, state.watcher) = ([], nil) }
+            return state.watcher
         }
-        for listener in listeners { listener.finish() }
         deliver()
         watcher?.end()
         await watcher?.ended()
@@ -154,17 +157,19 @@ extension MemoryPressure {
     /// Lets time pass. Ends the watching when nobody is left.
     func turn(_ watcher: PressureWatcher) -> Turn {
         let now = now
-        let turn = state.withLock { state -> Turn in
+        let (turn, isNews) = state.withLock { state -> (Turn, Bool) in
             state.members.removeAll { $0.cache == nil }
-            guard state.watcher === watcher else { return .end }
+            guard state.watcher === watcher else { return (.end, false) }
             if state.members.isEmpty, state.listeners.isEmpty {
                 state.watcher = nil
-                return .end
+                return (.end, false)
             }
-            if let percent = state.machine.advance(to: now) { state.news += [.share(percent), .event(.grown(toPercent: percent))] }
-            return .wait(until: state.machine.nextGrowth)
+            let percent = state.machine.advance(to: now)
+            if let percent { state.news += [.share(percent), .event(.grown(toPercent: percent))] }
+            return (.wait(until: state.machine.nextGrowth), percent != nil)
         }
-        deliver()
+        // What others have to tell, they tell before they return.
+        if isNews { deliver() }
         return turn
     }
 
@@ -203,6 +208,7 @@ extension MemoryPressure {
                 case .share(let percent): return (.share(percent), state.members.compactMap(\.cache), [])
                 case .event(let event): return (.event(event), [], Array(state.listeners.values))
                 case .release(let cache): return (.release(cache), [], [])
+                case .end(let numbers): return (.end(numbers), [], numbers.compactMap { state.listeners.removeValue(forKey: $0) })
                 }
             }
             guard let news else { return }
@@ -210,6 +216,7 @@ extension MemoryPressure {
             switch news {
             case .share(let percent): for cache in caches { cache.shrink(toPercent: percent) }
             case .release(let cache): cache.shrink(toPercent: 100)
+            case .end: for listener in listeners { listener.finish() }
             case .event(let event):
                 log(event)
                 for listener in listeners { listener.yield(event) }

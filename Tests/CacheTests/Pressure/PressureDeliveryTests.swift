@@ -1,0 +1,45 @@
+import Dispatch
+import FreshetCache
+import Synchronization
+import TestSupport
+import Testing
+
+/// News that one thread tells while others go on.
+@Suite(.timeLimit(.minutes(1))) struct PressureDeliveryTests {
+    /// A cache that holds the thread that tells it to shrink until it is let go.
+    private final class Held: ShrinkableCache {
+        let begun: AsyncStream<Void>
+        private let begin: AsyncStream<Void>.Continuation
+        private let gate = DispatchSemaphore(value: 0)
+
+        init() { (begun, begin) = AsyncStream.makeStream(of: Void.self) }
+
+        func shrink(toPercent percent: Int) {
+            guard percent == 50 else { return }
+            begin.yield()
+            gate.wait()
+        }
+
+        func letGo() { gate.signal() }
+    }
+
+    @Test func stoppingLosesNoEventThatAnotherThreadIsAboutToTell() async {
+        // Given a thread that tells of pressure, and is held before it comes to the listeners
+        let folder = TemporaryDirectory()
+        var configuration = MemoryPressure.Configuration()
+        configuration.root = folder.path
+        configuration.servicePath = nil
+        let pressure = MemoryPressure(configuration)
+        let (events, held) = (pressure.events, Held())
+        held.shrinks(under: pressure)
+        Sockets.thread { pressure.report(.warning) }
+        for await _ in held.begun { break }
+        // When
+        await pressure.stop()
+        held.letGo()
+        // Then
+        var heard: [MemoryPressure.Event] = []
+        for await event in events { heard.append(event) }
+        #expect(heard == [.shrunk(toPercent: 50, .warning, .report)])
+    }
+}
