@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// News that one thread tells while others go on.
-@Suite(.timeLimit(.minutes(1))) struct PressureDeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct PressureDeliveryTests {
     /// A cache that holds the thread that tells it to shrink until it is let go.
     private final class Held: ShrinkableCache {
         let begun: AsyncStream<Void>

@@ -99,7 +99,7 @@ private func example(
     // article ends
 }
 
-@Suite("Article: loading pictures", .timeLimit(.minutes(1)))
+@Suite("Article: loading pictures", .timeLimit(.minutes(5)))
 struct LoadingPicturesTests {
     private let folder = TemporaryDirectory()
     private let gallery = Gallery()
