@@ -82,6 +82,21 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// - Returns: false if too many values wait: then the key is only removed.
     mutating func write(_ key: Key, _ name: [UInt8], _ change: Change) -> Bool {
+        takeUpFailed()
+        return enqueue(key, name, change)
+    }
+
+    /// What failed is tried again before what comes, whether steps are being taken or not.
+    private mutating func takeUpFailed() {
+        if !failed.isEmpty {
+            waiting = failed.map { .sweep($0) } + waiting
+            failed = []
+        }
+        guard !doubted.isEmpty else { return }
+        for (key, name) in doubted.prefix(Self.mostTried) where visible[key] == nil { _ = enqueue(key, name, .remove) }
+    }
+
+    private mutating func enqueue(_ key: Key, _ name: [UInt8], _ change: Change) -> Bool {
         let isKept = !change.isPut || waitingPuts < limit
         lastNumber += 1
         let write = Write(number: lastNumber, key: key, name: name, change: isKept ? change : .remove)
@@ -107,12 +122,13 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Whatever it removes is not seen from now on.
     mutating func sweep(_ scope: Scope) -> UInt64 {
+        takeUpFailed()
         switch scope {
         case .nothing: break
         case .all, .everything: forgetWrites()
         case .tag, .prefix:
             // A value of before may be in the tier and not be covered, so the key is removed by itself.
-            for write in visible.values where isCovered(write, by: scope) { _ = self.write(write.key, write.name, .remove) }
+            for write in visible.values where isCovered(write, by: scope) { _ = enqueue(write.key, write.name, .remove) }
         }
         lastNumber += 1
         if case .nothing = scope {} else { pending[lastNumber] = scope }
@@ -167,13 +183,10 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     func isWriting(_ key: Key) -> Bool { visible[key] != nil }
 
-    /// Whether somebody is to begin taking steps. What failed before comes first then.
+    /// Whether somebody is to begin taking steps.
     mutating func begin() -> Bool {
         guard !isDraining, !waiting.isEmpty else { return false }
         isDraining = true
-        for (key, name) in doubted.prefix(Self.mostTried) where visible[key] == nil { _ = write(key, name, .remove) }
-        waiting = failed.map { .sweep($0) } + waiting
-        failed = []
         return true
     }
 
