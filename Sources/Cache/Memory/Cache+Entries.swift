@@ -31,7 +31,7 @@ extension Cache {
             let (slot, record) = (slot(entry), record(entry))
             state.pointee.sweep.note(term.timing, term.deadline)
             record.pointee.verified = term.start
-            shard(of: entry).pointee.lock.withLock { _ in
+            lock(of: shard(of: entry)).pointee.withLock { _ in
                 slot.pointee.end.set(term.timing, term.deadline)
                 record.pointee.span = term.span
             }
@@ -49,7 +49,7 @@ extension Cache {
     /// Takes the write lock to call.
     func describe(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> CacheEntry<Key, Value> {
         let (slot, record) = (slot(entry), record(entry).pointee)
-        let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
+        let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }
         func date(_ uptime: Int64) -> Date { Date(timeIntervalSince1970: Double(wall) / 1_000 + Double(uptime &- now) / 1e9) }
         let expiresAt: Date? =
             switch end.timing {

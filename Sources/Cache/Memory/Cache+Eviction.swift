@@ -54,7 +54,7 @@ extension Cache {
     ) {
         let (shard, slot) = (shard(of: entry), slot(entry))
         var isOver = false
-        let isSpared = shard.pointee.lock.withLock { _ in
+        let isSpared = lock(of: shard).pointee.withLock { _ in
             isOver = slot.pointee.end.isOver(at: moment)
             // Of the new ones, those hit more than once, as in the authors' own code: a single hit is often the second half of one use.
             guard !isOver, slot.pointee.end.frequency > (isSmall ? 1 : 0) else { return false }
@@ -80,7 +80,7 @@ extension Cache {
         state.pointee.totalCost -= record.pointee.cost
         state.pointee.count -= 1
         let number = Int(entry.bits) >> shardBits
-        let left = shard.pointee.lock.withLock { _ in shard.pointee.take(number) }
+        let left = lock(of: shard).pointee.withLock { _ in shard.pointee.take(number) }
         switch cause {
         case .evicted: state.pointee.statistics.evictions += 1
         case .evictedUnderPressure: state.pointee.statistics.pressureEvictions += 1

@@ -17,7 +17,7 @@ extension Cache {
                     at: at)
             }
             let (about, slot) = (describe(entry, now, wall), slot(entry))
-            let frequency = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end.frequency }
+            let frequency = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.frequency }
             let place: CacheExplanation.Place? =
                 switch record(entry).pointee.place {
                 case .small: .small

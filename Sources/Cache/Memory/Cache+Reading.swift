@@ -16,7 +16,7 @@ extension Cache {
         let hash = key.hashValue
         let shard = shard(ofHash: hash)
         var end = EntryEnd(.unlimited, .max)
-        let value: Value? = shard.pointee.lock.withLock { _ in
+        let value: Value? = lock(of: shard).pointee.withLock { _ in
             let number = shard.pointee.find(key, hash)
             guard number >= 0 else {
                 shard.pointee.misses &+= 1
@@ -38,7 +38,7 @@ extension Cache {
         let hash = key.hashValue
         let shard = shard(ofHash: hash)
         var end = EntryEnd(.unlimited, .max)
-        let value: Value? = shard.pointee.lock.withLock { _ in
+        let value: Value? = lock(of: shard).pointee.withLock { _ in
             let number = shard.pointee.find(key, hash)
             guard number >= 0 else { return nil }
             let slot = shard.pointee.slot(number)
@@ -70,7 +70,7 @@ extension Cache {
             return value
         }
         let shard = shard(ofHash: hash)
-        shard.pointee.lock.withLock { _ in
+        lock(of: shard).pointee.withLock { _ in
             shard.pointee.hits &-= 1
             shard.pointee.misses &+= 1
         }
@@ -85,7 +85,7 @@ extension Cache {
 
     private func slide(_ key: Key, _ hash: Int, at now: Int64) {
         let shard = shard(ofHash: hash)
-        shard.pointee.lock.withLock { _ in
+        lock(of: shard).pointee.withLock { _ in
             let number = shard.pointee.find(key, hash)
             guard number >= 0, shard.pointee.slot(number).pointee.end.timing == .sliding else { return }
             let (slot, span) = (shard.pointee.slot(number), shard.pointee.record(number).pointee.span)
@@ -97,7 +97,7 @@ extension Cache {
     @inlinable
     func isOver(_ entry: EntryReference, at moment: Moment) -> Bool {
         let slot = slot(entry)
-        return shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end.isOver(at: moment) }
+        return lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.isOver(at: moment) }
     }
 
     /// The keys that hold a value whose lifetime is not over; from the newest of each queue to its oldest. O(count).
@@ -117,7 +117,7 @@ extension Cache {
         var statistics = writeLock.withLock { _ in state.pointee.statistics }
         for number in 0...shardMask {
             let shard = shard(number)
-            shard.pointee.lock.withLock { _ in
+            lock(of: shard).pointee.withLock { _ in
                 statistics.hits += shard.pointee.hits
                 statistics.misses += shard.pointee.misses
             }

@@ -166,7 +166,7 @@ extension Cache {
             state.pointee.sweep.slot += 1
             guard record(entry).pointee.place != .free else { continue }
             let slot = slot(entry)
-            let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
+            let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }
             if end.isOver(at: moment) {
                 remove(entry, .expired, &leaving)
             } else {

@@ -30,7 +30,7 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
     /// Takes the write lock to call.
     private func saved(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> SavedCache<Key, Value>.Entry {
         let (slot, record) = (slot(entry), record(entry).pointee)
-        let end = shard(of: entry).pointee.lock.withLock { _ in slot.pointee.end }
+        let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }
         func date(_ uptime: Int64) -> Int64 { wall.saturatingAdd((uptime &- now) / 1_000_000) }
         let expires: Int64? =
             switch end.timing {

@@ -101,7 +101,7 @@ extension Cache {
         makeRoom(cost: cost, count: 1, moment, &leaving)
         let shard = shard(ofHash: hash)
         let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
-        let number = shard.pointee.lock.withLock { _ in shard.pointee.add(key, value, term, record) }
+        let number = lock(of: shard).pointee.withLock { _ in shard.pointee.add(key, value, term, record) }
         let entry = reference(number, hash)
         state.pointee.totalCost += cost
         state.pointee.count += 1
@@ -132,7 +132,7 @@ extension Cache {
         }
         var old = value
         var isOver = false
-        shard(of: entry).pointee.lock.withLock { _ in
+        lock(of: shard(of: entry)).pointee.withLock { _ in
             isOver = slot.pointee.end.isOver(at: moment)
             swap(&old, &slot.pointee.value)
             slot.pointee.end.set(term.timing, term.deadline)

@@ -57,14 +57,20 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
         hasSystemClock = clock.isSystem
         defaultLifetime = lifetime
         defaultSpan = Span(lifetime)
-        precondition(MemoryLayout<Shard>.size <= 1 << Self.shardShift, "a shard does not fit into its place")
-        for number in 0...shardMask { shard(number).initialize(to: CacheShard()) }
+        precondition(Self.lockSize + MemoryLayout<Shard>.size <= 1 << Self.shardShift, "a shard does not fit into its place")
+        for number in 0...shardMask {
+            lock(of: shard(number)).initialize(to: Mutex(()))
+            shard(number).initialize(to: CacheShard())
+        }
         if defaultSpan.timing == .wall { usesWall.store(true, ordering: .relaxed) }
     }
 
     deinit {
         for listener in state.pointee.listeners.values { listener.continuation.finish() }
-        for number in 0...shardMask { shard(number).deinitialize(count: 1) }
+        for number in 0...shardMask {
+            shard(number).deinitialize(count: 1)
+            lock(of: shard(number)).deinitialize(count: 1)
+        }
         shards.deallocate()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -74,10 +80,18 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
 
     /// Each shard has cache lines of its own.
     @inlinable static var shardShift: Int { 7 }
+    /// What the lock before each takes.
+    @inlinable static var lockSize: Int { 16 }
 
     @inlinable
     func shard(_ number: Int) -> UnsafeMutablePointer<Shard> {
-        (shards + (number << Self.shardShift)).assumingMemoryBound(to: Shard.self)
+        (shards + (number << Self.shardShift) + Self.lockSize).assumingMemoryBound(to: Shard.self)
+    }
+
+    /// The lock that readers take.
+    @inlinable
+    func lock(of shard: UnsafeMutablePointer<Shard>) -> UnsafeMutablePointer<Mutex<Void>> {
+        (UnsafeMutableRawPointer(shard) - Self.lockSize).assumingMemoryBound(to: Mutex<Void>.self)
     }
 
     @inlinable

@@ -1,12 +1,10 @@
-public import Synchronization
-
 /// A part of a cache's entries, with the index that finds them and the lock that readers take.
 ///
-/// Index and keys change only while both this lock and the cache's write lock are held, so either is enough to look. The index is open
+/// The lock lies before it in memory, not within it, since changing a part is changing the whole to the language and to the thread sanitizer.
+/// Index and keys change only while both that lock and the cache's write lock are held, so either is enough to look. The index is open
 /// addressing with linear probing: a cell holds half of the key's hash, which is its home as well, and the number of the entry's slot.
 @usableFromInline
 struct CacheShard<Key: Hashable, Value>: ~Copyable {
-    @usableFromInline let lock = Mutex<Void>(())
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     /// The upper half the tag, the lower the slot's number and one; zero where nothing is.

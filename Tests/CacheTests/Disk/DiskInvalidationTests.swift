@@ -89,11 +89,11 @@ struct DiskInvalidationTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             // When
             group.addTask {
-                for _ in 0..<300 { try await emptied.removeAll() }
+                for _ in 0..<150 { try await emptied.removeAll() }
             }
             for reader in 0..<3 {
                 group.addTask {
-                    for number in 0..<600 {
+                    for number in 0..<250 {
                         try await used.setValue([UInt8(reader), UInt8(number & 255)], forKey: "\(reader)")
                         // Then
                         if let bytes = try await used.value(forKey: "\(reader)")?.bytes {
