@@ -2,12 +2,13 @@
 /// without a lock.
 @usableFromInline
 struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
-    private var loads: [Name: Load<Value>] = [:]
+    @usableFromInline var loads: [Name: Load<Value>] = [:]
 
     @usableFromInline
     init() {}
 
-    @usableFromInline var isEmpty: Bool { loads.isEmpty }
+    /// Asked at each write of a cache, so it must be specialised there.
+    @inlinable var isEmpty: Bool { loads.isEmpty }
 
     func contains(_ name: Name) -> Bool { loads[name] != nil }
 
