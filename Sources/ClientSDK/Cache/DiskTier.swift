@@ -17,7 +17,7 @@ final class DiskTier {
     let namespace: Namespace
     /// As it is stored.
     var state: SyncState
-    private let lock: DirectoryLock?
+    private let lock: FileLock?
     /// The most bytes that the tables may take before entries are evicted.
     let limit: Int
     /// Entries that were read since it was last written down, at most ``mostUses``.
@@ -34,7 +34,7 @@ final class DiskTier {
     init(directory: String?, namespace: Namespace, client: ClientIdentifier, limit: Int = .max, fileLimit: Int? = nil) throws(ClientError) {
         self.namespace = namespace
         self.limit = limit
-        lock = if let directory { try DirectoryLock(directory: directory) } else { nil }
+        lock = if let directory { try DirectoryLock.take(directory) } else { nil }
         let path = directory.map { $0 + "/freshet.sqlite" }
         self.path = path
         do {

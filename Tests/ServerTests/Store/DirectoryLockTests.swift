@@ -12,14 +12,14 @@ struct DirectoryLockTests {
     func second() throws {
         // Given a directory that is held, and a thread that opens and closes files of its own
         let directory = TemporaryDirectory()
-        let holder = try DirectoryLock(directory: directory.path)
+        let holder = try DirectoryLock.take(directory.path)
         let isDone = Atomic(false)
         let lost = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             if thread == 0 {
                 // When others try to hold it
                 for _ in 0..<20_000 {
-                    #expect(throws: StoreError.inUse(path: directory.path)) { try DirectoryLock(directory: directory.path) }
+                    #expect(throws: StoreError.inUse(path: directory.path)) { try DirectoryLock.take(directory.path) }
                 }
                 isDone.store(true, ordering: .relaxed)
             } else {

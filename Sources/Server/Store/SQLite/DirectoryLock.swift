@@ -1,26 +1,17 @@
 internal import Glibc
+internal import SQLite
 
-/// Keeps a second server out of a data directory, for as long as it lives. The kernel releases it when the process ends, however.
-final class DirectoryLock: Sendable {
-    private let descriptor: Int32
-
-    init(directory: String) throws(StoreError) {
-        let path = directory + "/freshet.lock"
-        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard opened >= 0 else { throw StoreError(systemError: errno, path: directory) }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            close(opened)
-            throw code == EWOULDBLOCK ? .inUse(path: directory) : StoreError(systemError: code, path: directory)
+/// The data directory, kept from a second server.
+enum DirectoryLock {
+    static func take(_ directory: String) throws(StoreError) -> FileLock {
+        do {
+            return try FileLock(path: directory + "/freshet.lock")
+        } catch {
+            switch error {
+            case .held: throw .inUse(path: directory)
+            case .system(let code): throw StoreError(systemError: code, path: directory)
+            }
         }
-        // Only now: a class whose members are all there is deinitialised when its initialiser throws, and would close it again.
-        descriptor = opened
-    }
-
-    deinit {
-        // A child that is just being started may still share the descriptor, so that closing alone would not unlock.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
     }
 
     /// Makes the directory if it is not there, but not those above it: a misspelt path shall not grow a tree.

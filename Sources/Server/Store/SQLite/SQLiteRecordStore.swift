@@ -6,7 +6,7 @@ internal import Synchronization
 /// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the writer.
 package final class SQLiteRecordStore: RecordStore {
     let path: String
-    private let lock: DirectoryLock
+    private let lock: FileLock
     private let writer: Mutex<StoreWriter>
     private let readers: ReaderPool
 
@@ -16,7 +16,7 @@ package final class SQLiteRecordStore: RecordStore {
     /// - Parameter seed: random; a new store derives its epochs from it.
     package init(directory: String, seed: UInt64, readers: Int = 4) throws(StoreError) {
         try DirectoryLock.makeDirectory(directory)
-        lock = try DirectoryLock(directory: directory)
+        lock = try DirectoryLock.take(directory)
         let path = directory + "/freshet.db"
         self.path = path
         do {
