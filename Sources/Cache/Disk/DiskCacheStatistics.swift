@@ -31,7 +31,7 @@ public struct DiskCacheStatistics: Hashable, Sendable {
     public init() {}
 
     /// The part of the reads that gave a value, from 0 to 1; 0 without reads.
-    public var hitRate: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+    public var hitRate: Double { Double(hits: hits, misses: misses) }
 
     /// What happened since an earlier moment; the entries and bytes are those of the later one.
     public static func - (later: Self, earlier: Self) -> Self {

@@ -27,6 +27,11 @@ struct DiskDeadline: Hashable, Sendable {
         }
     }
 
+    /// The moment at which it is over; `nil` for never, and where each use prolongs it.
+    var endDate: Date? { end == .max ? nil : Self.date(end) }
+    /// How long each use prolongs it; `nil` where uses do not.
+    var slidingLifetime: Duration? { sliding > 0 ? .milliseconds(sliding) : nil }
+
     var isLimited: Bool { end != .max || sliding > 0 }
 
     /// Whether the entry may still be given out.

@@ -19,7 +19,7 @@ public struct DiskValue: Hashable, Sendable {
     /// When the value was last known to be right: when it was stored, or last renewed.
     public var verified: Date { DiskDeadline.date(head.verified) }
     /// When its lifetime ends; `nil` for one without end, and for one that each use prolongs.
-    public var expires: Date? { head.deadline.end == .max ? nil : DiskDeadline.date(head.deadline.end) }
+    public var expires: Date? { head.deadline.endDate }
     /// Whether it is encrypted on the disk.
     public var isEncrypted: Bool { head.isEncrypted }
 }

@@ -23,10 +23,7 @@ public struct CacheStatistics: Hashable, Sendable {
     public init() {}
 
     /// Hits among all reads, 0 … 1; zero before the first read.
-    public var hitRate: Double {
-        let reads = hits + misses
-        return reads == 0 ? 0 : Double(hits) / Double(reads)
-    }
+    public var hitRate: Double { Double(hits: hits, misses: misses) }
 
     /// What happened between an earlier reading and a later one.
     public static func - (later: CacheStatistics, earlier: CacheStatistics) -> CacheStatistics {
@@ -42,4 +39,9 @@ public struct CacheStatistics: Hashable, Sendable {
         difference.refusals -= earlier.refusals
         return difference
     }
+}
+
+extension Double {
+    /// Hits among all reads, 0 … 1; zero before the first.
+    init(hits: Int, misses: Int) { self = hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 }

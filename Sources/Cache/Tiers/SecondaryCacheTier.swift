@@ -75,7 +75,7 @@ public struct StoredValue: Hashable, Sendable {
     /// When it was last known to be right.
     public var verified: Date { DiskDeadline.date(verifiedAt) }
     /// When its lifetime is over; `nil` for never, and where each use prolongs it.
-    public var expires: Date? { deadline.end == .max ? nil : DiskDeadline.date(deadline.end) }
+    public var expires: Date? { deadline.endDate }
     /// How long each use prolongs it; `nil` where uses do not.
-    public var slidingLifetime: Duration? { deadline.sliding > 0 ? .milliseconds(deadline.sliding) : nil }
+    public var slidingLifetime: Duration? { deadline.slidingLifetime }
 }

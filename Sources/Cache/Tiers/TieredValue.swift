@@ -58,9 +58,9 @@ public struct TieredValue<Value: Sendable>: Sendable {
     /// When it was last known to be right: when it was stored, or found to be right still.
     public var verified: Date { DiskDeadline.date(verifiedAt) }
     /// When its lifetime is over; `nil` for never, and where each use prolongs it.
-    public var expires: Date? { deadline.end == .max ? nil : DiskDeadline.date(deadline.end) }
+    public var expires: Date? { deadline.endDate }
     /// How long each use prolongs it; `nil` where uses do not.
-    public var slidingLifetime: Duration? { deadline.sliding > 0 ? .milliseconds(deadline.sliding) : nil }
+    public var slidingLifetime: Duration? { deadline.slidingLifetime }
 
     /// Whether its lifetime is over, as far as one knows without its uses.
     func isOver(by clock: CacheClock) -> Bool {
@@ -71,7 +71,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
     /// What is left of its lifetime, for a tier in memory.
     func lifetime(by clock: CacheClock) -> Lifetime {
         guard deadline.isLimited else { return .unlimited }
-        if deadline.sliding > 0 { return .sliding(.milliseconds(deadline.sliding)) }
+        if let sliding = deadline.slidingLifetime { return .sliding(sliding) }
         if endsByWall { return .until(DiskDeadline.date(deadline.end)) }
         return .after(.nanoseconds(uptimeEnd.saturatingAdd(-clock.uptime())))
     }

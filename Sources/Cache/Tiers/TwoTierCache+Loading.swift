@@ -57,8 +57,7 @@ extension TwoTierCache {
 
     /// Out of memory, or else out of the second tier.
     func find(_ key: Key) async -> (item: TieredValue<Value>, source: CacheSource)? {
-        if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return (item, .memory) }
-        if let item = overlaidItem(key) { return (item, .memory) }
+        if let item = item(forKey: key) { return (item, .memory) }
         return await lookUp(key)
     }
 

@@ -5,10 +5,7 @@ extension TwoTierCache {
     /// see ``value(forKey:)``. Storing nil removes. O(1).
     @inlinable
     public subscript(key: Key) -> Value? {
-        get {
-            if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return item.value }
-            return overlaidItem(key)?.value
-        }
+        get { item(forKey: key)?.value }
         set {
             if let newValue { setValue(newValue, forKey: key) } else { removeValue(forKey: key) }
         }
@@ -28,6 +25,13 @@ extension TwoTierCache {
 
     /// The same, with what is known of the value: when it was stored, when it was last verified, when it is over, its tags.
     public func entry(forKey key: Key) async -> TieredValue<Value>? { await find(key)?.item }
+
+    /// What memory holds, read to be used.
+    @inlinable
+    func item(forKey key: Key) -> TieredValue<Value>? {
+        if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return item }
+        return overlaidItem(key)
+    }
 
     /// The rest of a read that found nothing in the first tier, or does not know whether that holds the latest.
     @usableFromInline

@@ -31,11 +31,9 @@ public struct TwoTierStatistics: Hashable, Sendable {
     public init() {}
 
     /// Hits among all reads of memory, 0 … 1; zero before the first.
-    public var memoryHitRate: Double { Self.rate(memoryHits, memoryMisses) }
+    public var memoryHitRate: Double { Double(hits: memoryHits, misses: memoryMisses) }
     /// Hits among all reads of the second tier, 0 … 1; zero before the first.
-    public var diskHitRate: Double { Self.rate(diskHits, diskMisses + failedReads) }
-
-    private static func rate(_ hits: Int, _ misses: Int) -> Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+    public var diskHitRate: Double { Double(hits: diskHits, misses: diskMisses + failedReads) }
 
     /// What happened between an earlier reading and a later one; ``staged`` is the later one's.
     public static func - (later: Self, earlier: Self) -> Self {

@@ -24,7 +24,7 @@ extension DiskTier {
 
     /// The entries that are next to go.
     func candidates(atMost count: Int) throws -> [EvictionCandidate] {
-        try connection.transaction { try writeUses(atMost: .max) }
+        if !uses.isEmpty { try connection.transaction { try writeUses(atMost: .max) } }
         return try connection.withStatement(
             """
             SELECT rowid, collection, id, epoch, as_of, pass, EXISTS(SELECT 1 FROM used WHERE used.id = entry.rowid),

@@ -29,14 +29,13 @@ package final class MemoryTier: Sendable {
     }
 
     /// What is held for the key. O(1).
-    package func read(_ key: RecordKey) -> Hit? {
-        let (value, freshness) = rule.during { cache.value(forKey: key) }
-        return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
-    }
+    package func read(_ key: RecordKey) -> Hit? { found { cache.value(forKey: key) } }
 
     /// As ``read(_:)``, without counting a hit or a miss.
-    func held(_ key: RecordKey) -> Hit? {
-        let (value, freshness) = rule.during { cache.peek(key) }
+    func held(_ key: RecordKey) -> Hit? { found { cache.peek(key) } }
+
+    private func found(_ look: () -> CachedValue?) -> Hit? {
+        let (value, freshness) = rule.during(look)
         return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
     }
 
