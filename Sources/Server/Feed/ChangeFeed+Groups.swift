@@ -3,7 +3,13 @@ import FreshetWire
 extension ChangeFeed {
     /// The group of a subscription, made if there is none. Those that await a position are by themselves.
     mutating func group(for subscription: Subscription, _ awaited: Cursor?) -> Int32 {
-        if awaited == nil, let group = groupBySubscription[subscription] { return group }
+        if awaited == nil {
+            if let latestGroup, latestGroup.subscription == subscription { return latestGroup.group }
+            if let group = groupBySubscription[subscription] {
+                latestGroup = (subscription, group)
+                return group
+            }
+        }
         let group = freeGroups.popLast() ?? Int32(groups.count)
         if Int(group) == groups.count { groups.append(nil) }
         groups[Int(group)] = Group(subscription: subscription, awaited: awaited)
@@ -47,6 +53,7 @@ extension ChangeFeed {
 
     private mutating func drop(_ group: Int32) {
         guard let gone = groups[Int(group)] else { return }
+        if latestGroup?.group == group { latestGroup = nil }
         if gone.awaited == nil {
             groupBySubscription[gone.subscription] = nil
             index.remove(group, gone.subscription.filter)

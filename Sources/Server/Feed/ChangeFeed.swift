@@ -14,6 +14,13 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         var members: [Int32] = []
         /// The places of the changes of the present commit that the group wants.
         var wanted: [Int] = []
+
+        /// Takes a waiter in, in place: a copy of the group would be a copy of its members.
+        mutating func admit(
+            _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
+        ) -> WaiterTicket {
+            waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
+        }
     }
 
     /// How long a stream may be silent, in milliseconds.
@@ -26,6 +33,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     var groups: [Group?] = []
     var freeGroups: [Int32] = []
     var groupBySubscription: [Subscription: Int32] = [:]
+    /// The group that was asked for last, among those of ``groupBySubscription``: the next reader mostly wants the same.
+    var latestGroup: (subscription: Subscription, group: Int32)?
     /// The groups with an ``Group/awaited`` position.
     var early: [Int32] = []
     var index = GroupIndex()
@@ -69,7 +78,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
                 return park(waiter, subscription, at: cursor, awaited: cursor, deadline, now)
             }
             guard cursor.revision >= recent.floor else { return .scan(since) }
-            if let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
+            if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
             // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
             // waits will hear of it, and who does not must not be told that there is nothing.
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
@@ -92,10 +101,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
         let group = group(for: subscription, awaited)
-        guard var present = groups[Int(group)] else { return .reply(.idle(position)) }
-        groups[Int(group)] = nil
-        let ticket = waiters.insert(waiter, group: group, members: &present.members, deadline: deadline, now: now)
-        groups[Int(group)] = present
+        guard let ticket = groups[Int(group)]?.admit(waiter, to: &waiters, as: group, deadline, now) else {
+            return .reply(.idle(position))
+        }
         return .parked(ticket)
     }
 

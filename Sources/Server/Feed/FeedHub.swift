@@ -16,10 +16,19 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
 
         let state: Mutex<State>
+        private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
         /// Held while what a commit or the time has decided is handed over, so that streams get it in that order.
         let delivery = Mutex(())
 
-        init(now: Int64) { state = Mutex(State(lastUse: now)) }
+        fileprivate init(now: Int64, deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void) {
+            state = Mutex(State(lastUse: now))
+            self.deliver = deliver
+        }
+
+        /// A reader has hung up. Whether it is gone or has only ended its input cannot be told, so it is answered.
+        func cancel(_ ticket: WaiterTicket) {
+            if let delivery = state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
+        }
     }
 
     /// How long a feed that nobody uses stays in memory, in milliseconds; and one that holds nothing, since names cost a caller nothing.
@@ -29,7 +38,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
     private let limits: FeedLimits
     private let position: @Sendable (Namespace) throws(StoreError) -> Cursor
     private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
-    private let directory = Mutex<[Namespace: Entry]>([:])
+    private let directory = Mutex(FeedDirectory<Entry>())
     private let isDraining = Atomic<Bool>(false)
 
     /// - Parameters:
@@ -79,16 +88,11 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
     private func entry(for namespace: Namespace, now: Int64) -> Entry {
         directory.withLock { directory in
-            if let entry = directory[namespace] { return entry }
-            let entry = Entry(now: now)
+            if let entry = directory.find(namespace) { return entry }
+            let entry = Entry(now: now, deliver: deliver)
             directory[namespace] = entry
             return entry
         }
-    }
-
-    /// A reader has hung up. Whether it is gone or has only ended its input cannot be told, so it is answered.
-    func cancel(_ ticket: WaiterTicket, in entry: Entry) {
-        if let delivery = entry.state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
     }
 
     /// What a transaction did, before anybody is told of it.
@@ -147,7 +151,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         return totals
     }
 
-    private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.map { ($0.key, $0.value) } } }
+    private func entries() -> [(Namespace, Entry)] { directory.withLock { $0.all } }
 
     private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<Reader>]?) {
         entry.delivery.withLock { _ in

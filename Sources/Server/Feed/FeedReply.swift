@@ -20,13 +20,13 @@ package enum FeedReply: Hashable, Sendable {
     case gone(Problem, Cursor)
 }
 
-/// What became of a question to the feed.
+/// What became of a question to the feed. What is large stands elsewhere, since most readers wait and carry none of it.
 package enum FeedVerdict: Hashable, Sendable {
     /// The answer is here.
-    case reply(FeedReply)
+    indirect case reply(FeedReply)
     /// The feed does not reach back so far, or knows less than the asker: the store has the answer.
     /// If it finds nothing, ask again after the position that it has reached.
-    case scan(Since)
+    indirect case scan(Since)
     /// The reader waits; the ticket cancels it.
     case parked(WaiterTicket)
 }

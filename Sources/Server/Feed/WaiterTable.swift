@@ -2,6 +2,18 @@
 package struct WaiterTicket: Hashable, Sendable {
     let slot: Int32
     let generation: UInt32
+
+    init(slot: Int32, generation: UInt32) {
+        self.slot = slot
+        self.generation = generation
+    }
+
+    /// The ticket as one number, and back.
+    init(number: UInt64) {
+        self.init(slot: Int32(truncatingIfNeeded: number), generation: UInt32(truncatingIfNeeded: number >> 32))
+    }
+
+    var number: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: slot)) }
 }
 
 /// All waiters of a feed in one array, some forty bytes each, members of a group and of a deadline's bucket.
@@ -36,28 +48,26 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
 
     /// Takes a waiter in; `members` are its group's. A deadline beyond the wheel is brought forward to its end.
     package mutating func insert(
-        _ waiter: Waiter, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
+        _ waiter: consuming Waiter, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
     ) -> WaiterTicket {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
         if Int(index) == slots.count { slots.append(Slot()) }
-        var slot = slots[Int(index)]
-        slot.waiter = waiter
-        slot.group = group
-        slot.groupPlace = Int32(members.count)
+        slots[Int(index)].waiter = waiter
+        slots[Int(index)].group = group
+        slots[Int(index)].groupPlace = Int32(members.count)
         members.append(index)
-        slot.bucket = -1
+        slots[Int(index)].bucket = -1
         if let deadline {
             if buckets.isEmpty { buckets = Array(repeating: [], count: Int(Self.bucketCount)) }
             let turn = min(max(deadline / Self.bucketWidth + 1, due), due + Self.bucketCount - 1)
             let bucket = Int(turn % Self.bucketCount)
-            slot.bucket = Int32(bucket)
-            slot.bucketPlace = Int32(buckets[bucket].count)
+            slots[Int(index)].bucket = Int32(bucket)
+            slots[Int(index)].bucketPlace = Int32(buckets[bucket].count)
             buckets[bucket].append(index)
         }
-        slots[Int(index)] = slot
         count += 1
-        return WaiterTicket(slot: index, generation: slot.generation)
+        return WaiterTicket(slot: index, generation: slots[Int(index)].generation)
     }
 
     /// The waiter of a ticket and the group that it is in; `nil` if it has gone.
@@ -114,19 +124,17 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     }
 
     private mutating func release(_ index: Int32) -> Waiter? {
-        var slot = slots[Int(index)]
-        let waiter = slot.waiter
-        if slot.bucket >= 0 {
-            let bucket = Int(slot.bucket)
-            let place = Int(slot.bucketPlace)
+        // In place: a copy of the slot would be a second owner of the waiter for a moment.
+        let waiter = slots[Int(index)].waiter.take()
+        let bucket = Int(slots[Int(index)].bucket)
+        if bucket >= 0 {
+            let place = Int(slots[Int(index)].bucketPlace)
             buckets[bucket].swapAt(place, buckets[bucket].count - 1)
             buckets[bucket].removeLast()
             if place < buckets[bucket].count { slots[Int(buckets[bucket][place])].bucketPlace = Int32(place) }
         }
-        slot.waiter = nil
-        slot.generation &+= 1
-        slot.bucket = -1
-        slots[Int(index)] = slot
+        slots[Int(index)].generation &+= 1
+        slots[Int(index)].bucket = -1
         free.append(index)
         count -= 1
         return waiter

@@ -2,17 +2,16 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// `GET /v1/{ns}/changes`, understood.
+/// `GET /v1/{ns}/changes`, understood. It depends on the request's head alone.
 struct ChangesRequest: Sendable {
-    var namespace: Namespace
-    var since: Since
-    var subscription: Subscription
+    let namespace: Namespace
+    let since: Since
+    let subscription: Subscription
     /// Seconds.
-    var wait: Int
+    let wait: Int
 
-    init(_ call: Call, hold: Int) throws {
-        namespace = try call.namespace()
-        let request = call.request
+    init(_ request: Request, hold: Int) throws {
+        namespace = try Namespace(request.parameter("namespace"))
         let parameters = Parameters(request)
         let isStream = request[.accept]?.lowercased().contains("text/event-stream") ?? false
         // A stream that resumes says by this field how far it has come, with the URL that it began with.
@@ -25,9 +24,9 @@ struct ChangesRequest: Sendable {
             filter: try ChangeFilter(collections: parameters.texts("collection"), prefix: try parameters.prefix()),
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
             delivery: isStream ? .stream : .answer)
-        wait = try parameters.integer("wait", in: 0...60) ?? hold
+        let seconds = try parameters.integer("wait", in: 0...60) ?? hold
         // Whoever wants no body does not want to wait for it either.
-        if request.method == .head { wait = 0 }
+        wait = request.method == .head ? 0 : seconds
     }
 
     /// The store's query for what comes after `since`.

@@ -89,7 +89,7 @@ final class EventStream: Sendable {
                 state.waiting = (entry, ticket)
                 return state.isCancelled
             }
-            if isCancelled { core.hub.cancel(ticket, in: entry) }
+            if isCancelled { entry.cancel(ticket) }
         case .reply(.page(let page)):
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)
@@ -114,7 +114,7 @@ final class EventStream: Sendable {
             state.isCancelled = true
             return state.waiting
         }
-        if let waiting { core.hub.cancel(waiting.ticket, in: waiting.entry) }
+        if let waiting { waiting.entry.cancel(waiting.ticket) }
         stream.finish()
     }
 

@@ -4,46 +4,14 @@ import SocketHTTP
 extension ServerCore {
     /// `GET /v1/{ns}/changes`
     @Sendable func getChanges(_ call: Call) throws {
-        let changes = try ChangesRequest(call, hold: settings.hold)
+        let changes = try ChangesRequest(call.request, hold: settings.hold)
         switch changes.subscription.delivery {
         case .stream: EventStream.open(call, changes)
         case .answer:
-            let deadline = environment.now() + Int64(changes.wait) * 1_000
-            try poll(call, changes, since: changes.since, deadline: deadline)
-        }
-    }
-
-    private func poll(_ call: Call, _ changes: ChangesRequest, since: Since, isVerified: Bool = false, deadline: Int64) throws {
-        let (verdict, entry) = try hub.ask(
-            since, changes.subscription, in: changes.namespace, .poll(call.exchange), isVerified: isVerified, deadline: deadline,
-            now: environment.now())
-        switch verdict {
-        case .reply(let reply): call.respond(Response(reply))
-        case .parked(let ticket):
-            // One that has only ended its input still reads, so it gets its answer: nothing yet.
-            call.exchange.onHangUp { [hub] in hub.cancel(ticket, in: entry) }
-        case .scan(let since):
-            call.later(isContinuation: isVerified) { [self] in
-                try scan(call, changes, since: since, deadline: deadline)
-            }
-        }
-    }
-
-    /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
-    private func scan(_ call: Call, _ changes: ChangesRequest, since: Since, deadline: Int64) throws {
-        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
-        switch found {
-        case .refused(let problem, let position):
-            metrics.feed.gone.add()
-            call.fail(problem, at: position)
-        case .page(let page): call.respond(Response(.page(page)))
-        case .nothing(let reached, isComplete: true):
-            try poll(call, changes, since: .after(reached), isVerified: true, deadline: deadline)
-        case .nothing(let reached, isComplete: false):
-            // Others have their turn before the next stretch.
-            call.later(isContinuation: true) { [self] in
-                try scan(call, changes, since: .after(reached), deadline: deadline)
-            }
+            let poll = Poll(call, changes)
+            // Where there are faults, each poll has to meet them.
+            if faults == nil { call.request.onRepeat(poll) }
+            poll.handle(call.exchange)
         }
     }
 }

@@ -29,23 +29,22 @@ public struct Exchange: Sendable {
     ///
     /// Complexity: O(*n*); one system call for each exchange.
     public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
-        var byLoop: [(loop: EventLoop, recipients: [Recipient])] = []
-        for exchange in exchanges where exchange.handle.claim() {
+        var byLoop: [(loop: EventLoop, exchanges: [Exchange])] = []
+        for exchange in exchanges where exchange.handle.take() {
             guard exchange.handle.delay == 0 else {
-                exchange.handle.submit(.encoded(encoded))
+                if exchange.handle.endWait() { exchange.handle.submit(.encoded(encoded)) }
                 continue
             }
-            let connection = exchange.handle.connection
-            let recipient = Recipient(connection: connection, ticket: exchange.handle.ticket)
+            let loop = exchange.handle.connection.loop
             // There are few loops: looking through them is cheaper than hashing.
-            if let index = byLoop.firstIndex(where: { $0.loop === connection.loop }) {
-                byLoop[index].recipients.append(recipient)
+            if let index = byLoop.firstIndex(where: { $0.loop === loop }) {
+                byLoop[index].exchanges.append(exchange)
             } else {
-                byLoop.append((connection.loop, [recipient]))
-                byLoop[byLoop.count - 1].recipients.reserveCapacity(exchanges.count)
+                byLoop.append((loop, [exchange]))
+                byLoop[byLoop.count - 1].exchanges.reserveCapacity(exchanges.count)
             }
         }
-        for (loop, recipients) in byLoop { loop.submit(.fanOut(recipients, encoded)) }
+        for (loop, exchanges) in byLoop { loop.submit(.fanOut(exchanges, encoded)) }
     }
 
     /// Calls `body` once if the peer goes away before the answer: by a reset, or by hanging up. Calls it soon if it has.
@@ -55,19 +54,18 @@ public struct Exchange: Sendable {
     /// closed, such a peer is found gone only when it is written to. So let every wait end. Do not capture the exchange
     /// itself: the action is kept until the answer, and would keep the exchange from being let go.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
-        handle.onCancel(body, isForHangUp: false)
+        handle.onCancel(.call(body), isForHangUp: false)
     }
 
     /// Calls `body` once if the peer goes away, or ends its input: what a client that was closed looks like at first.
     ///
     /// Such a peer may still read, so the exchange can be answered, and should be. Otherwise as `onCancel(_:)`.
     public func onHangUp(_ body: @escaping @Sendable () -> Void) {
-        handle.onCancel(body, isForHangUp: true)
+        handle.onCancel(.call(body), isForHangUp: true)
     }
 
-    /// One of those that a fan-out reaches.
-    struct Recipient: Sendable {
-        let connection: Connection
-        let ticket: Ticket
+    /// The same for a crowd: tells one object, by a number that it knows the exchange by, and takes no memory for each.
+    public func onHangUp(tell listener: any HangUpListener, _ number: UInt64) {
+        handle.onCancel(.tell(listener, number), isForHangUp: true)
     }
 }

@@ -32,7 +32,14 @@ final class ExchangeHandle: Sendable {
 
     /// Takes the right to answer; false where it is taken or the peer is gone.
     func claim() -> Bool {
-        guard !isAnswered.exchange(true, ordering: .relaxed) else { return false }
+        take() && endWait()
+    }
+
+    /// Takes the right to answer; false where it is taken. Whoever has it ends the wait too.
+    func take() -> Bool { !isAnswered.exchange(true, ordering: .relaxed) }
+
+    /// Forgets what was to be called if the peer went before the answer; false where it has.
+    func endWait() -> Bool {
         let (isPeerGone, released) = connection.cancellations.withLock { ($0.isPeerGone, $0.remove(ticket.number)) }
         _ = released
         return !isPeerGone
@@ -46,13 +53,13 @@ final class ExchangeHandle: Sendable {
         }
     }
 
-    func onCancel(_ body: @escaping @Sendable () -> Void, isForHangUp: Bool) {
-        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(body, isForHangUp: isForHangUp) }
+    func onCancel(_ action: Cancellations.Action, isForHangUp: Bool) {
+        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForHangUp: isForHangUp) }
     }
 
-    /// Calls `body` on the loop once the peer is gone, unless the request's part in the connection is over before that.
-    func whenPeerGoes(_ body: @escaping @Sendable () -> Void, isForHangUp: Bool) {
-        let isAdded = connection.cancellations.withLock { $0.add(body, for: ticket.number, isForHangUp: isForHangUp) }
-        if !isAdded { connection.loop.post(.perform { _ in body() }) }
+    /// Performs `action` on the loop once the peer is gone, unless the request's part in the connection is over before that.
+    func whenPeerGoes(_ action: Cancellations.Action, isForHangUp: Bool) {
+        let isAdded = connection.cancellations.withLock { $0.add(action, for: ticket.number, isForHangUp: isForHangUp) }
+        if !isAdded { connection.loop.post(.perform { _ in action.perform() }) }
     }
 }

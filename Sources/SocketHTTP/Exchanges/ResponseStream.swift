@@ -29,12 +29,12 @@ public struct ResponseStream: Sendable {
 
     /// Calls `body` once if the peer goes away, or is dropped, before `finish()`; see `Exchange.onCancel(_:)`.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
-        if handle.isWritable { handle.exchange.whenPeerGoes(body, isForHangUp: false) }
+        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: false) }
     }
 
     /// Calls `body` once if the peer goes away, is dropped, or ends its input, before `finish()`; see `Exchange.onHangUp(_:)`.
     public func onHangUp(_ body: @escaping @Sendable () -> Void) {
-        if handle.isWritable { handle.exchange.whenPeerGoes(body, isForHangUp: true) }
+        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: true) }
     }
 
     /// Sends the same piece to many streams, framed once, with one hand-off to each event loop.

@@ -92,6 +92,7 @@ extension EventLoop {
         self.context = nil
         isDraining = false
         connections = []
+        recentHeads = RecentHeads()
         context.loopDrained()
     }
 }

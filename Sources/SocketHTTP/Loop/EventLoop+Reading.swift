@@ -5,6 +5,7 @@ extension EventLoop {
     /// Reads once, and again only while a read fills the buffer: the events are level-triggered, so nothing is forgotten.
     func readInput(_ connection: Connection) {
         while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
+            counters.receiveCalls.add(1)
             switch SystemCall.read(connection.descriptor, into: readBuffer) {
             case .bytes(let count):
                 counters.bytesIn.add(count)
@@ -51,11 +52,12 @@ extension EventLoop {
 
     /// Parses `input` and handles each request in it, as far as the connection's state lets it.
     private func parse(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+        var position = handleKnown(input, of: connection)
+        guard position < input.count else { return }
         let bytes = Span<UInt8>(_unsafeBytes: input)
         var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
         // Kept in one place only, or its buffers would be copied at each change.
         connection.backlog?.parser = nil
-        var position = 0
         while position < input.count, connection.isOpen {
             guard !connection.state.isFinal else {
                 connection.state.leaveInput()
@@ -79,6 +81,26 @@ extension EventLoop {
             }
         }
         if connection.isOpen, !connection.state.isFinal, !parser.isFresh { connection.backlogForKeeping().parser = parser }
+    }
+
+    /// Handles the requests at the beginning of `input` whose heads are known, and returns where they end.
+    private func handleKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
+        var position = 0
+        guard connection.backlog?.parser == nil else { return position }
+        let limit = connection.context.limits.pipelinedRequests
+        while position < input.count, connection.isOpen, !connection.state.isFinal, !connection.isStalled,
+            let place = recentHeads.find(atStartOf: UnsafeRawBufferPointer(rebasing: input[position...]))
+        {
+            let known = recentHeads[place]
+            guard connection.state.mayAdmit(isSafe: known.isSafe, limit: limit) else { break }
+            position += known.bytes.count
+            let number = connection.state.admit(isSafe: known.isSafe, isFinal: known.traits.contains(.closes))
+            counters.requests.add(1)
+            counters.recognised.add(1)
+            let ticket = Ticket(number: number, traits: known.traits)
+            known.handler.handle(Exchange(handle: ExchangeHandle(connection, ticket)))
+        }
+        return position
     }
 
     func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
@@ -106,18 +128,15 @@ extension EventLoop {
     /// Gives a request its number and its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
-        var traits: Ticket.Traits = []
-        if head.line.method == .head { traits.insert(.headOnly) }
-        if head.line.isHTTP10 { traits.insert(.isHTTP10) }
-        if !head.keepsAlive { traits.insert(.closes) }
         let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
-        let ticket = Ticket(number: number, traits: traits)
+        let ticket = Ticket(number: number, traits: head.traits)
         let context = connection.context
         counters.requests.add(1)
         switch context.router.match(head) {
         case .route(let parameters):
             let request = Request(parsed, parameters, peer: connection.peer)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
+            if self.context === context { recentHeads.keep(head) }
         case .options(let allow):
             deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
         case .failure(let failure, let allow):

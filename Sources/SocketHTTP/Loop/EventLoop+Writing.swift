@@ -60,6 +60,7 @@ extension EventLoop {
     /// Returns how many bytes were sent, or nil where the connection broke.
     private func sendNow(_ bytes: UnsafeRawBufferPointer, to connection: Connection) -> Int? {
         if connection.hasOutput || bytes.isEmpty { return 0 }
+        counters.sendCalls.add(1)
         switch SystemCall.send(connection.descriptor, bytes) {
         case .bytes(let count):
             counters.bytesOut.add(count)
@@ -83,6 +84,7 @@ extension EventLoop {
     /// The peer accepts more.
     func flush(_ connection: Connection) {
         guard let backlog = connection.backlog, !backlog.output.isEmpty else { return updateInterest(connection) }
+        counters.sendCalls.add(1)
         switch backlog.output.send(to: connection.descriptor) {
         case .bytes(let count):
             counters.bytesOut.add(count)
@@ -112,6 +114,7 @@ extension EventLoop {
         }
         guard interest != connection.interest else { return }
         connection.interest = interest
+        counters.watchCalls.add(1)
         epoll.modify(connection.descriptor, interest, token: connection.token)
     }
 }

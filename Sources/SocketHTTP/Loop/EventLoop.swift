@@ -23,8 +23,10 @@ final class EventLoop: @unchecked Sendable {
     private let events: UnsafeMutableBufferPointer<epoll_event>
     /// Memory for the next batch of messages.
     private var spareBatch: [LoopMessage] = []
-    private var resumable: [Connection] = []
-    private var deferred: [Cancellations.Action] = []
+    // Here and below, what every event looks at is `@exclusivity(unchecked)`: nothing is called within an access, and the checks
+    // of a poll together cost as much as finding its head.
+    @exclusivity(unchecked) private var resumable: [Connection] = []
+    @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
 
     /// Where input is read to; what is not used at once is copied out.
     let readBuffer: UnsafeMutableRawBufferPointer
@@ -34,8 +36,11 @@ final class EventLoop: @unchecked Sendable {
     var corked: Connection?
     var corkedBytes: [UInt8] = []
 
+    /// Heads that may come again, of the server that the loop works for.
+    @exclusivity(unchecked) var recentHeads = RecentHeads()
+
     /// Open connections by descriptor.
-    var connections: [Connection?] = []
+    @exclusivity(unchecked) var connections: [Connection?] = []
     var openCount = 0
     var lastGeneration: UInt32 = 0
     var acceptor: Acceptor?
@@ -159,8 +164,10 @@ final class EventLoop: @unchecked Sendable {
             deliver(answer, to: connection, ticket)
         case .unanswered(let connection, let ticket):
             answerUnanswered(connection, ticket)
-        case .fanOut(let recipients, let encoded):
-            for recipient in recipients { deliver(encoded, to: recipient.connection, recipient.ticket) }
+        case .fanOut(let exchanges, let encoded):
+            for exchange in exchanges where exchange.handle.endWait() {
+                deliver(encoded, to: exchange.handle.connection, exchange.handle.ticket)
+            }
         case .streamBytes(let connection, let number, let piece):
             deliver(piece, reserved: piece.count, to: connection, number)
         case .broadcast(let recipients, let chunk, let plain, let reserved):
@@ -187,7 +194,7 @@ final class EventLoop: @unchecked Sendable {
                 connection.isQueuedToResume = false
                 resume(connection)
             }
-            for action in actions { action() }
+            for action in actions { action.perform() }
         }
     }
 

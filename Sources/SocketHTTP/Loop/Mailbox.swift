@@ -4,7 +4,8 @@ import Synchronization
 enum LoopMessage: Sendable {
     case answer(Connection, Ticket, Answer)
     case unanswered(Connection, Ticket)
-    case fanOut([Exchange.Recipient], EncodedResponse)
+    /// Answers to exchanges whose right is taken and whose waits are to be ended.
+    case fanOut([Exchange], EncodedResponse)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
     case streamEnd(Connection, Ticket, StreamEnding)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A request's head: its bytes, in place, and what was found in them. A class, since it goes through many hands unchanged.
 final class RequestHead: Sendable {
     /// From the request line through the blank line.
@@ -9,6 +11,8 @@ final class RequestHead: Sendable {
     /// Whether the client wants the connection to stay open.
     let keepsAlive: Bool
     let expectsContinue: Bool
+    /// Who handles requests with the same head from now on, if the request's handler has named anybody.
+    let repeatHandler = Mutex<(any RepeatHandler)?>(nil)
 
     init(bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool) {
         self.bytes = bytes

@@ -19,4 +19,12 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var bytesIn = 0
     /// Bytes that the kernel took to send.
     public var bytesOut = 0
+    /// Requests among ``requests`` whose head had come before, so that they were not parsed; see `Request.onRepeat(_:)`.
+    public var requestsRecognised = 0
+    /// System calls to receive bytes.
+    public var receiveCalls = 0
+    /// System calls to send bytes.
+    public var sendCalls = 0
+    /// System calls to change what is watched of a connection, its first watching left out.
+    public var watchCalls = 0
 }

@@ -22,6 +22,10 @@ final class LoopCounters: Sendable {
     let slowReadersDropped = Counter()
     let bytesIn = Counter()
     let bytesOut = Counter()
+    let recognised = Counter()
+    let receiveCalls = Counter()
+    let sendCalls = Counter()
+    let watchCalls = Counter()
 
     func add(to sum: inout HTTPServerStatistics) {
         sum.connectionsAccepted += accepted.count
@@ -32,5 +36,9 @@ final class LoopCounters: Sendable {
         sum.slowReadersDropped += slowReadersDropped.count
         sum.bytesIn += bytesIn.count
         sum.bytesOut += bytesOut.count
+        sum.requestsRecognised += recognised.count
+        sum.receiveCalls += receiveCalls.count
+        sum.sendCalls += sendCalls.count
+        sum.watchCalls += watchCalls.count
     }
 }

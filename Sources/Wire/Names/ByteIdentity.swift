@@ -12,6 +12,7 @@ enum ByteIdentity {
 
     static func areEqual(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
+        if left.utf8.isEmpty { return true }
         let areEqual = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
         }

@@ -20,19 +20,38 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``WireError/invalidCursor(_:)``.
     public init(_ text: String) throws(WireError) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, let epoch = Epoch(String(parts[0])), let revision = Self.revision(parts[1]) else {
-            throw .invalidCursor(text)
+        var bytes = text
+        guard let cursor = bytes.withUTF8({ Cursor(utf8: $0[...]) }) else { throw .invalidCursor(text) }
+        self = cursor
+    }
+
+    /// By bytes and not by `Character`, which would cost ten times as much for each poll.
+    private init?(utf8 text: Slice<UnsafeBufferPointer<UInt8>>) {
+        guard let epochEnd = text.firstIndex(of: Self.hyphen), let epoch = Epoch(String(decoding: text[..<epochEnd], as: UTF8.self)) else {
+            return nil
         }
-        let origin = parts.count == 3 ? Self.revision(parts[2]) : nil
-        guard origin != nil || parts.count == 2 else { throw .invalidCursor(text) }
+        let numbers = text[(epochEnd + 1)...]
+        let revisionEnd = numbers.firstIndex(of: Self.hyphen) ?? numbers.endIndex
+        guard let revision = Self.revision(numbers[..<revisionEnd]) else { return nil }
+        guard revisionEnd < numbers.endIndex else {
+            self.init(epoch: epoch, revision: revision)
+            return
+        }
+        guard let origin = Self.revision(numbers[(revisionEnd + 1)...]) else { return nil }
         self.init(epoch: epoch, revision: revision, origin: origin)
     }
 
+    private static let hyphen = UInt8(ascii: "-")
+
     /// Digits alone, without sign or leading zero, so that one position has one spelling.
-    private static func revision(_ digits: Substring) -> Revision? {
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits == "0" || digits.utf8.first != 0x30 else { return nil }
-        return Int64(digits).flatMap(Revision.init)
+    private static func revision(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Revision? {
+        guard let first = digits.first, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
+        var number: Int64 = 0
+        for byte in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), number <= Revision.maximum.number else { return nil }
+            number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return Revision(number)
     }
 
     /// `<epoch>-<revision>`, and `-<origin>` where there is one.

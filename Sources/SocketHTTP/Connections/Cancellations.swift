@@ -1,0 +1,75 @@
+/// What to call when a peer goes before its answers, by request.
+struct Cancellations: Sendable {
+    /// What is done. A listener and its number cost a waiting request no memory of their own, as a closure does.
+    enum Action: Sendable {
+        case call(@Sendable () -> Void)
+        case tell(any HangUpListener, UInt64)
+
+        func perform() {
+            switch self {
+            case .call(let body): body()
+            case .tell(let listener, let number): listener.peerHungUp(number)
+            }
+        }
+    }
+
+    private struct Entry: Sendable {
+        let number: UInt32
+        let isForHangUp: Bool
+        let action: Action
+    }
+
+    /// Actions that are no longer kept: to be released, or called, outside the lock.
+    struct Removed: Sendable {
+        fileprivate var first: Action?
+        fileprivate var others: [Action] = []
+    }
+
+    private(set) var isPeerGone = false
+    private var isInputEnded = false
+    /// By itself, since most connections have one request at a time, with one action.
+    private var first: Entry?
+    private var others: [Entry] = []
+
+    /// Returns false where it is too late: the action must be called now.
+    ///
+    /// - Parameter isForHangUp: whether the end of the peer's input is enough to call it.
+    mutating func add(_ action: Action, for number: UInt32, isForHangUp: Bool) -> Bool {
+        guard !isPeerGone, !(isForHangUp && isInputEnded) else { return false }
+        let entry = Entry(number: number, isForHangUp: isForHangUp, action: action)
+        if first == nil { first = entry } else { others.append(entry) }
+        return true
+    }
+
+    mutating func inputHasEnded() -> [Action] {
+        isInputEnded = true
+        return take(where: \.isForHangUp).all
+    }
+
+    /// Removes and returns the actions of a request, so that they are released outside the lock.
+    mutating func remove(_ number: UInt32) -> Removed {
+        take { $0.number == number }
+    }
+
+    mutating func peerHasGone() -> [Action] {
+        isPeerGone = true
+        return take { _ in true }.all
+    }
+
+    private mutating func take(where isTaken: (Entry) -> Bool) -> Removed {
+        var removed = Removed()
+        if let entry = first, isTaken(entry) {
+            removed.first = entry.action
+            first = nil
+        }
+        guard !others.isEmpty else { return removed }
+        removed.others = others.filter(isTaken).map(\.action)
+        others.removeAll(where: isTaken)
+        return removed
+    }
+}
+
+extension Cancellations.Removed {
+    /// In the order in which they are to be called.
+    fileprivate var all: [Cancellations.Action] { (first.map { [$0] } ?? []) + others }
+}

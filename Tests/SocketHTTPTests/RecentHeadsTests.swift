@@ -1,0 +1,92 @@
+import Synchronization
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Heads that come again")
+struct RecentHeadsTests {
+    private final class Handler: RepeatHandler {
+        func handle(_ exchange: Exchange) {}
+    }
+
+    private static func bytes(_ target: String, _ lines: String = "") -> [UInt8] {
+        Array("GET \(target) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n".utf8)
+    }
+
+    private static func head(_ bytes: [UInt8], isNamed: Bool = true) throws -> RequestHead {
+        var parser = RequestParser(limits: ParserLimits(Limits()))
+        var position = 0
+        var outcome = parser.consume(bytes.span, from: &position)
+        if case .incomplete = outcome { outcome = parser.consume(bytes.span, from: &position) }
+        guard case .request(let parsed) = outcome else { throw RequestFailure(.malformed, "no request") }
+        if isNamed { parsed.head.repeatHandler.withLock { $0 = Handler() } }
+        return parsed.head
+    }
+
+    private static func found(_ heads: RecentHeads, _ input: [UInt8]) -> [UInt8]? {
+        input.withUnsafeBytes { heads.find(atStartOf: $0) }.map { heads[$0].bytes }
+    }
+
+    @Test("A head is found at the start of what came, whatever follows, and only whole and unchanged")
+    func found() throws {
+        // Given
+        let poll = RecentHeadsTests.bytes("/changes?since=e-1")
+        var heads = RecentHeads()
+        heads.keep(try RecentHeadsTests.head(poll))
+        // Then
+        #expect(RecentHeadsTests.found(heads, poll) == poll)
+        #expect(RecentHeadsTests.found(heads, poll + Array("GET ".utf8)) == poll)
+        #expect(RecentHeadsTests.found(heads, poll.dropLast()) == nil)
+        #expect(RecentHeadsTests.found(heads, []) == nil)
+        #expect(RecentHeadsTests.found(heads, Array("\r\n".utf8) + poll) == nil)
+        for place in poll.indices {
+            var other = poll
+            other[place] ^= 0x20
+            #expect(RecentHeadsTests.found(heads, other) == nil, "byte \(place)")
+        }
+    }
+
+    @Test("The four latest are kept")
+    func latest() throws {
+        // Given
+        var heads = RecentHeads()
+        let polls = (1...5).map { RecentHeadsTests.bytes("/changes?since=e-\($0)") }
+        // When
+        for poll in polls { heads.keep(try RecentHeadsTests.head(poll)) }
+        // Then
+        #expect(RecentHeadsTests.found(heads, polls[0]) == nil)
+        for poll in polls.dropFirst() { #expect(RecentHeadsTests.found(heads, poll) == poll) }
+    }
+
+    @Test("None is kept that nobody was named for, that has a body, or that is long")
+    func notKept() throws {
+        var heads = RecentHeads()
+        // Given
+        let unnamed = RecentHeadsTests.bytes("/a")
+        let withBody = RecentHeadsTests.bytes("/b", "Content-Length: 1\r\n")
+        let long = RecentHeadsTests.bytes("/c", "Cookie: \(String(repeating: "c", count: 2_048))\r\n")
+        // When
+        heads.keep(try RecentHeadsTests.head(unnamed, isNamed: false))
+        heads.keep(try RecentHeadsTests.head(withBody + [0x78]))
+        heads.keep(try RecentHeadsTests.head(long))
+        // Then
+        for head in [unnamed, withBody, long] { #expect(RecentHeadsTests.found(heads, head) == nil) }
+    }
+
+    @Test(
+        "What an answer has to respect is known with the head",
+        arguments: [("HEAD", "1.1", ""), ("GET", "1.0", ""), ("GET", "1.1", "close")])
+    func traits(method: String, version: String, connection: String) throws {
+        // Given
+        let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
+        let head = try RecentHeadsTests.head(Array("\(method) / HTTP/\(version)\r\nHost: x\r\n\(field)\r\n".utf8))
+        // When
+        var heads = RecentHeads()
+        heads.keep(head)
+        // Then
+        #expect(heads[0].isSafe)
+        #expect(heads[0].traits.contains(.headOnly) == (method == "HEAD"))
+        #expect(heads[0].traits.contains(.isHTTP10) == (version == "1.0"))
+        #expect(heads[0].traits.contains(.closes) == (version == "1.0" || connection == "close"))
+    }
+}

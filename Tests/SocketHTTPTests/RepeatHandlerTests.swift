@@ -1,0 +1,146 @@
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+/// Requests that are handled past parser and router must be handled as if they were not.
+@Suite("Requests that come again")
+struct RepeatHandlerTests {
+    private final class Parking: RepeatHandler {
+        let parked: Parked
+
+        init(_ parked: Parked) { self.parked = parked }
+
+        func handle(_ exchange: Exchange) { parked.add(exchange) }
+    }
+
+    private static func server(limits: Limits = Limits()) throws -> (TestServer, Parked) {
+        let repeated = Parked()
+        let server = try TestServer(
+            limits: limits,
+            adding: { router in
+                router.on(.get, "/wait") { request, exchange in
+                    request.onRepeat(Parking(repeated))
+                    repeated.add(exchange)
+                }
+            })
+        return (server, repeated)
+    }
+
+    private static let poll = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test("One delivery and the poll after it take one call to send, one to receive, and none to watch")
+    func calls() async throws {
+        // Given twenty clients that wait
+        let (server, parked) = try RepeatHandlerTests.server()
+        let clients = try (0..<20).map { _ in Client(try RawClient(port: server.port)) }
+        for client in clients { try await client.run { $0.send(RepeatHandlerTests.poll) } }
+        var waiting = await parked.take(20)
+        let before = server.server.statistics()
+
+        // When three changes are delivered, and each client asks again
+        for _ in 0..<3 {
+            Exchange.respond(to: waiting, with: EncodedResponse(.text("change")))
+            for client in clients {
+                #expect(try await client.run { try $0.reply().text } == "change")
+                try await client.run { $0.send(RepeatHandlerTests.poll) }
+            }
+            waiting = await parked.take(20)
+        }
+
+        // Then nothing was parsed, and no call was made for nothing
+        let after = server.server.statistics()
+        #expect(after.requests - before.requests == 60)
+        #expect(after.requestsRecognised - before.requestsRecognised == 60)
+        #expect(after.sendCalls - before.sendCalls == 60)
+        #expect(after.receiveCalls - before.receiveCalls == 60)
+        #expect(after.watchCalls == before.watchCalls)
+    }
+
+    @Test("Answers to requests sent at once go out in order, those of other kinds between them")
+    func pipelined() async throws {
+        // Given
+        let (server, parked) = try RepeatHandlerTests.server()
+        let client = Client(try RawClient(port: server.port))
+        let other = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
+        try await client.run { $0.send(RepeatHandlerTests.poll) }
+        await parked.take(1)[0].respond(.text("first"))
+        #expect(try await client.run { try $0.reply().text } == "first")
+
+        // When
+        try await client.run { $0.send(RepeatHandlerTests.poll + other + RepeatHandlerTests.poll + RepeatHandlerTests.poll) }
+        let waiting = await parked.take(3)
+        for (number, exchange) in waiting.enumerated().reversed() { exchange.respond(.text("\(number)")) }
+
+        // Then
+        for expected in ["0", "ok", "1", "2"] { #expect(try await client.run { try $0.reply().text } == expected) }
+    }
+
+    @Test("A head that comes in pieces is put together, and one that goes on differently is not taken for it")
+    func pieces() async throws {
+        // Given
+        let (server, parked) = try RepeatHandlerTests.server()
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send(RepeatHandlerTests.poll) }
+        await parked.take(1)[0].respond(.text("first"))
+        #expect(try await client.run { try $0.reply().text } == "first")
+
+        // When
+        for piece in ["GET /wait HT", "TP/1.1\r\nHost: x\r\n", "\r\n"] { try await client.run { $0.send(piece) } }
+        await parked.take(1)[0].respond(.text("second"))
+        #expect(try await client.run { try $0.reply().text } == "second")
+        try await client.run { $0.send("GET /wait HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n") }
+
+        // Then
+        #expect(try await client.run { try $0.reply().status } == 400)
+    }
+
+    @Test("Too many at once wait for their turn")
+    func bounded() async throws {
+        // Given a limit of two, and a head that is known
+        var limits = Limits()
+        limits.pipelinedRequests = 2
+        let (server, parked) = try RepeatHandlerTests.server(limits: limits)
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send(RepeatHandlerTests.poll) }
+        await parked.take(1)[0].respond(.text("0"))
+        #expect(try await client.run { try $0.reply().text } == "0")
+
+        // When three come
+        try await client.run { $0.send(String(repeating: RepeatHandlerTests.poll, count: 3)) }
+        let first = await parked.take(2)
+        #expect(first.count == 2)
+        first[0].respond(.text("1"))
+        first[1].respond(.text("2"))
+
+        // Then the third is handled once there is room
+        await parked.take(1)[0].respond(.text("3"))
+        for expected in ["1", "2", "3"] { #expect(try await client.run { try $0.reply().text } == expected) }
+    }
+
+    @Test("Connection: close and a drain end the connection after the answer as ever", arguments: ["Connection: close\r\n", ""])
+    func closes(field: String) async throws {
+        // Given a head that is known
+        let (server, parked) = try RepeatHandlerTests.server()
+        let poll = "GET /wait HTTP/1.1\r\nHost: x\r\n\(field)\r\n"
+        let first = Client(try RawClient(port: server.port))
+        try await first.run { $0.send(poll) }
+        await parked.take(1)[0].respond(.text("first"))
+        #expect(try await first.run { try $0.reply().text } == "first")
+
+        // When it comes on another connection, and the server is told to stop if the field is not there
+        let second = Client(try RawClient(port: server.port))
+        try await second.run { $0.send(poll) }
+        let waiting = await parked.take(1)
+        #expect(server.server.statistics().requestsRecognised == 1)
+        async let drained: Void = field.isEmpty ? server.server.drain() : ()
+        if field.isEmpty { while server.server.statistics().connectionsOpen > 1 { await Task.yield() } }
+        waiting[0].respond(EncodedResponse(.text("last")))
+
+        // Then
+        let reply = try await second.run { try $0.reply() }
+        #expect(reply.text == "last" && reply["Connection"] == "close")
+        #expect(try await second.run { try $0.rest() } == [])
+        await drained
+    }
+}
