@@ -18,10 +18,13 @@ let package = Package(
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CPointRead", pkgConfig: "sqlite3"),
+        .target(name: "Figures", swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "FiguresTests", dependencies: ["Figures"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "FreshetBench",
             dependencies: [
-                "CEpoll",
+                "CEpoll", "Figures",
                 .product(name: "FreshetClient", package: "freshet"),
                 .product(name: "FreshetTestKit", package: "freshet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,9 +1,8 @@
 import ArgumentParser
 
-/// Loads a server that runs already, on loopback, and prints one figure a line: `name value unit`.
+/// Measures Freshet beside its peers, on loopback, and writes down what was measured. `scripts/bench` runs it.
 @main
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "freshet-bench", abstract: "Measures a Freshet server on loopback.",
-        subcommands: [Throughput.self, Waiters.self, Latency.self, Kit.self])
+        commandName: "freshet-bench", abstract: "Measures Freshet beside its peers.", subcommands: [Compare.self, Document.self])
 }

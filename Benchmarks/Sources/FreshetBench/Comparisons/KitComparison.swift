@@ -1,17 +1,19 @@
-import ArgumentParser
+import Figures
 import FreshetTestKit
 import Glibc
 
 /// From the call that starts a test's server to its first answer over a socket, and how a hundred kits fare on one server at once.
-struct Kit: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Milliseconds until a test's server answers.")
-
+struct KitComparison {
     struct Tally: Codable, Sendable { var count: Int }
 
-    @Option(help: "How many servers are started, one after the other.") var starts = 100
-    @Option(help: "How many kits run at once on one server.") var kits = 100
+    let workshop: Workshop
 
-    func run() async throws {
+    /// How many servers are started, one after the other.
+    private var starts: Int { workshop.isQuick ? 10 : 100 }
+    /// How many kits run at once on one server.
+    private var kits: Int { workshop.isQuick ? 10 : 100 }
+
+    func measure() async throws {
         var ready: [Duration] = []
         var answered: [Duration] = []
         for _ in 0..<starts {
@@ -19,16 +21,16 @@ struct Kit: AsyncParsableCommand {
             let server = try TestKit.Server()
             let kit = try TestKit(on: server)
             ready.append(call.duration(to: .now))
-            guard let port = UInt16(server.url.split(separator: ":").last ?? "") else { throw ExitCode.failure }
+            guard let port = UInt16(server.url.split(separator: ":").last ?? "") else { throw BenchError.notReady(server.url) }
             try Self.ask(port, "/v1/\(kit.namespace)")
             answered.append(call.duration(to: .now))
             await server.stop()
         }
-        print("kit-first-answer \(milliseconds(answered[0])) ms")
-        for (name, times) in [("ready", ready.sorted()), ("answer", answered.sorted())] {
-            print("kit-\(name)-p50 \(milliseconds(times[times.count / 2])) ms")
-            print("kit-\(name)-worst \(milliseconds(times[times.count - 1])) ms")
-        }
+        let (begun, told) = (ready.map { $0 / .milliseconds(1) }, answered.map { $0 / .milliseconds(1) })
+        workshop.report(Figure("kit-first-answer-ms", ours: told[0]))
+        workshop.report(Figure("kit-ready-p50-ms", ours: begun))
+        workshop.report(Figure("kit-answer-p50-ms", ours: told))
+        workshop.report(Figure("kit-answer-worst-ms", ours: told.max() ?? 0))
         try await parallel()
     }
 
@@ -36,10 +38,7 @@ struct Kit: AsyncParsableCommand {
     private static func ask(_ port: UInt16, _ path: String) throws {
         var connection = try Connection(port: port)
         defer { close(connection.descriptor) }
-        var scratch = [UInt8](repeating: 0, count: 4_096)
-        try connection.send(Array("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
-        while try connection.receive(into: &scratch) == nil {}
-        guard connection.status == 200 else { throw LoadError.status(connection.status) }
+        try connection.ask(HTTPRequest.get(path))
     }
 
     /// Each kit has two devices, loses an acknowledgement, and drains.
@@ -63,7 +62,7 @@ struct Kit: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
-        print("kit-\(kits)-at-once \(milliseconds(start.duration(to: .now))) ms")
+        workshop.report(Figure("kit-\(kits)-at-once-ms", ours: start.duration(to: .now) / .milliseconds(1)))
         await server.stop()
     }
 }

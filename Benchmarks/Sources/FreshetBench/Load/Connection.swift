@@ -6,26 +6,75 @@ struct Connection {
     let descriptor: Int32
     private(set) var status = 0
     /// The last whole answer, for those who look inside.
-    private(set) var answer = ""
+    private(set) var answer: [UInt8] = []
     private var buffer: [UInt8] = []
     private var sent: ContinuousClock.Instant = .now
     private let keepsAnswer: Bool
 
     /// Connects to 127.0.0.1, so that no load ever leaves the machine.
-    init(port: UInt16, keepsAnswer: Bool = true) throws {
+    ///
+    /// - Parameter source: which of this machine's loopback addresses to come from, 127.0.0.1 and upward: each has ports of its own.
+    init(port: UInt16, keepsAnswer: Bool = true, source: Int = 0) throws {
         self.keepsAnswer = keepsAnswer
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // No child may inherit it: a program that counts its own descriptors would fail, and the server would never see it closed.
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw LoadError.system("socket", errno) }
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        if source > 0 {
+            // The port is chosen when it connects, so that it need be free for this one peer only.
+            setsockopt(descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &one, socklen_t(MemoryLayout<Int32>.size))
+            guard Self.call(bind, descriptor, UInt32(0x7F00_0001) + UInt32(source), 0) else { throw LoadError.system("bind", errno) }
+        }
+        guard Self.call(connect, descriptor, 0x7F00_0001, port) else { throw LoadError.system("connect to 127.0.0.1:\(port)", errno) }
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32, _ host: UInt32, _ port: UInt16
+    ) -> Bool {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        address.sin_addr.s_addr = host.bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
-        guard result == 0 else { throw LoadError.system("connect to 127.0.0.1:\(port)", errno) }
+    }
+
+    /// Sends a request, waits for its answer, and gives it.
+    ///
+    /// - Throws: `LoadError.status` unless it was a success.
+    @discardableResult
+    mutating func ask(_ request: [UInt8]) throws -> String {
+        try send(request)
+        var scratch = [UInt8](repeating: 0, count: 1 << 16)
+        while try receive(into: &scratch) == nil {}
+        guard (200..<300).contains(status) else { throw LoadError.status(status) }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// A field of the last answer.
+    func field(_ name: StaticString) -> String? {
+        answer.withUnsafeBytes { bytes in
+            guard let start = Self.position(of: name, in: bytes) else { return nil }
+            let rest = bytes[(start + name.utf8CodeUnitCount)...].drop { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
+            return String(decoding: rest.prefix { $0 != 13 }, as: UTF8.self)
+        }
+    }
+
+    /// The numbers that follow the text wherever it stands in the last answer.
+    func numbers(after text: StaticString) -> [Int] {
+        answer.withUnsafeBytes { bytes in
+            var numbers: [Int] = []
+            var rest = bytes[...]
+            while let found = Self.position(of: text, in: UnsafeRawBufferPointer(rebasing: rest)) {
+                rest = rest.dropFirst(found + text.utf8CodeUnitCount)
+                numbers.append(Self.number(rest))
+            }
+            return numbers
+        }
     }
 
     mutating func send(_ request: [UInt8]) throws {
@@ -44,8 +93,13 @@ struct Connection {
         guard count > 0 else { throw LoadError.closed }
         buffer.append(contentsOf: scratch[..<count])
         guard let length = answerLength(), buffer.count >= length else { return nil }
-        if keepsAnswer { answer = String(decoding: buffer[..<length], as: UTF8.self) }
-        buffer.removeFirst(length)
+        if buffer.count == length {
+            if keepsAnswer { swap(&answer, &buffer) }
+            buffer.removeAll(keepingCapacity: true)
+        } else {
+            if keepsAnswer { answer = Array(buffer[..<length]) }
+            buffer.removeFirst(length)
+        }
         return .now - sent
     }
 
@@ -89,6 +143,8 @@ enum LoadError: Error, CustomStringConvertible {
     case noCursor
     /// The server did not come to hold all the waiting clients within 20 seconds.
     case notWaiting
+    /// Nothing was answered for 30 seconds.
+    case silent
     /// A test's server has lost or doubled a write.
     case wrongSum
 
@@ -98,6 +154,7 @@ enum LoadError: Error, CustomStringConvertible {
         case .closed: "the server closed a connection"
         case .status(let status): "the server answered \(status)"
         case .noCursor: "an answer came without Freshet-Cursor"
+        case .silent: "nothing was answered for 30 seconds"
         case .wrongSum: "a write was lost or doubled"
         case .notWaiting: "not all clients came to wait within 20 seconds"
         }

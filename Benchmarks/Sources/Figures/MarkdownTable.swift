@@ -1,0 +1,43 @@
+/// Writes results into a page of Markdown.
+public enum MarkdownTable {
+    /// Where the part of the page that is written begins.
+    public static let begin = "<!-- bench:begin -->"
+    /// Where it ends.
+    public static let end = "<!-- bench:end -->"
+
+    /// What the results are, and a table for each comparison that has figures; `charts` are put before their comparison's.
+    ///
+    /// - Parameter charts: for a comparison's name, the path of a picture, as the page links it, and what it shows.
+    public static func render(_ results: Results, charts: [String: (path: String, caption: String)] = [:]) -> String {
+        var lines =
+            results.facts.isEmpty ? [] : ["| | |", "|---|---|"] + results.facts.map { "| \($0.name) | \(escaped($0.value)) |" } + [""]
+        if let overview = charts[""] { lines += ["![\(overview.caption)](\(overview.path))", ""] }
+        let rows = results.figures.map { (figure: $0, meaning: Meaning(of: $0.name)) }
+        for (name, heading) in Meaning.comparisons {
+            let own = rows.filter { $0.meaning.comparison == name }
+            guard !own.isEmpty else { continue }
+            lines += ["### \(heading)", ""]
+            if let chart = charts[name] { lines += ["![\(chart.caption)](\(chart.path))", ""] }
+            lines += ["| | unit | ours | theirs | ratio | wanted | beside | on |", "|---|---|---:|---:|---:|---|---|---|"]
+            lines += own.map { row($0.figure, $0.meaning) }
+            lines.append("")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Puts the text between the page's markers; `nil` where the page has not both of them, in order.
+    public static func insert(_ text: String, into page: String) -> String? {
+        guard let begin = page.firstRange(of: Self.begin), let end = page[begin.upperBound...].firstRange(of: Self.end) else { return nil }
+        return page[..<begin.upperBound] + "\n" + text + "\n" + page[end.lowerBound...]
+    }
+
+    private static func row(_ figure: Figure, _ meaning: Meaning) -> String {
+        let cells = [
+            escaped(meaning.title), meaning.unit, Digits.grouped(figure.ours), figure.peer.map(Digits.grouped) ?? "",
+            figure.ratio.map(Digits.text) ?? "", meaning.aim, meaning.peer, figure.date ?? "",
+        ]
+        return "| " + cells.joined(separator: " | ") + " |"
+    }
+
+    private static func escaped(_ text: String) -> String { text.replacing("|", with: "\\|") }
+}

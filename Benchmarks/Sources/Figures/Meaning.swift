@@ -1,0 +1,120 @@
+/// What a figure stands for, in words. A figure is called `<what>` or `<what>-vs-<peer>`.
+public struct Meaning: Hashable, Sendable {
+    /// The comparison that it belongs to, as `scripts/bench` takes it.
+    public var comparison: String
+    /// What is measured.
+    public var title: String
+    /// The figure's unit; empty for a count.
+    public var unit: String
+    /// Who stands beside ours; empty where there is nobody.
+    public var peer = ""
+    /// What the project wants of the ratio, or where there is no peer of the figure itself; empty where it wants nothing.
+    public var aim = ""
+
+    /// Finds a figure's meaning. A figure that is not in the list belongs to `cache`, under its own name: those programs name themselves.
+    public init(of name: String) {
+        var what = name[...]
+        var rival: Substring = ""
+        if let found = name.firstRange(of: "-vs-") {
+            what = name[..<found.lowerBound]
+            rival = name[found.upperBound...]
+        }
+        for entry in Self.entries {
+            guard let count = Self.match(what, entry.pattern) else { continue }
+            comparison = entry.comparison
+            title = entry.title.replacing("#", with: count.map(Digits.count) ?? "")
+            unit = entry.unit
+            peer = Self.peers[String(rival)] ?? String(rival)
+            aim = entry.aims[String(rival)] ?? ""
+            return
+        }
+        comparison = "cache"
+        title = String(what)
+        unit = ""
+        peer = String(rival)
+    }
+
+    /// The comparisons in the order in which they are shown, with their headings.
+    public static let comparisons: [(name: String, heading: String)] = [
+        ("fanout", "One change to many, by long poll"), ("sse", "One change to many, by server-sent events"),
+        ("waiters", "Waiting clients"), ("writes", "Durable writes, 64 connections"), ("reads", "Reads, 64 connections"),
+        ("latency", "From device to device"), ("catch-up", "A new device"), ("growth", "Growth"), ("cold-start", "Start"),
+        ("overload", "Overload: 1,000 writers and 9,000 waiters at once"), ("kit", "Servers of tests"), ("cache", "The cache"),
+    ]
+
+    /// `nil` where the text is not of the pattern, whose `#` stands for a number; otherwise that number, if there is one.
+    private static func match(_ text: Substring, _ pattern: String) -> Int?? {
+        let parts = pattern.split(separator: "#", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return text == pattern ? .some(nil) : nil }
+        guard text.hasPrefix(parts[0]), text.hasSuffix(parts[1]) else { return nil }
+        guard let number = Int(text.dropFirst(parts[0].count).dropLast(parts[1].count)) else { return nil }
+        return .some(number)
+    }
+
+    private static let peers = [
+        "floor": "the floor in C", "nchan": "nginx with nchan", "redis": "Redis", "redis-pipelined": "Redis, 16 in a pipeline",
+        "etcd": "etcd",
+        "hummingbird": "Hummingbird, a constant", "nginx": "nginx, a file", "quiet": "itself, without the writers",
+    ]
+
+    private struct Entry {
+        var comparison: String
+        var pattern: String
+        var title: String
+        var unit: String
+        var aims: [String: String]
+
+        init(_ comparison: String, _ pattern: String, _ title: String, _ unit: String, aims: [String: String] = [:]) {
+            self.comparison = comparison
+            self.pattern = pattern
+            self.title = title
+            self.unit = unit
+            self.aims = aims
+        }
+    }
+
+    private static let entries = [
+        Entry(
+            "fanout", "fanout-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs",
+            aims: ["floor": "≤ 1.15", "nchan": "≤ 0.9"]),
+        Entry("fanout", "fanout-#-p99-ms", "# waiting: 99 of 100 have it", "ms", aims: ["nchan": "≤ 1"]),
+        Entry("fanout", "fanout-#-last-ms", "# waiting: the last one has it", "ms", aims: ["nchan": "≤ 1"]),
+        Entry("fanout", "fanout-#-memory-kib", "# waiting: memory for each", "KiB"),
+        Entry("sse", "sse-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs", aims: ["redis": "≤ 1.1"]),
+        Entry("sse", "sse-#-p99-ms", "# waiting: 99 of 100 have it", "ms"),
+        Entry("sse", "sse-#-last-ms", "# waiting: the last one has it", "ms"),
+        Entry("sse", "sse-#-memory-kib", "# waiting: memory for each", "KiB"),
+        Entry("waiters", "waiters-#-memory-kib", "# waiting: memory for each", "KiB", aims: ["": "≤ 1.5"]),
+        Entry("waiters", "waiters-#-missed", "# waiting: changes that one did not see, or not in order", "", aims: ["": "0"]),
+        Entry(
+            "writes", "writes-puts-per-s", "`PUT`, each answered after its fsync", "/s",
+            aims: ["etcd": "≥ 1.5", "redis": "≥ 0.6, aiming at 1"]),
+        Entry("writes", "writes-batch16-per-s", "writes in `POST /writes` of 16 each", "/s", aims: ["redis": "≥ 2"]),
+        Entry("reads", "reads-per-s", "`GET` of 130 bytes", "/s", aims: ["hummingbird": "≥ 1", "nginx": "aiming at 1"]),
+        Entry("latency", "latency-p50-ms", "`set` on A to observation on B, half of them", "ms", aims: ["redis": "ours ≤ 0.6"]),
+        Entry("latency", "latency-p99-ms", "`set` on A to observation on B, 99 of 100", "ms", aims: ["redis": "ours ≤ 2"]),
+        Entry("catch-up", "catch-up-#-records-per-s", "# records of 100 bytes onto a new device's disk", "/s", aims: ["": "≥ 100,000"]),
+        Entry(
+            "catch-up", "catch-up-#-server-memory-mib", "the server's memory meanwhile, at most, above before", "MiB", aims: ["": "≤ 64"]),
+        Entry("catch-up", "catch-up-batch-#-ms", "# changes of one batch, from their answer to the observation", "ms", aims: ["": "≤ 10"]),
+        Entry("growth", "growth-records-#-writes-per-s", "# records: `PUT`s", "/s"),
+        Entry("growth", "growth-records-#-feed-ms", "# records: a `PUT` to the waiting poll's answer", "ms"),
+        Entry("growth", "growth-records-#-memory-mib", "# records: the server's memory", "MiB"),
+        Entry("growth", "growth-waiters-#-writes-per-s", "# waiting: `PUT`s that do not concern them", "/s"),
+        Entry("growth", "growth-waiters-#-feed-ms", "# waiting: a `PUT` to a waiting poll's answer", "ms"),
+        Entry("growth", "growth-waiters-#-memory-mib", "# waiting: the server's memory", "MiB"),
+        Entry("cold-start", "cold-start-#-ms", "# records: ready after a stop", "ms", aims: ["": "≤ 50"]),
+        Entry("cold-start", "cold-start-killed-#-ms", "# records: ready after `SIGKILL`", "ms"),
+        Entry("overload", "overload-p99-ms", "a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),
+        Entry("overload", "overload-writes-per-s", "`PUT`s that were taken", "/s"),
+        Entry("overload", "overload-refused", "`PUT`s that were answered `503` with `Retry-After`", ""),
+        Entry("overload", "overload-refused-without-retry-after", "`503` without `Retry-After`", "", aims: ["": "0"]),
+        Entry("overload", "overload-least-answers", "answers of the writer that got the fewest", "", aims: ["": "> 0"]),
+        Entry("overload", "overload-memory-mib", "the server's memory, at most", "MiB"),
+        Entry("kit", "kit-first-answer-ms", "a process's first server: until its first answer", "ms"),
+        Entry("kit", "kit-ready-p50-ms", "a server: until it is started, half of them", "ms"),
+        Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),
+        Entry("kit", "kit-answer-worst-ms", "a server: until its first answer, the slowest", "ms"),
+        Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
+    ]
+}

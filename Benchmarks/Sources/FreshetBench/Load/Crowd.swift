@@ -1,0 +1,171 @@
+import CEpoll
+import Glibc
+
+/// Many long polls that wait for the records of one collection, one client that changes those, and writers of another collection: all of them
+/// from one thread.
+struct Crowd {
+    /// What a stretch of time has shown.
+    struct Report {
+        /// Seconds from sending a change to each waiting client's whole answer.
+        var latencies: [Double] = []
+        /// Of each change, the seconds until the last one had it.
+        var lasts: [Double] = []
+        /// Writers' answers: those that were taken, refused with `Retry-After`, and refused without.
+        var taken = 0
+        var refused = 0
+        var refusedBare = 0
+        /// Seconds that it took, to the last answer.
+        var seconds = 0.0
+        /// How many answers each writer got.
+        var answers: [Int] = []
+        /// Changes that a client did not see within ten seconds.
+        var missed = 0
+    }
+
+    private let namespace: String
+    private let poller: Int32
+    private var waiters: [WaitingClient] = []
+    private var writers: [Connection] = []
+    private var publisher: Connection
+    private var scratch = [UInt8](repeating: 0, count: 1 << 16)
+    private var events = [epoll_event](repeating: epoll_event(), count: 512)
+    private var number = 0
+
+    init(port: UInt16, namespace: String, waiting: Int) throws {
+        self.namespace = namespace
+        poller = epoll_create1(Int32(O_CLOEXEC))
+        guard poller >= 0 else { throw LoadError.system("epoll_create1", errno) }
+        publisher = try Connection(port: port)
+        // The first write makes the namespace; its answer's position is where everybody begins.
+        try publisher.ask(HTTPRequest.put("/v1/\(namespace)/records/start/0", "0"))
+        guard let start = publisher.field("Freshet-Cursor") else { throw LoadError.noCursor }
+        waiters.reserveCapacity(waiting)
+        for index in 0..<waiting {
+            let connection = try Connection(port: port, source: 1 + index / 6_000)
+            waiters.append(WaitingClient(connection: connection, cursor: start))
+            try watch(connection, UInt64(index))
+            try waiters[index].poll(namespace)
+        }
+        try awaitWaiting()
+    }
+
+    /// Lets go of all connections.
+    func leave() {
+        for descriptor in waiters.map(\.connection.descriptor) + writers.map(\.descriptor) + [publisher.descriptor, poller] {
+            close(descriptor)
+        }
+    }
+
+    /// Makes a change, waits until all have it, and makes the next no sooner than `interval` after it, for that many seconds.
+    ///
+    /// - Parameter writers: clients that write records of another collection meanwhile, each its next when its last was answered; one
+    ///   that is refused comes back a tenth of a second later.
+    mutating func run(port: UInt16, seconds: Double, interval: Duration, writers count: Int = 0) throws -> Report {
+        var report = Report()
+        report.answers = [Int](repeating: 0, count: count)
+        var resting: [(due: ContinuousClock.Instant, writer: Int)] = []
+        for index in writers.count..<max(writers.count, count) {
+            writers.append(try Connection(port: port, source: 9))
+            try watch(writers[index], Self.writerMark | UInt64(index))
+        }
+        for index in 0..<count { try send(index) }
+        let start = ContinuousClock.now
+        let end = start + .seconds(seconds)
+        var due = ContinuousClock.now
+        var sent: ContinuousClock.Instant?
+        var seen = 0
+        var writing = count
+        while ContinuousClock.now < end || sent != nil || writing > 0 {
+            if sent == nil, ContinuousClock.now >= due, ContinuousClock.now < end {
+                number += 1
+                seen = 0
+                sent = .now
+                due = .now + interval
+                try publisher.send(HTTPRequest.put("/v1/\(namespace)/records/w/\(number)", "\(number)"))
+                if number == 1 { try watch(publisher, Self.publisherMark) }
+            }
+            while let first = resting.first, first.due <= .now {
+                resting.removeFirst()
+                try send(first.writer)
+                writing += 1
+            }
+            let ready = epoll_wait(poller, &events, 512, 2)
+            for event in events.prefix(max(0, Int(ready))) {
+                let mark = event.data.u64
+                if mark == Self.publisherMark {
+                    guard try publisher.receive(into: &scratch) != nil else { continue }
+                    // A change that was refused never comes: say so rather than wait for it.
+                    guard publisher.status < 300 else { throw LoadError.status(publisher.status) }
+                } else if mark & Self.writerMark != 0 {
+                    let index = Int(mark & ~Self.writerMark)
+                    guard try writers[index].receive(into: &scratch) != nil else { continue }
+                    writing -= 1
+                    report.answers[index] += 1
+                    let isRefused = try tally(writers[index], into: &report)
+                    guard ContinuousClock.now < end else { continue }
+                    if isRefused {
+                        resting.append((.now + .milliseconds(100), index))
+                    } else {
+                        try send(index)
+                        writing += 1
+                    }
+                } else if try waiters[Int(mark)].receive(&scratch) {
+                    if waiters[Int(mark)].seen == number, let sent { report.latencies.append(sent.duration(to: .now) / .seconds(1)) }
+                    if waiters[Int(mark)].seen == number { seen += 1 }
+                    try waiters[Int(mark)].poll(namespace)
+                }
+            }
+            guard let began = sent else { continue }
+            if seen == waiters.count {
+                report.lasts.append(began.duration(to: .now) / .seconds(1))
+                sent = nil
+            } else if began.duration(to: .now) > .seconds(10) {
+                report.missed += waiters.count - seen
+                sent = nil
+            }
+        }
+        report.seconds = start.duration(to: .now) / .seconds(1)
+        return report
+    }
+
+    /// How many changes clients saw twice, or not in their order.
+    var disordered: Int { waiters.reduce(0) { $0 + $1.disordered } }
+
+    private static let writerMark: UInt64 = 1 << 32
+    private static let publisherMark: UInt64 = 1 << 33
+
+    private mutating func send(_ writer: Int) throws {
+        try writers[writer].send(HTTPRequest.put("/v1/\(namespace)/records/load/\(writer)", Self.value))
+    }
+
+    private static let value = HTTPRequest.value(bytes: 100)
+
+    /// Whether the answer was a refusal.
+    private func tally(_ connection: Connection, into report: inout Report) throws -> Bool {
+        switch connection.status {
+        case 200..<300:
+            report.taken += 1
+            return false
+        case 503, 429:
+            if connection.field("Retry-After") == nil { report.refusedBare += 1 } else { report.refused += 1 }
+            return true
+        default: throw LoadError.status(connection.status)
+        }
+    }
+
+    private func watch(_ connection: Connection, _ mark: UInt64) throws {
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue
+        event.data.u64 = mark
+        guard epoll_ctl(poller, EPOLL_CTL_ADD, connection.descriptor, &event) == 0 else { throw LoadError.system("epoll_ctl", errno) }
+    }
+
+    /// Asks the server until it says that all are waiting: the handshakes have been worked off.
+    private mutating func awaitWaiting() throws {
+        for _ in 0..<10_000 {
+            if try publisher.ask(HTTPRequest.get("/v1/\(namespace)")).contains("\"waiting\":\(waiters.count)") { return }
+            usleep(2_000)
+        }
+        throw LoadError.notWaiting
+    }
+}
