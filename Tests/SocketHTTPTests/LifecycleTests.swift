@@ -24,7 +24,7 @@ struct LifecycleTests {
         for exchange in parked { server.parked.add(exchange) }
 
         // When it drains
-        async let drained: Void = server.server.drain(within: .seconds(5))
+        async let drained: Void = server.server.drain(within: .seconds(120))
 
         // Then the waiting one is answered with a close, the idle one is closed, and nobody new is let in
         let reply = try await waiting.run { try $0.reply() }
@@ -65,7 +65,7 @@ struct LifecycleTests {
         let client = Client(try RawClient(port: server.port))
         try await client.run { $0.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n") }
         #expect(try await client.run { try $0.reply().status } == 100)
-        async let drained: Void = server.server.drain(within: .seconds(5))
+        async let drained: Void = server.server.drain(within: .seconds(120))
         let reply = try await client.run {
             $0.send("body"); return try $0.reply()
         }

@@ -73,8 +73,8 @@ import Testing
         let lost = try kit.fault(.dropRequest, of: laptop, times: .untilLifted)
         try await phone.notes.set(Note(text: "Hello"), for: "1")
         try await kit.struck(lost, times: 2)
-        // When
-        let error = await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .milliseconds(200)) }
+        // When, with time enough for the phone to hear the refusal
+        let error = await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .seconds(2)) }
         // Then
         let text = error?.description ?? ""
         #expect(text.contains("  phone: 1 write has no verdict (the server refused the request: unavailable"))

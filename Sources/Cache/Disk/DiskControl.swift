@@ -65,7 +65,7 @@ final class DiskControl: Sendable {
     }
 
     private static func prepare(_ descriptor: Int32, _ directory: String) throws(CacheError) -> Bool {
-        guard flock(descriptor, LOCK_EX) == 0 else { throw error(errno, directory) }
+        try lock(descriptor, directory)
         defer { flock(descriptor, LOCK_UN) }
         var head = [UInt8](repeating: 0, count: magic.count)
         let count = pread(descriptor, &head, head.count, 0)
@@ -152,9 +152,16 @@ final class DiskControl: Sendable {
 
     /// Runs the closure while nobody else, in this process or another, changes generations.
     func locked<Result>(_ body: () throws -> Result) throws -> Result {
-        guard flock(descriptor, LOCK_EX) == 0 else { throw Self.error(errno, directory) }
+        try Self.lock(descriptor, directory)
         defer { flock(descriptor, LOCK_UN) }
         return try body()
+    }
+
+    private static func lock(_ descriptor: Int32, _ directory: String) throws(CacheError) {
+        // A program's signal handler may interrupt the wait for another process.
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw error(errno, directory) }
+        }
     }
 
     /// Whether the directory still holds this file: someone may have deleted it all.

@@ -49,7 +49,7 @@ final class HeldOrigin: Sendable {
         continuation.yield(line)
         if !isOpen {
             var waited = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
-            poll(&waited, 1, 60_000)
+            while poll(&waited, 1, 120_000) < 0, errno == EINTR {}
         }
         return "\(number)"
     }

@@ -7,7 +7,7 @@ final class RawConnection {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    init(port: Int, timeout: Int = 10) throws {
+    init(port: Int, timeout: Int = 120) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -27,6 +27,7 @@ final class RawConnection {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure.send(errno) }
             rest = rest.dropFirst(count)
         }
@@ -60,7 +61,9 @@ final class RawConnection {
 
     private func fill() throws {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        let count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        // Linux interrupts a wait that has a time limit when the process is stopped and goes on: signal(7).
+        var count = -1
+        repeat { count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) } } while count < 0 && errno == EINTR
         if count == 0 { throw Failure.closed }
         guard count > 0 else { throw errno == EAGAIN ? Failure.timeout : Failure.closed }
         buffer.append(contentsOf: chunk.prefix(count))

@@ -40,7 +40,7 @@ final class RawClient {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -63,6 +63,7 @@ final class RawClient {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }
@@ -158,7 +159,9 @@ final class RawClient {
     }
 
     private func fill() throws {
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        // Linux interrupts a wait that has a time limit when the process is stopped and goes on: signal(7).
+        var count = -1
+        repeat { count = recv(descriptor, &buffer, buffer.count, 0) } while count < 0 && errno == EINTR
         if count == 0 { throw Failure.ended }
         guard count > 0 else { throw errno == EAGAIN ? Failure.timedOut : Failure.reset }
         received += buffer[..<count]
