@@ -30,6 +30,7 @@ final class EngineTimer {
     }
 
     private func arm() {
-        source.schedule(deadline: .now() + .milliseconds(Int(schedule.wait(uptime: DeviceClock.uptime))), leeway: .milliseconds(1))
+        guard let wait = schedule.wait(uptime: DeviceClock.uptime) else { return }
+        source.schedule(deadline: .now() + .milliseconds(Int(wait)), leeway: .milliseconds(1))
     }
 }

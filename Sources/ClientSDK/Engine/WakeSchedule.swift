@@ -10,6 +10,8 @@ struct WakeSchedule {
     /// The uptime at which something is to be done; `nil` for nothing.
     var deadline: Int64?
     private var expected: Int64
+    /// Whether a timer is set for ``expected``.
+    private var isArmed = false
     private var slept: Int64
 
     /// - Parameters:
@@ -24,15 +26,22 @@ struct WakeSchedule {
     mutating func look(uptime: Int64, slept: Int64) -> (gap: Bool, due: Bool) {
         let gap = slept - self.slept > Self.sleepThreshold || uptime - expected > Self.haltThreshold
         self.slept = slept
+        isArmed = false
         let due = deadline.map { $0 <= uptime } ?? false
         if due { deadline = nil }
         return (gap, due)
     }
 
-    /// How long to wait for the next look, which is noted.
-    mutating func wait(uptime: Int64) -> Int64 {
+    /// How long to wait for the next look, which is noted; `nil` where the timer that is set comes early enough.
+    ///
+    /// Deadlines move on with each answer of the server, and setting a timer wakes another thread: a look too many costs less.
+    mutating func wait(uptime: Int64) -> Int64? {
+        // The timer's own clock stands still in a sleep: overdue, it may come late. What was expected stays, for the look to find the gap.
+        if isArmed, expected <= uptime { return 0 }
         let wait = min(max(0, (deadline ?? .max) - uptime), Self.interval)
+        guard !isArmed || uptime + wait < expected else { return nil }
         expected = uptime + wait
+        isArmed = true
         return wait
     }
 }

@@ -16,11 +16,32 @@ import Testing
         #expect(schedule.wait(uptime: 3_001) == 0)
     }
 
+    @Test func aDeadlineThatMovesOnLeavesTheTimerAlone() {
+        // Given a timer that is set
+        var schedule = WakeSchedule(uptime: 0, slept: 0)
+        schedule.deadline = 2_000
+        #expect(schedule.wait(uptime: 0) == 2_000)
+        // When the deadline moves on, or goes
+        schedule.deadline = 3_000
+        #expect(schedule.wait(uptime: 1_000) == nil)
+        schedule.deadline = nil
+        #expect(schedule.wait(uptime: 1_000) == nil)
+        // Then the timer's look finds nothing, and sets it for what is due then
+        schedule.deadline = 3_500
+        #expect(!schedule.look(uptime: 2_000, slept: 0).due)
+        #expect(schedule.wait(uptime: 2_000) == 1_500)
+        // And an earlier deadline is met
+        schedule.deadline = 2_200
+        #expect(schedule.wait(uptime: 2_100) == 100)
+    }
+
     @Test func itLooksEveryFewSecondsWhateverTheDeadline() {
         var schedule = WakeSchedule(uptime: 0, slept: 0)
         #expect(schedule.wait(uptime: 0) == WakeSchedule.interval)
         schedule.deadline = 60_000
-        #expect(schedule.wait(uptime: 0) == WakeSchedule.interval)
+        #expect(schedule.wait(uptime: 0) == nil)
+        _ = schedule.look(uptime: WakeSchedule.interval, slept: 0)
+        #expect(schedule.wait(uptime: WakeSchedule.interval) == WakeSchedule.interval)
     }
 
     @Test func aSleepIsAGapAndADriftIsNot() {
@@ -31,6 +52,18 @@ import Testing
         _ = schedule.wait(uptime: 5_001)
         #expect(schedule.look(uptime: 12_001, slept: 2_101).gap)
         #expect(!schedule.look(uptime: 12_002, slept: 2_101).gap)
+    }
+
+    @Test func afterASleepTheLookComesWithTheFirstEvent() {
+        // Given a timer that was set before a sleep
+        var schedule = WakeSchedule(uptime: 0, slept: 0)
+        _ = schedule.wait(uptime: 0)
+        // When something else happens first
+        schedule.deadline = 700_000
+        #expect(schedule.wait(uptime: 600_000) == 0)
+        // Then the look tells of the sleep
+        #expect(schedule.look(uptime: 600_000, slept: 598_000).gap)
+        #expect(schedule.wait(uptime: 600_000) == WakeSchedule.interval)
     }
 
     @Test func aHaltIsAGapToo() {
