@@ -53,15 +53,15 @@ struct DiskDamageTests {
         return found
     }
 
-    @Test("bytes flipped at random, 1,000 times: a miss or the right value", .timeLimit(.minutes(5)))
-    func flips() async throws {
+    @Test("bytes flipped at random, 1,000 times: a miss or the right value", .timeLimit(.minutes(5)), arguments: 0..<8)
+    func flips(eighth: Int) async throws {
         // Given the files of a cache
         let original = TemporaryDirectory()
         try await fill(original.path)
         let names = files(beneath: original.path)
         let contents = names.map { read($0) }
         var (whole, part, none) = (0, 0, 0)
-        for seed in 0..<1_000 {
+        for seed in (eighth * 125)..<(eighth * 125 + 125) {
             var random = SeededGenerator(seed: UInt64(seed))
             let copy = TemporaryDirectory()
             restore(names, contents, from: original.path, to: copy.path)
@@ -80,7 +80,7 @@ struct DiskDamageTests {
             if found == Self.count { whole += 1 } else if found > 0 { part += 1 } else { none += 1 }
         }
         // It is no test unless the damage was met in every way.
-        #expect(whole > 50 && part > 50 && none > 50, "\(whole) whole, \(part) in part, \(none) not at all")
+        #expect(whole > 5 && part > 5 && none > 5, "\(whole) whole, \(part) in part, \(none) not at all")
     }
 
     @Test("a value's file that is cut, emptied, swapped or deleted is a miss, and the entry goes", arguments: 0..<4)
