@@ -1,3 +1,4 @@
+import Foundation
 import Subprocess
 import TestSupport
 import Testing
@@ -24,6 +25,34 @@ struct DescriptorTests {
             }
             try execution.send(signal: .terminate)
         }
+    }
+
+    @Test("a server whose soft limit is low raises it to the hard one", .timeLimit(.minutes(5)))
+    func raisesItsLimit() async throws {
+        // Given a server that may open 64 files unless it asks for more, and at most 100
+        let script = "ulimit -Sn 64; ulimit -Hn 100; exec \"$0\" serve --memory --port 0"
+        _ = try await run(
+            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none, output: .sequence,
+            error: .discarded
+        ) { execution in
+            for try await line in execution.standardOutput.strings() where line.contains("listening") {
+                // Then it has asked
+                let limits = try String(contentsOfFile: "/proc/\(execution.processIdentifier.value)/limits", encoding: .utf8)
+                #expect(limits.contains(#/Max open files +100 +100 /#), "\(limits)")
+                break
+            }
+            try execution.send(signal: .terminate)
+        }
+    }
+
+    @Test("a server whose hard limit is below what it allows says what would be right", .timeLimit(.minutes(5)))
+    func saysWhatWouldBeRight() async throws {
+        let script = "ulimit -n 64; exec \"$0\" serve --memory --port 0 --until-input-ends"
+        let ending = try await run(
+            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none, output: .string(limit: 65_536),
+            error: .string(limit: 65_536))
+        let words = ending.standardError
+        #expect(words.contains("warning") && words.contains("may open 64 files") && words.contains("LimitNOFILE"), "\(words)")
     }
 
     /// How many of the clients get a `200`. They are connected at once, ask in turn, and close when they have their answer.

@@ -2,6 +2,7 @@ import ArgumentParser
 import FreshetServer
 import Logging
 import ServiceLifecycle
+import SocketHTTP
 import UnixSignals
 
 struct Serve: AsyncParsableCommand {
@@ -44,6 +45,8 @@ struct Serve: AsyncParsableCommand {
         configuration.storage = memory ? .memory : .directory(data)
         configuration.isRestored = restored
         configuration.testFaults = testFaults
+        // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
+        DescriptorLimit.raise()
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
         let server = RecordServer(configuration, logger: logger)
         let address: RecordServer.Address

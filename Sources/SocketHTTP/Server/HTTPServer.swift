@@ -139,10 +139,10 @@ public final class HTTPServer: Sendable {
     }
 
     private func warnOfLowDescriptorLimit() {
-        let wanted = configuration.limits.connections
-        let limit = DescriptorLimit.current
-        guard limit < wanted else { return }
-        logger.notice("fewer descriptors than connections allowed", metadata: ["descriptors": "\(limit)", "connections": "\(wanted)"])
+        guard let shortage = DescriptorLimit.shortage(limit: DescriptorLimit.current, connections: configuration.limits.connections) else {
+            return
+        }
+        logger.warning("\(shortage)")
     }
 }
 

@@ -20,4 +20,21 @@ public enum DescriptorLimit {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return current
     }
+
+    /// What to tell an operator whose limit is below the connections allowed; `nil` where it is not.
+    ///
+    /// - Parameters:
+    ///   - limit: the descriptors that the process may hold.
+    ///   - connections: the connections that it allows.
+    static func shortage(limit: Int, connections: Int) -> String? {
+        guard limit < connections else { return nil }
+        return """
+            This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, those beyond wait \
+            to be accepted. Raise the hard limit to \(connections + reserve) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
+            in a shell), or allow fewer.
+            """
+    }
+
+    /// What a server opens beside connections: its listener, event loops, database and log.
+    private static let reserve = 256
 }

@@ -1,0 +1,19 @@
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Descriptor limit")
+struct DescriptorLimitTests {
+    @Test("A limit that holds the connections allowed is nothing to speak of", arguments: [20_000, 20_001, .max])
+    func enough(limit: Int) {
+        #expect(DescriptorLimit.shortage(limit: limit, connections: 20_000) == nil)
+    }
+
+    @Test("A lower one is named, with what would be right")
+    func short() throws {
+        let shortage = try #require(DescriptorLimit.shortage(limit: 4_096, connections: 20_000))
+        #expect(shortage.contains("may open 4096 files"))
+        #expect(shortage.contains("20000 connections"))
+        #expect(shortage.contains("hard limit to 20256"))
+    }
+}
