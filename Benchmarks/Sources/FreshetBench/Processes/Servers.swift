@@ -96,8 +96,13 @@ extension Workshop {
             """
         let path = try file("nginx.conf", configuration)
         let server = try started("nginx", ["nginx", "-e", log, "-c", path], port)
-        guard let worker = server.figures.child else { throw BenchError.notReady("nginx's worker") }
-        return RunningServer(server.process, port: port, identifier: worker)
+        // It listens before it has a worker.
+        for _ in 0..<1_000 {
+            if let worker = server.figures.child { return RunningServer(server.process, port: port, identifier: worker) }
+            usleep(10_000)
+        }
+        server.stop()
+        throw BenchError.notReady("nginx's worker")
     }
 
     func hummingbirdServer() throws -> RunningServer {

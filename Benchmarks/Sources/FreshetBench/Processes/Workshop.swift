@@ -29,6 +29,9 @@ struct Workshop {
         guard let figure else { return }
         // At once, also into a pipe: a run lasts minutes.
         FileHandle.standardOutput.write(Data("\(figure.line)\n".utf8))
+        guard let file = fopen("\(folder)/figures", "a") else { return }
+        defer { fclose(file) }
+        fputs("\(figure.line)\n", file)
     }
 
     /// Says why a line is not there.
