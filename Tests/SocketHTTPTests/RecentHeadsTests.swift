@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import SocketHTTP
@@ -13,13 +12,12 @@ struct RecentHeadsTests {
         Array("GET \(target) HTTP/1.1\r\nHost: x\r\n\(lines)\r\n".utf8)
     }
 
-    private static func head(_ bytes: [UInt8], isNamed: Bool = true) throws -> RequestHead {
+    private static func head(_ bytes: [UInt8]) throws -> RequestHead {
         var parser = RequestParser(limits: ParserLimits(Limits()))
         var position = 0
         var outcome = parser.consume(bytes.span, from: &position)
         if case .incomplete = outcome { outcome = parser.consume(bytes.span, from: &position) }
         guard case .request(let parsed) = outcome else { throw RequestFailure(.malformed, "no request") }
-        if isNamed { parsed.head.repeatHandler.withLock { $0 = Handler() } }
         return parsed.head
     }
 
@@ -32,7 +30,7 @@ struct RecentHeadsTests {
         // Given
         let poll = RecentHeadsTests.bytes("/changes?since=e-1")
         var heads = RecentHeads()
-        heads.keep(try RecentHeadsTests.head(poll))
+        heads.keep(try RecentHeadsTests.head(poll), Handler())
         // Then
         #expect(RecentHeadsTests.found(heads, poll) == poll)
         #expect(RecentHeadsTests.found(heads, poll + Array("GET ".utf8)) == poll)
@@ -52,25 +50,23 @@ struct RecentHeadsTests {
         var heads = RecentHeads()
         let polls = (1...5).map { RecentHeadsTests.bytes("/changes?since=e-\($0)") }
         // When
-        for poll in polls { heads.keep(try RecentHeadsTests.head(poll)) }
+        for poll in polls { heads.keep(try RecentHeadsTests.head(poll), Handler()) }
         // Then
         #expect(RecentHeadsTests.found(heads, polls[0]) == nil)
         for poll in polls.dropFirst() { #expect(RecentHeadsTests.found(heads, poll) == poll) }
     }
 
-    @Test("None is kept that nobody was named for, that has a body, or that is long")
+    @Test("None is kept that has a body or that is long")
     func notKept() throws {
         var heads = RecentHeads()
         // Given
-        let unnamed = RecentHeadsTests.bytes("/a")
         let withBody = RecentHeadsTests.bytes("/b", "Content-Length: 1\r\n")
         let long = RecentHeadsTests.bytes("/c", "Cookie: \(String(repeating: "c", count: 2_048))\r\n")
         // When
-        heads.keep(try RecentHeadsTests.head(unnamed, isNamed: false))
-        heads.keep(try RecentHeadsTests.head(withBody + [0x78]))
-        heads.keep(try RecentHeadsTests.head(long))
+        heads.keep(try RecentHeadsTests.head(withBody + [0x78]), Handler())
+        heads.keep(try RecentHeadsTests.head(long), Handler())
         // Then
-        for head in [unnamed, withBody, long] { #expect(RecentHeadsTests.found(heads, head) == nil) }
+        for head in [withBody, long] { #expect(RecentHeadsTests.found(heads, head) == nil) }
     }
 
     @Test(
@@ -82,7 +78,7 @@ struct RecentHeadsTests {
         let head = try RecentHeadsTests.head(Array("\(method) / HTTP/\(version)\r\nHost: x\r\n\(field)\r\n".utf8))
         // When
         var heads = RecentHeads()
-        heads.keep(head)
+        heads.keep(head, Handler())
         // Then
         #expect(heads[0].isSafe)
         #expect(heads[0].traits.contains(.headOnly) == (method == "HEAD"))

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import SocketHTTP
@@ -142,5 +143,49 @@ struct RepeatHandlerTests {
         #expect(reply.text == "last" && reply["Connection"] == "close")
         #expect(try await second.run { try $0.rest() } == [])
         await drained
+    }
+
+    /// Holds the request that it was made for, as handlers do.
+    private final class Holding: RepeatHandler {
+        let request: Request
+
+        init(_ request: Request) { self.request = request }
+
+        func handle(_ exchange: Exchange) { exchange.respond(.text("again")) }
+    }
+
+    private final class Made: Sendable {
+        private struct Reference: Sendable { weak let value: Holding? }
+        private let handlers = Mutex<[Reference]>([])
+
+        func add(_ handler: Holding) { handlers.withLock { $0.append(Reference(value: handler)) } }
+
+        var alive: Int { handlers.withLock { $0.count { $0.value != nil } } }
+    }
+
+    @Test("Only the handlers of the latest heads live on, and none after a drain")
+    func letGo() async throws {
+        // Given
+        let made = Made()
+        let server = try TestServer(adding: { router in
+            router.on(.get, "/hold") { request, exchange in
+                let handler = Holding(request)
+                made.add(handler)
+                request.onRepeat(handler)
+                exchange.respond(.text("first"))
+            }
+        })
+        let client = Client(try RawClient(port: server.port))
+        // When ten different heads come, each twice
+        for number in 0..<10 {
+            for expected in ["first", "again"] {
+                try await client.run { $0.send("GET /hold?\(number) HTTP/1.1\r\nHost: x\r\n\r\n") }
+                #expect(try await client.run { try $0.reply().text } == expected)
+            }
+        }
+        // Then
+        #expect(made.alive == 4)
+        await server.server.drain()
+        #expect(made.alive == 0)
     }
 }

@@ -136,7 +136,9 @@ extension EventLoop {
         case .route(let parameters):
             let request = Request(parsed, parameters, peer: connection.peer)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
-            if self.context === context { recentHeads.keep(head) }
+            // Taken, since a handler may hold its request, and so the head.
+            let repeatHandler = head.repeatHandler.withLock { $0.take() }
+            if let repeatHandler, self.context === context { recentHeads.keep(head, repeatHandler) }
         case .options(let allow):
             deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
         case .failure(let failure, let allow):

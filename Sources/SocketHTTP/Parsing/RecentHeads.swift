@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Heads that have come before, so that one which comes again, byte for byte, is neither parsed nor routed again.
 ///
@@ -29,13 +28,11 @@ struct RecentHeads {
 
     subscript(place: Int) -> Entry { entries[place] }
 
-    /// Keeps a head that its handler has named another handler for, in the place of the oldest.
+    /// Keeps a head and the handler that was named for it, in the place of the oldest.
     ///
     /// Only requests without a body are kept: then the head is all of the request.
-    mutating func keep(_ head: RequestHead) {
-        guard head.body == .none, head.bytes.count <= RecentHeads.longestHead, let handler = head.repeatHandler.withLock({ $0 }) else {
-            return
-        }
+    mutating func keep(_ head: RequestHead, _ handler: any RepeatHandler) {
+        guard head.body == .none, head.bytes.count <= RecentHeads.longestHead else { return }
         if entries.count == RecentHeads.capacity { entries.removeLast() }
         let entry = Entry(bytes: head.bytes, isSafe: head.line.method.isSafe, traits: head.traits, handler: handler)
         entries.insert(entry, at: 0)
