@@ -6,11 +6,11 @@ import Testing
 
 /// Runs the same random operations on both stores, and compares all that anyone is told.
 @Suite struct StoreDifferentialTests {
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func bothStoresAnswerAlike(_ seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64], [StoreKind.sqlite, .forgetfulSQLite])
+    func bothStoresAnswerAlike(_ seed: UInt64, _ kind: StoreKind) throws {
         // Given
         let memory = try StoreFixture(.memory, seed: seed)
-        let sqlite = try StoreFixture(.sqlite, seed: seed)
+        let sqlite = try StoreFixture(kind, seed: seed)
         var script = Script(seed: seed)
         for step in 1...150 {
             // When

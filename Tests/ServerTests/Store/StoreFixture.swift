@@ -7,6 +7,8 @@ import Testing
 /// The stores that every conformance test runs over.
 enum StoreKind: String, CaseIterable, Sendable {
     case memory, sqlite
+    /// One that remembers two or three keys that were written lately, so that it keeps forgetting them.
+    case forgetfulSQLite
 }
 
 /// A store of a test's own, and short ways to use it; its files go with it.
@@ -21,10 +23,11 @@ struct StoreFixture: Sendable {
         case .memory:
             directory = nil
             store = MemoryRecordStore(seed: seed)
-        case .sqlite:
+        case .sqlite, .forgetfulSQLite:
             let directory = TemporaryDirectory()
             self.directory = directory
-            store = try SQLiteRecordStore(directory: directory.file("data"), seed: seed, readers: 1)
+            let room = kind == .sqlite ? 32 << 20 : 500
+            store = try SQLiteRecordStore(directory: directory.file("data"), seed: seed, readers: 1, occupantBytes: room)
         }
     }
 

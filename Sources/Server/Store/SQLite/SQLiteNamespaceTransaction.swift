@@ -6,11 +6,15 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     let name: Namespace
     let connection: Connection
     private(set) var row: NamespaceRow
+    private let occupants: OccupantCache
     private var isChanged = false
+    /// The keys written within ``atomically(_:)``; none outside of it.
+    private var atomicallyWritten: [RecordKey]?
 
-    init(_ name: Namespace, _ connection: Connection) throws {
+    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache) throws {
         self.name = name
         self.connection = connection
+        self.occupants = occupants
         row = try NamespaceRow.read(name, connection)
     }
 
@@ -54,18 +58,29 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 
     func atomically<Result>(_ body: () throws -> Result) throws -> Result {
-        let before = (row, isChanged)
+        let before = (row, isChanged, atomicallyWritten)
+        if atomicallyWritten == nil { atomicallyWritten = [] }
+        defer { if before.2 == nil { atomicallyWritten = nil } }
         do { return try connection.savepoint(body) } catch {
-            (row, isChanged) = before
+            // Under the number that the row had meanwhile, should this have been what made it.
+            if let id = row.id { for key in atomicallyWritten ?? [] { occupants.forget(key, in: id) } }
+            (row, isChanged) = (before.0, before.1)
             throw error
         }
+    }
+
+    /// Remembers what holds a key now that it was written.
+    private func keep(_ occupant: Occupant, of key: RecordKey, in namespace: Int64) {
+        atomicallyWritten?.append(key)
+        occupants.keep(occupant, of: key, in: namespace)
     }
 
     // MARK: Records
 
     func occupant(of key: RecordKey) throws -> Occupant? {
         guard let id = row.id else { return nil }
-        return try connection.withStatement(
+        if let known = occupants.occupant(of: key, in: id) { return known }
+        let found: Occupant? = try connection.withStatement(
             "SELECT row, revision, length(value), content_type IS NULL FROM record WHERE namespace = ? AND collection = ? AND id = ?"
         ) { row in
             try row.bind(1, id)
@@ -75,6 +90,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             return Occupant(
                 row: row.int64(0), revision: try Revision(row, 1), size: row.optionalInt64(2).map { Int($0) }, isJSON: row.int64(3) == 1)
         }
+        if let found { occupants.keep(found, of: key, in: id) }
+        return found
     }
 
     func record(_ key: RecordKey) throws -> Record? {
@@ -109,15 +126,20 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         }
         row.state.records += occupant?.size == nil ? 1 : 0
         row.state.bytes += content.bytes.count - (occupant?.size ?? 0)
+        let now = Occupant(
+            row: occupant?.row ?? connection.lastInsertedRow, revision: revision, size: content.bytes.count, isJSON: content.isJSON)
+        keep(now, of: key, in: id)
         try endInvalidation(of: key)
         return revision
     }
 
     func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision {
+        let id = try madeRow()
         let revision = try nextRevision()
         try update(occupant.row, revision, stamp, nil)
         row.state.records -= occupant.size == nil ? 0 : 1
         row.state.bytes -= occupant.size ?? 0
+        keep(Occupant(row: occupant.row, revision: revision, size: nil, isJSON: false), of: key, in: id)
         try endInvalidation(of: key)
         return revision
     }
@@ -129,28 +151,6 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             try statement.bind(7, row)
             try statement.store(revision, stamp, content)
         }
-    }
-
-    func merging(_ patch: [UInt8], into key: RecordKey, _ occupant: Occupant) throws -> [UInt8] {
-        // SQLite's json_patch compares names as they are spelt, so an escaped one ("\u0061" for "a") is beyond it; and it must not
-        // fail on what is not JSON, since that would fail all the transaction.
-        if !patch.contains(UInt8(ascii: "\\")) {
-            let merged: [UInt8]? = try connection.withStatement(
-                """
-                SELECT CASE WHEN instr(value, x'5C') = 0 AND json_valid(CAST(value AS TEXT)) AND json_valid(CAST(?2 AS TEXT))
-                    THEN json_patch(CAST(value AS TEXT), CAST(?2 AS TEXT)) END
-                FROM record WHERE row = ?1
-                """
-            ) { statement in
-                try statement.bind(1, occupant.row)
-                return try statement.withBound(2, inPlace: patch) { () throws(SQLiteError) in
-                    try statement.step() ? statement.optionalBytes(0) : nil
-                }
-            }
-            if let merged { return merged }
-        }
-        let value = try record(key)?.content?.bytes ?? Array("null".utf8)
-        return try JSONDocument(value).merging(JSONDocument(patch)).bytes
     }
 
     // MARK: Invalidations

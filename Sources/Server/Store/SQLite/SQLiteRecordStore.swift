@@ -13,14 +13,16 @@ package final class SQLiteRecordStore: RecordStore {
     /// Opens the directory's store, and makes both if they are not there; the directory above must be.
     ///
     /// It reads a few pages, however large the store is.
-    /// - Parameter seed: random; a new store derives its epochs from it.
-    package init(directory: String, seed: UInt64, readers: Int = 4) throws(StoreError) {
+    /// - Parameters:
+    ///   - seed: random; a new store derives its epochs from it.
+    ///   - occupantBytes: about how much memory may go to knowing what holds the keys that were written lately.
+    package init(directory: String, seed: UInt64, readers: Int = 4, occupantBytes: Int = 32 << 20) throws(StoreError) {
         try DirectoryLock.makeDirectory(directory)
         lock = try DirectoryLock.take(directory)
         let path = directory + "/freshet.db"
         self.path = path
         do {
-            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed)))
+            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed), OccupantCache(limit: occupantBytes)))
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
         } catch { throw StoreError.from(error, path: path) }
     }

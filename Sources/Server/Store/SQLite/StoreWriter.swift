@@ -4,11 +4,15 @@ internal import SQLite
 /// The connection that writes, and what it remembers of the namespaces between transactions: it alone changes them.
 final class StoreWriter {
     let connection: Connection
+    private let occupants: OccupantCache
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
     /// Those that the open transaction has looked at.
     private var touched: [SQLiteNamespaceTransaction] = []
 
-    init(_ connection: sending Connection) { self.connection = connection }
+    init(_ connection: sending Connection, _ occupants: sending OccupantCache) {
+        self.connection = connection
+        self.occupants = occupants
+    }
 
     func transaction<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
         if namespaces.count > 1_000 { namespaces.removeAll() }
@@ -20,13 +24,14 @@ final class StoreWriter {
             }
         } catch {
             forget()
+            occupants.forgetAll()
             throw error
         }
     }
 
     func namespace(_ name: Namespace) throws -> SQLiteNamespaceTransaction {
         if let last = touched.last, last.name == name { return last }
-        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection)
+        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants)
         namespaces[name] = namespace
         touched.append(namespace)
         return namespace
