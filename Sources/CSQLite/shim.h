@@ -24,4 +24,6 @@ static inline int freshet_database_config(sqlite3 *database, int option, int val
     return sqlite3_db_config(database, option, value, (int *)0);
 }
 
+static inline int freshet_config_memory_status(int isOn) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, isOn); }
+
 #endif

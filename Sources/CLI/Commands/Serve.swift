@@ -1,6 +1,7 @@
 import ArgumentParser
 import FreshetServer
 import Logging
+import SQLite
 import ServiceLifecycle
 import SocketHTTP
 import UnixSignals
@@ -39,6 +40,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Every write allocates in SQLite, and the threads that read do too.
+        MemoryCount.end()
         var configuration = RecordServerConfiguration()
         configuration.host = host
         configuration.port = port
