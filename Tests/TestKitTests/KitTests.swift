@@ -57,6 +57,20 @@ import Testing
         await server.stop()
     }
 
+    @Test func aCollectionThatIsInUseKeepsItsKit() async throws {
+        // Given a collection whose kit nobody else holds
+        let server = try TestKit.Server()
+        var kit: TestKit? = try TestKit(on: server, namespace: "mine")
+        let notes = try #require(kit?.notes)
+        try await notes.set(Note(text: "x"), for: "1")
+        // When
+        kit = nil
+        // Then its records stay for as long as it does
+        try await notes.set(Note(text: "y"), for: "2")
+        #expect(try await notes.all() == ["1": Note(text: "x"), "2": Note(text: "y")])
+        await server.stop()
+    }
+
     @Test func aServerOfItsOwnKeepsRecordsWhereItIsTold() async throws {
         // Given a server with a directory
         let folder = TemporaryDirectory()
@@ -69,6 +83,7 @@ import Testing
         let second = try TestKit.Server(configuration)
         #expect(try await TestKit(on: second, namespace: "mine").notes.value(for: "1") == Note(text: "x"))
         await second.stop()
+        withExtendedLifetime(kit) {}
     }
 
     @Test func aServerThatCannotStartSaysWhatToDo() {

@@ -7,7 +7,7 @@ extension TestKit {
     ///
     /// - Parameter name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with ``TestKitError/invalidName(_:)``.
     public func backend<Value: Codable & Sendable>(_ name: String, of type: Value.Type = Value.self) -> BackendCollection<Value> {
-        BackendCollection(name: name, codec: ValueCodec.json(), control: control, namespace: space)
+        BackendCollection(name: name, codec: ValueCodec.json(), kit: self)
     }
 
     /// Tells all devices that records have changed in the system that owns them: they evict them, and load them afresh.
@@ -35,13 +35,13 @@ extension TestKit {
     public func compact() async throws -> Int { try await backendCall { try await control.compact(space) } }
 }
 
-/// A collection as the server has it. Made by ``TestKit/backend(_:of:)``.
+/// A collection as the server has it, and its kit with it. Made by ``TestKit/backend(_:of:)``.
 public struct BackendCollection<Value: Sendable>: Sendable {
     /// The collection's name.
     public let name: String
     let codec: ValueCodec<Value>
-    let control: ServerControl
-    let namespace: Namespace
+    /// Held, since a kit that is let go of takes its records along: `try TestKit().notes` is all that some tests keep of one.
+    let kit: TestKit
 
     /// Stores a value, and returns its revision.
     @discardableResult
@@ -58,19 +58,19 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     /// The value, or `nil` where there is no record.
     public func value(for id: String) async throws -> Value? {
         let key = try key(id)
-        return try await backendCall { try await control.record(key, in: namespace) }.flatMap(decoded)
+        return try await backendCall { try await kit.control.record(key, in: kit.space) }.flatMap(decoded)
     }
 
     /// All values, by id.
     public func all() async throws -> [String: Value] {
         _ = try key("1")
-        let records = try await backendCall { try await control.records(in: name, of: namespace) }
+        let records = try await backendCall { try await kit.control.records(in: name, of: kit.space) }
         return try Dictionary(records.compactMap { record in try decoded(record).map { (record.key.id, $0) } }) { $1 }
     }
 
     private func write(_ id: String, _ operation: WriteOperation) async throws -> Revision? {
         let key = try key(id)
-        return try await backendCall { try await control.write(key, operation, in: namespace) }
+        return try await backendCall { try await kit.control.write(key, operation, in: kit.space) }
     }
 
     private func key(_ id: String) throws(TestKitError) -> RecordKey {
