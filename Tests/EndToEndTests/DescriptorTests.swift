@@ -8,40 +8,23 @@ struct DescriptorTests {
     @Test("a server that may open 64 files serves 150 connections at once, and loses nobody", .timeLimit(.minutes(5)))
     func losesNobody() async throws {
         // Given a server with far fewer descriptors than clients
-        let script = "ulimit -n 64; exec \"$0\" serve --memory --port 0"
-        _ = try await run(
-            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none, output: .sequence,
-            error: .discarded
-        ) { execution in
-            for try await line in execution.standardOutput.strings() {
-                guard let digits = line.split(separator: ":").last, let port = UInt16(digits.filter(\.isNumber)) else { continue }
-                // When all connect before any asks
-                let answered = await withCheckedContinuation { continuation in
-                    Sockets.thread { continuation.resume(returning: Self.ask(port, clients: 150)) }
-                }
-                // Then each is answered, as those before it make room
-                #expect(answered == 150)
-                break
+        try await Self.withServer("ulimit -n 64") { port, _ in
+            // When all connect before any asks
+            let answered = await withCheckedContinuation { continuation in
+                Sockets.thread { continuation.resume(returning: Self.ask(port, clients: 150)) }
             }
-            try execution.send(signal: .terminate)
+            // Then each is answered, as those before it make room
+            #expect(answered == 150)
         }
     }
 
     @Test("a server whose soft limit is low raises it to the hard one", .timeLimit(.minutes(5)))
     func raisesItsLimit() async throws {
         // Given a server that may open 64 files unless it asks for more, and at most 100
-        let script = "ulimit -Sn 64; ulimit -Hn 100; exec \"$0\" serve --memory --port 0"
-        _ = try await run(
-            .name("sh"), arguments: ["-c", script, Product.path(of: "freshet")], input: .none, output: .sequence,
-            error: .discarded
-        ) { execution in
-            for try await line in execution.standardOutput.strings() where line.contains("listening") {
-                // Then it has asked
-                let limits = try String(contentsOfFile: "/proc/\(execution.processIdentifier.value)/limits", encoding: .utf8)
-                #expect(limits.contains(#/Max open files +100 +100 /#), "\(limits)")
-                break
-            }
-            try execution.send(signal: .terminate)
+        try await Self.withServer("ulimit -Sn 64; ulimit -Hn 100") { _, process in
+            // Then it has asked
+            let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
+            #expect(limits.contains(#/Max open files +100 +100 /#), "\(limits)")
         }
     }
 
@@ -53,6 +36,25 @@ struct DescriptorTests {
             error: .string(limit: 65_536))
         let words = ending.standardError
         #expect(words.contains("warning") && words.contains("may open 64 files") && words.contains("LimitNOFILE"), "\(words)")
+    }
+
+    /// Runs a server within these limits, and hands its port and its process to the closure once it is ready.
+    private static func withServer(_ limits: String, _ body: (_ port: UInt16, _ process: Int32) async throws -> Void) async throws {
+        let ending = try await run(
+            .name("sh"), arguments: ["-c", "\(limits); exec \"$0\" serve --memory --port 0", Product.path(of: "freshet")], input: .none,
+            output: .sequence, error: .discarded
+        ) { execution in
+            var isReady = false
+            for try await line in execution.standardOutput.strings() {
+                guard let digits = line.split(separator: ":").last, let port = UInt16(digits.filter(\.isNumber)) else { continue }
+                isReady = true
+                try await body(port, execution.processIdentifier.value)
+                break
+            }
+            try execution.send(signal: .terminate)
+            return isReady
+        }
+        #expect(ending.closureResult, "it did not say where it listens")
     }
 
     /// How many of the clients get a `200`. They are connected at once, ask in turn, and close when they have their answer.
