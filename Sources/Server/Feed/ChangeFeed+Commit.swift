@@ -12,6 +12,7 @@ extension ChangeFeed {
         }
         guard position.revision > head.revision else { return [] }
         let before = head.revision
+        latestPage = nil
         for change in changes where change.revision > before { recent.append(change) }
         head = position
         let deliveries = wake(after: before) + settle()
@@ -24,6 +25,7 @@ extension ChangeFeed {
         if position.epoch != head.epoch { previousEpoch = head.epoch }
         let old = head
         head = position
+        latestPage = nil
         recent = RecentChanges(floor: position.revision, limits: limits)
         let problem = Self.epochChanged(old, position)
         var deliveries: [FeedDelivery<Waiter>] = []
@@ -49,10 +51,14 @@ extension ChangeFeed {
     }
 
     /// Lets go of the recent changes: what is before the head, the store has to answer.
-    package mutating func forgetRecent() { recent = RecentChanges(floor: head.revision, limits: limits) }
+    package mutating func forgetRecent() {
+        recent = RecentChanges(floor: head.revision, limits: limits)
+        latestPage = nil
+    }
 
     /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
+        latestPage = nil
         var idle: [Waiter] = []
         var deliveries: [FeedDelivery<Waiter>] = []
         for slot in waiters.takeDue(now: now) {
@@ -112,9 +118,7 @@ extension ChangeFeed {
                 deliveries.append(end(take(group), present.subscription, .idle(awaited)))
                 continue
             }
-            let wanted = recent.places(after: awaited.revision).filter { place in
-                recent.scope(at: place).map(present.subscription.filter.matches) ?? false
-            }
+            let wanted = wanted(after: awaited.revision, upTo: head.revision, present.subscription.filter)
             if wanted.isEmpty {
                 join(group)
             } else {
@@ -127,10 +131,10 @@ extension ChangeFeed {
     }
 
     private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: Group) -> FeedDelivery<Waiter> {
-        switch present.subscription.delivery {
-        case .answer: .answer(take(group), .page(page))
-        case .stream: .push(page.upToDate ? members(of: present) : take(group), page)
-        }
+        guard present.subscription.delivery == .stream else { return .answer(take(group), .page(page)) }
+        guard page.upToDate else { return .push(take(group), page) }
+        groups[Int(group)]?.clearSince = head.revision
+        return .push(members(of: present), page)
     }
 
     func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {

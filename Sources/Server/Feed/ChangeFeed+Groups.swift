@@ -1,18 +1,22 @@
 import FreshetWire
 
 extension ChangeFeed {
+    /// The group of a subscription among those at the head; `nil` if nobody waits for it.
+    mutating func present(_ subscription: Subscription) -> Int32? {
+        if let latestGroup, latestGroup.subscription == subscription { return latestGroup.group }
+        guard let group = groupBySubscription[subscription] else { return nil }
+        latestGroup = (subscription, group)
+        return group
+    }
+
     /// The group of a subscription, made if there is none. Those that await a position are by themselves.
-    mutating func group(for subscription: Subscription, _ awaited: Cursor?) -> Int32 {
-        if awaited == nil {
-            if let latestGroup, latestGroup.subscription == subscription { return latestGroup.group }
-            if let group = groupBySubscription[subscription] {
-                latestGroup = (subscription, group)
-                return group
-            }
-        }
+    ///
+    /// - Parameter clearSince: nothing after this revision is wanted, up to the head.
+    mutating func group(for subscription: Subscription, _ awaited: Cursor?, clearSince: Revision) -> Int32 {
+        if awaited == nil, let group = present(subscription) { return group }
         let group = freeGroups.popLast() ?? Int32(groups.count)
         if Int(group) == groups.count { groups.append(nil) }
-        groups[Int(group)] = Group(subscription: subscription, awaited: awaited)
+        groups[Int(group)] = Group(subscription: subscription, awaited: awaited, clearSince: clearSince)
         if awaited == nil {
             groupBySubscription[subscription] = group
             index.insert(group, subscription.filter)
@@ -44,7 +48,7 @@ extension ChangeFeed {
     /// Moves the members of a group that awaited a position to the group of those at the head.
     mutating func join(_ group: Int32) {
         guard let present = groups[Int(group)] else { return }
-        let target = self.group(for: present.subscription, nil)
+        let target = self.group(for: present.subscription, nil, clearSince: head.revision)
         for slot in present.members { groups[Int(target)]?.members.append(slot) }
         guard let members = groups[Int(target)]?.members else { return }
         waiters.move(members.suffix(present.members.count), to: target)

@@ -11,6 +11,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         let subscription: Subscription
         /// Set for readers that know a later state than the feed, from a look at the store before the commit was published.
         let awaited: Cursor?
+        /// Nothing after this revision is wanted, up to the head: whoever has come so far joins without a look at the changes between.
+        var clearSince: Revision
         var members: [Int32] = []
         /// The places of the changes of the present commit that the group wants.
         var wanted: [Int] = []
@@ -35,6 +37,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     var groupBySubscription: [Subscription: Int32] = [:]
     /// The group that was asked for last, among those of ``groupBySubscription``: the next reader mostly wants the same.
     var latestGroup: (subscription: Subscription, group: Int32)?
+    /// The page that was made last: those who come late come in crowds too. Gone with the next commit.
+    var latestPage: (subscription: Subscription, revision: Revision, page: FeedPage)?
     /// The groups with an ``Group/awaited`` position.
     var early: [Int32] = []
     var index = GroupIndex()
@@ -58,6 +62,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     package var recentBytes: Int { recent.bytes }
     /// Everything after this revision is in memory.
     package var floor: Revision { recent.floor }
+    /// How many recent changes were looked at for readers who asked.
+    package private(set) var looks = 0
 
     /// A reader asks for what comes after its position.
     /// - Parameters:
@@ -75,14 +81,14 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
             guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
-                return park(waiter, subscription, at: cursor, awaited: cursor, deadline, now)
+                return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
             guard cursor.revision >= recent.floor else { return .scan(since) }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
             // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
             // waits will hear of it, and who does not must not be told that there is nothing.
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
-            return park(waiter, subscription, at: head, awaited: nil, deadline, now)
+            return park(waiter, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
         }
     }
 
@@ -96,22 +102,42 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     }
 
     private mutating func park(
-        _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, _ deadline: Int64?, _ now: Int64
+        _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, clearSince: Revision, _ deadline: Int64?,
+        _ now: Int64
     ) -> FeedVerdict {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
-        let group = group(for: subscription, awaited)
+        let group = group(for: subscription, awaited, clearSince: clearSince)
         guard let ticket = groups[Int(group)]?.admit(waiter, to: &waiters, as: group, deadline, now) else {
             return .reply(.idle(position))
         }
         return .parked(ticket)
     }
 
-    /// The changes after a revision that is in reach; `nil` if none is wanted. O(recent changes after it).
+    /// The changes after a revision that is in reach; `nil` if none is wanted.
+    ///
+    /// O(1) for those who ask what the one before them asked, and for those who come from where their group came; otherwise
+    /// O(recent changes after the revision, up to where the group is known to want none).
     private mutating func page(after revision: Revision, _ subscription: Subscription) -> FeedPage? {
-        let filter = subscription.filter
-        let wanted = recent.places(after: revision).filter { place in recent.scope(at: place).map(filter.matches) ?? false }
-        return wanted.isEmpty ? nil : page(of: wanted, subscription)
+        if let latestPage, latestPage.revision == revision, latestPage.subscription == subscription { return latestPage.page }
+        let group = present(subscription)
+        let end = group.flatMap { groups[Int($0)]?.clearSince } ?? head.revision
+        guard revision < end else { return nil }
+        let wanted = wanted(after: revision, upTo: end, subscription.filter)
+        guard wanted.isEmpty else {
+            let page = page(of: wanted, subscription)
+            latestPage = (subscription, revision, page)
+            return page
+        }
+        if let group { groups[Int(group)]?.clearSince = revision }
+        return nil
+    }
+
+    /// The places of the changes after a revision, up to another, that the filter wants.
+    mutating func wanted(after revision: Revision, upTo end: Revision, _ filter: ChangeFilter) -> [Int] {
+        let places = recent.places(after: revision).lowerBound..<recent.places(after: end).lowerBound
+        looks += places.count
+        return places.filter { place in recent.scope(at: place).map(filter.matches) ?? false }
     }
 
     /// The first page of the changes at these places, of which there is one at least.

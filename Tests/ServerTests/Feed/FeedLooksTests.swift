@@ -1,0 +1,103 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+/// A crowd that asks anew must not look at the changes between one by one, each for itself: beside busy writers of other records that was
+/// all that the server did.
+@Suite("Change feed: what a crowd that comes back looks at") struct FeedLooksTests {
+    private typealias Support = FeedSupport
+    private static let writes: Int64 = 2_000
+
+    /// A feed at 2,000, whose changes but those named are of the collection `other`.
+    private static func feed(wanted: Set<Int64> = []) throws -> ChangeFeed<Int> {
+        var feed = ChangeFeed<Int>(position: Support.cursor(0))
+        for number in 1...writes {
+            let key = wanted.contains(number) ? "a/\(number)" : "other/\(number)"
+            _ = feed.commit([try Support.put(number, key)], at: Support.cursor(number))
+        }
+        return feed
+    }
+
+    private static func ask(_ feed: inout ChangeFeed<Int>, after revision: Int64, _ waiter: Int, stream: Bool = false) throws -> FeedVerdict
+    {
+        let subscription = try Support.subscription(["a"], stream: stream)
+        return feed.ask(.after(Support.cursor(revision)), subscription, waiter: waiter, deadline: 25_000, now: 0)
+    }
+
+    @Test func theFirstOfACrowdLooksForAll() throws {
+        // Given
+        var feed = try Self.feed()
+        // When
+        for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).ticket != nil) }
+        // Then
+        #expect(feed.looks == Int(Self.writes - 5))
+        // When others have come somewhat less far, the first of them looks at what is between
+        for waiter in 0..<10 { #expect(try Self.ask(&feed, after: 2, waiter).ticket != nil) }
+        // Then
+        #expect(feed.looks == Int(Self.writes - 2))
+        // When nothing that they want happens, and then more come from where they came
+        for number in Self.writes + 1...Self.writes + 50 {
+            #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
+        }
+        for revision in [2, 3, 5, Self.writes, Self.writes + 7] { #expect(try Self.ask(&feed, after: revision, 1).ticket != nil) }
+        // Then
+        #expect(feed.looks == Int(Self.writes - 2))
+    }
+
+    @Test func theFirstOfALateCrowdLooksForAll() throws {
+        // Given a change that all have missed
+        var feed = try Self.feed(wanted: [1_500])
+        let page = ChangePage(changes: [try Support.put(1_500, "a/1500")], cursor: Support.cursor(Self.writes), upToDate: true)
+        // When
+        for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).page == page) }
+        // Then
+        #expect(feed.looks == Int(Self.writes - 5))
+        // When there is more
+        _ = feed.commit([try Support.put(Self.writes + 1, "a/1500")], at: Support.cursor(Self.writes + 1))
+        // Then nobody is told of the page before
+        let later = try #require(try Self.ask(&feed, after: 5, 1).page)
+        #expect(later.changes == [try Support.put(Self.writes + 1, "a/1500")])
+        #expect(later.cursor == Support.cursor(Self.writes + 1))
+    }
+
+    @Test func whoComesFromBeforeAChangeThatTheGroupHasSeenIsToldOfIt() throws {
+        // Given a group of those who have seen 1,500
+        var feed = try Self.feed(wanted: [1_500])
+        #expect(try Self.ask(&feed, after: 1_500, 1).ticket != nil)
+        #expect(try Self.ask(&feed, after: 1_700, 2).ticket != nil)
+        // When
+        let late = try Self.ask(&feed, after: 1_499, 3)
+        // Then
+        #expect(late.page?.changes == [try Support.put(1_500, "a/1500")])
+        #expect(feed.waiting == 2)
+        // When the group has been told of one more and has gone
+        let deliveries = feed.commit([try Support.put(Self.writes + 1, "a/2")], at: Support.cursor(Self.writes + 1))
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
+        // Then who comes from before it is told, who comes from after it waits
+        #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes.count == 1)
+        #expect(try Self.ask(&feed, after: Self.writes + 1, 5).ticket != nil)
+    }
+
+    @Test func aStreamThatWasToldStaysAndWhoComesFromBeforeIsToldToo() throws {
+        // Given a stream that came from 0, and is told of a change
+        var feed = try Self.feed()
+        #expect(try Self.ask(&feed, after: 0, 1, stream: true).ticket != nil)
+        let deliveries = feed.commit([try Support.put(Self.writes + 1, "a/1")], at: Support.cursor(Self.writes + 1))
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1]])
+        // Then the group is still there, and what it wanted nothing of before the change says nothing of the change
+        #expect(try Self.ask(&feed, after: Self.writes, 2, stream: true).page?.changes.count == 1)
+        #expect(try Self.ask(&feed, after: Self.writes + 1, 3, stream: true).ticket != nil)
+        #expect(feed.waiting == 2)
+    }
+
+    @Test func whatTheStoreHasForgottenIsNotRemembered() throws {
+        // Given a page that was made last
+        var feed = try Self.feed(wanted: [1_500])
+        #expect(try Self.ask(&feed, after: 5, 1).page != nil)
+        // When
+        feed.forgetRecent()
+        // Then
+        #expect(try Self.ask(&feed, after: 5, 1) == .scan(.after(Support.cursor(5))))
+    }
+}
