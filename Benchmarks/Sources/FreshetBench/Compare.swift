@@ -30,7 +30,6 @@ struct Compare: AsyncParsableCommand {
     func run() async throws {
         // A server that ends while a load writes to it is an error to tell, not an end.
         signal(SIGPIPE, SIG_IGN)
-        raiseDescriptorLimit()
         let workshop = Workshop(
             folder: folder, program: program, sources: peers, hummingbird: hummingbird, rounds: rounds,
             records: quick ? min(records, 100_000) : records, isQuick: quick)
@@ -64,13 +63,5 @@ struct Compare: AsyncParsableCommand {
         case .overload: try OverloadComparison(workshop: workshop).measure()
         case .kit: try await KitComparison(workshop: workshop).measure()
         }
-    }
-
-    /// 18,000 clients of one process take as many descriptors.
-    private func raiseDescriptorLimit() {
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }
