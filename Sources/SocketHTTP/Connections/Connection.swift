@@ -2,7 +2,7 @@ import Synchronization
 
 /// One accepted socket.
 ///
-/// `@unchecked Sendable`: the mutable properties belong to the loop and are touched on its queue alone; what other threads
+/// `@unchecked Sendable`: the mutable properties belong to the loop and are touched on its thread alone; what other threads
 /// use is `let` and is `Sendable` by itself (`unsent`, `cancellations`, `loop`, `context`).
 final class Connection: @unchecked Sendable {
     /// What the connection is waiting for; it decides which time-out applies.

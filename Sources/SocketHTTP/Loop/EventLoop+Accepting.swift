@@ -86,7 +86,7 @@ extension EventLoop {
         guard let descriptor = acceptor?.descriptor else { return }
         acceptor?.isPaused = true
         epoll.modify(descriptor, [], token: Acceptor.token)
-        wantTimer(at: wheel.insert(Acceptor.token, at: tick &+ 1))
+        wake(at: wheel.insert(Acceptor.token, at: tick &+ 1))
     }
 
     func resumeAccepting() {

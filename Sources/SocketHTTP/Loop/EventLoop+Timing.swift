@@ -1,6 +1,8 @@
 extension Clock {
     /// The unit of all time-outs.
     static let tickMilliseconds = 100
+    /// How far the coarse clock may be behind that by which the kernel wakes a sleeper.
+    static let lagMilliseconds = 10
 
     /// Ticks since an arbitrary start. Differences stay right when the count wraps, after 13 years.
     static func tick() -> UInt32 {
@@ -62,7 +64,7 @@ extension EventLoop {
     private func insertTimerEntry(_ connection: Connection) {
         connection.timerTick = wheel.insert(connection.token, at: connection.deadline)
         connection.hasTimerEntry = true
-        wantTimer(at: connection.timerTick)
+        wake(at: connection.timerTick)
     }
 
     /// Lets the wheel reach the current tick.
@@ -74,6 +76,7 @@ extension EventLoop {
                 handleTimerEntry(connection)
             }
         }
+        if let wakeTick, !wakeTick.isAfter(tick) { self.wakeTick = wheel.next() }
     }
 
     private func handleTimerEntry(_ connection: Connection) {
@@ -85,19 +88,16 @@ extension EventLoop {
         expire(connection)
     }
 
-    /// Remembers that the timer has to fire by `tick`.
-    func wantTimer(at tick: UInt32) {
-        if wantedTick.map({ $0.isAfter(tick) }) ?? true { wantedTick = tick }
+    /// Has the loop wake by `tick`.
+    func wake(at tick: UInt32) {
+        if wakeTick.map({ $0.isAfter(tick) }) ?? true { wakeTick = tick }
     }
 
-    /// Sets the timer where it is not set early enough. While the wheel is empty it is not set at all.
-    func armTimer() {
-        defer { wantedTick = nil }
-        if let armedTick {
-            if let wantedTick, armedTick.isAfter(wantedTick) { schedule(wantedTick) }
-        } else if let next = wheel.next() {
-            schedule(next)
-        }
+    /// How long the loop may sleep, in milliseconds; without end (-1) while the wheel is empty.
+    var longestSleep: Int32 {
+        guard let wakeTick else { return -1 }
+        let ticks = max(1, Int(Int32(bitPattern: wakeTick &- tick)))
+        return Int32(clamping: ticks * Clock.tickMilliseconds + Clock.lagMilliseconds)
     }
 }
 

@@ -1,28 +1,24 @@
 import CLinux
-import Dispatch
 import Glibc
 import Synchronization
 
-/// A serial queue that owns sockets: one Dispatch source over an epoll descriptor, in which the sockets are registered.
+/// A thread that owns sockets: it sleeps in `epoll_wait`, over all of them and a bell that others ring.
 ///
-/// Decision 4 of the design: one source for all sockets costs what bare epoll costs, and nothing is made or cancelled while
-/// connections come and go (apple/swift-corelibs-libdispatch#949). For the same reason a loop is never destroyed: servers take
-/// loops from `EventLoopPool` and give them back.
+/// Decision 4 of the design: one thread that waits for all its sockets costs what bare epoll costs. A loop is never destroyed: servers
+/// take loops from `EventLoopPool` and give them back.
 ///
-/// `@unchecked Sendable`: the mutable properties are touched only within `run`, which only the loop's serial queue calls; what
-/// other threads use (`queue`, `mailbox`, `thread`, `wakeUp`) is `let` and safe by itself.
+/// `@unchecked Sendable`: the mutable properties are touched only within `run`, which only the loop's own thread calls; what
+/// other threads use (`mailbox`, `bell`, `thread`) is `let` and safe by itself.
 final class EventLoop: @unchecked Sendable {
-    private let queue: DispatchQueue
-    private let source: any DispatchSourceRead
-    private let timer: any DispatchSourceTimer
     private let mailbox = Mailbox()
-    /// The thread that runs the loop at this moment, or 0.
+    private let bell: Bell
+    /// The loop's thread, or 0 before that has begun.
     private let thread = Atomic<UInt>(0)
     let epoll: Epoll
 
     private let events: UnsafeMutableBufferPointer<epoll_event>
-    /// Memory for the next batch of messages.
-    private var spareBatch: [LoopMessage] = []
+    /// The messages that are being handled; its memory serves the next ones.
+    private var batch: [LoopMessage] = []
     // Here and below, what every event looks at is `@exclusivity(unchecked)`: nothing is called within an access, and the checks
     // of a poll together cost as much as finding its head.
     @exclusivity(unchecked) private var resumable: [Connection] = []
@@ -51,27 +47,62 @@ final class EventLoop: @unchecked Sendable {
     var isDraining = false
 
     var wheel = TimerWheel(now: 0)
-    /// The tick that the timer is set to.
-    var armedTick: UInt32?
-    /// The earliest tick that was asked for since then.
-    var wantedTick: UInt32?
+    /// The tick by which the loop has to look at the wheel, if at any.
+    var wakeTick: UInt32?
     /// The current tick, as of the latest look at the clock.
     var tick: UInt32 = 0
 
-    init(label: String) throws(SocketHTTPError) {
-        epoll = try Epoll()
+    private init(_ epoll: Epoll, _ bell: Bell) {
+        self.epoll = epoll
+        self.bell = bell
         events = .allocate(capacity: 512)
         readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
-        queue = DispatchQueue(label: label)
-        source = DispatchSource.makeReadSource(fileDescriptor: epoll.descriptor, queue: queue)
-        timer = DispatchSource.makeTimerSource(queue: queue)
         scratch.reserveCapacity(4 << 10)
-        source.setEventHandler { [unowned self] in run { drain() } }
-        timer.setEventHandler { [unowned self] in run { armedTick = nil } }
-        timer.schedule(deadline: .distantFuture)
-        source.activate()
-        timer.activate()
     }
+
+    /// Only of a loop whose thread could not be started; all others live as long as the process.
+    deinit {
+        events.deallocate()
+        readBuffer.deallocate()
+        SystemCall.close(bell.descriptor)
+        SystemCall.close(epoll.descriptor)
+    }
+
+    /// Makes a loop and starts its thread.
+    static func start() throws(SocketHTTPError) -> EventLoop {
+        let epoll = try Epoll()
+        let bell: Bell
+        do throws(SocketHTTPError) { bell = try Bell() } catch {
+            SystemCall.close(epoll.descriptor)
+            throw error
+        }
+        let loop = EventLoop(epoll, bell)
+        // Its token is that of no connection, so its news mean nothing but that the loop is awake.
+        guard epoll.add(bell.descriptor, [.reading, .onEdges], token: EventLoop.bellToken) else {
+            throw SocketHTTPError(errno: errno, during: "epoll_ctl")
+        }
+        // Balanced below if there is no thread; the thread keeps it for ever.
+        let context = Unmanaged.passRetained(loop)
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                var signals = sigset_t()
+                sigfillset(&signals)
+                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
+            }, context.toOpaque())
+        guard failure == 0 else {
+            context.release()
+            throw SocketHTTPError(errno: failure, during: "pthread_create")
+        }
+        pthread_detach(thread)
+        return loop
+    }
+
+    /// Names the bell in epoll events; connections' generations start at 1.
+    private static let bellToken: UInt64 = 1
 
     /// Does `message` at once where this is the loop's own thread, otherwise soon.
     func submit(_ message: LoopMessage) {
@@ -84,7 +115,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Does `message` soon, never within this call.
     func post(_ message: LoopMessage) {
-        if mailbox.add(message) { queue.async { [self] in run { mailbox.acknowledgeWakeUp() } } }
+        if mailbox.add(message) { bell.ring() }
     }
 
     /// Goes on with the connection once the current handler has returned.
@@ -99,27 +130,17 @@ final class EventLoop: @unchecked Sendable {
         deferred.append(contentsOf: actions)
     }
 
-    // MARK: On the queue
+    // MARK: On the thread
 
-    private func run(_ body: () -> Void) {
+    private func run() -> Never {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
-        tick = Clock.tick()
-        body()
-        drainMailbox()
-        passTime()
-        settle()
-        armTimer()
-        thread.store(0, ordering: .relaxed)
-    }
-
-    private func drain() {
         while true {
-            let count = epoll.poll(events)
-            guard count > 0 else { return }
-            for index in 0..<count { handle(events[index]) }
+            let sleeps = mailbox.fallAsleep()
+            let count = epoll.wait(events, milliseconds: sleeps ? longestSleep : 0)
+            if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
-            // Under load the queue never comes to its other work, so that is done here.
-            drainMailbox()
+            for index in 0..<count { handle(events[index]) }
+            handleMessages()
             passTime()
             settle()
         }
@@ -140,20 +161,14 @@ final class EventLoop: @unchecked Sendable {
         settle()
     }
 
-    private func drainMailbox() {
-        while true {
-            var batch = spareBatch
-            spareBatch = []
-            mailbox.take(into: &batch)
-            let isEmpty = batch.isEmpty
-            for message in batch {
-                handle(message)
-                settle()
-            }
-            batch.removeAll(keepingCapacity: true)
-            spareBatch = batch
-            if isEmpty { return }
+    /// Those that are there now: what comes meanwhile takes its turn with the sockets.
+    private func handleMessages() {
+        mailbox.take(into: &batch)
+        for message in batch {
+            handle(message)
+            settle()
         }
+        batch.removeAll(keepingCapacity: true)
     }
 
     private func handle(_ message: LoopMessage) {
@@ -203,12 +218,5 @@ final class EventLoop: @unchecked Sendable {
         let index = Int(UInt32(truncatingIfNeeded: token))
         guard index < connections.count, let connection = connections[index] else { return nil }
         return connection.generation == UInt32(truncatingIfNeeded: token >> 32) ? connection : nil
-    }
-
-    /// Sets the timer to the given tick.
-    func schedule(_ tick: UInt32) {
-        armedTick = tick
-        let distance = max(1, Int(Int32(bitPattern: tick &- self.tick)))
-        timer.schedule(deadline: .now() + .milliseconds(distance * Clock.tickMilliseconds), leeway: .milliseconds(20))
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Loops that no server uses. They are kept for the next one: a test suite starts hundreds of servers, and sources that are
-/// made and cancelled all the time are what libdispatch is known to stumble over (apple/swift-corelibs-libdispatch#949).
+/// Loops that no server uses, their threads asleep. They are kept for the next one: a test suite starts hundreds of servers, and
+/// what is never ended can be rung at any time.
 enum EventLoopPool {
     private static let free = Mutex<[EventLoop]>([])
 
@@ -12,7 +12,7 @@ enum EventLoopPool {
             return taken
         }
         do throws(SocketHTTPError) {
-            while loops.count < count { loops.append(try EventLoop(label: "SocketHTTP.loop")) }
+            while loops.count < count { loops.append(try EventLoop.start()) }
         } catch {
             giveBack(loops)
             throw error

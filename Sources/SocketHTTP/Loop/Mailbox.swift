@@ -13,12 +13,13 @@ enum LoopMessage: Sendable {
     case perform(@Sendable (EventLoop) -> Void)
 }
 
-/// Messages to one loop from any thread, taken in batches: the first of a batch wakes the loop, the others ride along.
+/// Messages to one loop from any thread, taken in batches. Only the first that comes while the loop sleeps has to wake it: the
+/// others ride along, and so does all that comes while it is awake.
 struct Mailbox: ~Copyable, Sendable {
     // Not private: Swift 6.3.1 fails to compile a `Mutex` over a type that is private to this one.
     struct Content {
         var messages: [LoopMessage] = []
-        var isWakeUpDue = false
+        var isLoopAsleep = false
     }
 
     private let content = Mutex(Content())
@@ -28,8 +29,8 @@ struct Mailbox: ~Copyable, Sendable {
         let message = message
         return content.withLock { content in
             content.messages.append(message)
-            defer { content.isWakeUpDue = true }
-            return !content.isWakeUpDue
+            defer { content.isLoopAsleep = false }
+            return content.isLoopAsleep
         }
     }
 
@@ -38,8 +39,16 @@ struct Mailbox: ~Copyable, Sendable {
         content.withLock { swap(&$0.messages, &batch) }
     }
 
-    /// The wake-up has come: the next message needs another.
-    func acknowledgeWakeUp() {
-        content.withLock { $0.isWakeUpDue = false }
+    /// Has the next message wake the loop, which is about to sleep; false where one is there already.
+    func fallAsleep() -> Bool {
+        content.withLock { content in
+            content.isLoopAsleep = content.messages.isEmpty
+            return content.isLoopAsleep
+        }
+    }
+
+    /// The loop is awake, for whatever reason.
+    func wakeUp() {
+        content.withLock { $0.isLoopAsleep = false }
     }
 }

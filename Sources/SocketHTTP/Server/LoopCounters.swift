@@ -4,7 +4,7 @@ import Synchronization
 struct Counter: ~Copyable, Sendable {
     private let value = Atomic<Int>(0)
 
-    /// Callers take turns (a loop's queue sees to it), so a load and a store do, and no locked instruction is needed.
+    /// Callers take turns (one loop at a time has the count), so a load and a store do, and no locked instruction is needed.
     func add(_ amount: Int) {
         value.store(value.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
     }

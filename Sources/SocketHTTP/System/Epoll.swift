@@ -1,16 +1,18 @@
 import CLinux
 import Glibc
 
-/// A level-triggered epoll set.
-struct Epoll {
+/// An epoll set, level-triggered where nothing else is asked for.
+struct Epoll: Sendable {
     /// What to be told of. Errors and hang-ups are always reported, asked for or not.
     struct Interest: OptionSet {
         let rawValue: UInt32
         static let reading = Interest(rawValue: EPOLLIN.rawValue)
         static let writing = Interest(rawValue: EPOLLOUT.rawValue)
+        /// News are told once, however long they last.
+        static let onEdges = Interest(rawValue: EPOLLET.rawValue)
     }
 
-    /// The descriptor of the set itself: readable while any member has news.
+    /// The descriptor of the set itself.
     let descriptor: Int32
 
     init() throws(SocketHTTPError) {
@@ -30,18 +32,14 @@ struct Epoll {
         _ = epoll_ctl(descriptor, EPOLL_CTL_MOD, member, &event)
     }
 
-    func remove(_ member: Int32) {
-        var event = epoll_event()
-        _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, member, &event)
-    }
-
-    /// Fills `events` with what is ready now, without waiting; returns how many.
-    func poll(_ events: UnsafeMutableBufferPointer<epoll_event>) -> Int {
-        while true {
-            let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), 0)
-            if count >= 0 { return Int(count) }
-            if errno != EINTR { return 0 }
-        }
+    /// Fills `events` with what is ready, and sleeps until something is; returns how many.
+    ///
+    /// - Parameter milliseconds: how long to sleep at most, 0 not to sleep, -1 without end.
+    func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
+        let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)
+        // A signal is as good a reason to go round as any. All other errors would come again at once, and without end.
+        guard count < 0, errno != EINTR else { return Int(max(0, count)) }
+        fatalError("an event loop's epoll descriptor \(descriptor) was closed by other code of this process: find what closes it")
     }
 }
 

@@ -1,0 +1,87 @@
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import SocketHTTP
+
+/// A loop sleeps whenever it has nothing to do, so that each way to wake it must be tried.
+@Suite("Event loop", .timeLimit(.minutes(1)))
+struct EventLoopTests {
+    @Test("A message wakes a loop that sleeps, each time")
+    func wakesFromSleep() async throws {
+        // Given a loop without sockets, asleep but for this test
+        let loops = try EventLoopPool.take(1)
+
+        // When a message comes a thousand times, after the one before is done, Then it is done
+        for _ in 0..<1000 {
+            await withCheckedContinuation { continuation in loops[0].post(.perform { _ in continuation.resume() }) }
+        }
+        EventLoopPool.giveBack(loops)
+    }
+
+    @Test("Of messages from many threads none is lost and each is done once, those of a thread in order")
+    func takesFromMany() async throws {
+        let loops = try EventLoopPool.take(1)
+        let steps = Steps()
+        await withTaskGroup(of: Void.self) { group in
+            for sender in 0..<4 {
+                group.addTask {
+                    for number in 0..<2000 { loops[0].post(.perform { _ in steps.names.withLock { $0.append("\(sender) \(number)") } }) }
+                    await withCheckedContinuation { continuation in loops[0].post(.perform { _ in continuation.resume() }) }
+                }
+            }
+        }
+        let names = steps.names.withLock { $0 }
+        #expect(names.count == 8000)
+        for sender in 0..<4 { #expect(names.filter { $0.hasPrefix("\(sender) ") } == (0..<2000).map { "\(sender) \($0)" }) }
+        EventLoopPool.giveBack(loops)
+    }
+
+    @Test("What a loop asks of itself it does after what is under way, and what it submits at once")
+    func asksItself() async throws {
+        let loops = try EventLoopPool.take(1)
+        let order: [String] = await withCheckedContinuation { continuation in
+            loops[0].post(
+                .perform { loop in
+                    let steps = Steps()
+                    loop.post(.perform { _ in continuation.resume(returning: steps.names.withLock { $0 + ["posted"] }) })
+                    loop.submit(.perform { _ in steps.names.withLock { $0.append("submitted") } })
+                    steps.names.withLock { $0.append("returned") }
+                })
+        }
+        #expect(order == ["submitted", "returned", "posted"])
+        EventLoopPool.giveBack(loops)
+    }
+
+    @Test("Messages without end leave sockets their turn")
+    func isFair() async throws {
+        // Given a loop that always has another message
+        let isOver = Signal()
+        let server = try TestServer(adding: { router in
+            router.on(.get, "/storm") { _, exchange in
+                EventLoopTests.storm(on: exchange.handle.connection.loop, until: isOver)
+                exchange.respond(.text("begun"))
+            }
+            router.on(.get, "/calm") { _, exchange in
+                isOver.happen()
+                exchange.respond(.text("calm"))
+            }
+        })
+        let client = Client(try RawClient(port: server.port))
+
+        // When a request comes, Then it is answered
+        for path in ["storm", "calm"] {
+            try await client.run { $0.send("GET /\(path) HTTP/1.1\r\nHost: x\r\n\r\n") }
+            #expect(try await client.run { try $0.reply().status } == 200)
+        }
+        await server.server.drain()
+    }
+
+    private static func storm(on loop: EventLoop, until isOver: Signal) {
+        loop.post(.perform { loop in if !isOver.hasHappened { storm(on: loop, until: isOver) } })
+    }
+}
+
+private final class Steps: Sendable {
+    let names = Mutex<[String]>([])
+}
