@@ -39,7 +39,8 @@ public struct Meaning: Hashable, Sendable {
         ("fanout", "One change to many, by long poll"), ("sse", "One change to many, by server-sent events"),
         ("waiters", "Waiting clients"), ("writes", "Durable writes, 64 connections"), ("reads", "Reads, 64 connections"),
         ("latency", "From device to device"), ("catch-up", "A new device"), ("growth", "Growth"), ("cold-start", "Start"),
-        ("overload", "Overload: 1,000 writers and 9,000 waiters at once"), ("kit", "Servers of tests"), ("cache", "The cache"),
+        ("overload", "Overload: 1,000 writers and 9,000 waiters at once; a storm is of writers with 100 writes in each request"),
+        ("kit", "Servers of tests"), ("cache", "The cache"),
     ]
 
     /// `nil` where the text is not of the pattern, whose `#` stands for a number; otherwise that number, if there is one.
@@ -109,8 +110,18 @@ public struct Meaning: Hashable, Sendable {
         Entry("overload", "overload-writes-per-s", "`PUT`s that were taken", "/s"),
         Entry("overload", "overload-refused", "`PUT`s that were answered `503` with `Retry-After`", ""),
         Entry("overload", "overload-refused-without-retry-after", "`503` without `Retry-After`", "", aims: ["": "0"]),
+        Entry("overload", "overload-refused-changes", "changes that were refused, and made again", ""),
         Entry("overload", "overload-least-answers", "answers of the writer that got the fewest", "", aims: ["": "> 0"]),
+        Entry("overload", "overload-longest-answer-ms", "the longest that a writer waited for its answer", "ms"),
         Entry("overload", "overload-memory-mib", "the server's memory, at most", "MiB"),
+        Entry("overload", "overload-storm-p99-ms", "storm: a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),
+        Entry("overload", "overload-storm-writes-per-s", "storm: writes that were taken", "/s"),
+        Entry("overload", "overload-storm-refused", "storm: requests that were answered `503` with `Retry-After`", ""),
+        Entry("overload", "overload-storm-refused-without-retry-after", "storm: `503` without `Retry-After`", "", aims: ["": "0"]),
+        Entry("overload", "overload-storm-refused-changes", "storm: changes that were refused, and made again", ""),
+        Entry("overload", "overload-storm-least-answers", "storm: answers of the writer that got the fewest", "", aims: ["": "> 0"]),
+        Entry("overload", "overload-storm-longest-answer-ms", "storm: the longest that a writer waited for its answer", "ms"),
+        Entry("overload", "overload-storm-memory-mib", "storm: the server's memory, at most", "MiB"),
         Entry("kit", "kit-first-answer-ms", "a process's first server: until its first answer", "ms"),
         Entry("kit", "kit-ready-p50-ms", "a server: until it is started, half of them", "ms"),
         Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),

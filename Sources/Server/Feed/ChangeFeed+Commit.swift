@@ -54,6 +54,7 @@ extension ChangeFeed {
     package mutating func forgetRecent() {
         recent = RecentChanges(floor: head.revision, limits: limits)
         latestPage = nil
+        for group in groups.indices { groups[group]?.clearSince = head.revision }
     }
 
     /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.

@@ -83,7 +83,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
                 guard isVerified else { return .scan(since) }
                 return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
-            guard cursor.revision >= recent.floor else { return .scan(since) }
+            guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription) else { return .scan(since) }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
             // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
             // waits will hear of it, and who does not must not be told that there is nothing.
@@ -131,6 +131,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         }
         if let group { groups[Int(group)]?.clearSince = revision }
         return nil
+    }
+
+    /// Whether those who wait have passed over all that came after a revision, which may have left memory since.
+    private mutating func isClear(since revision: Revision, _ subscription: Subscription) -> Bool {
+        guard let group = present(subscription), let clearSince = groups[Int(group)]?.clearSince else { return false }
+        return clearSince <= revision
     }
 
     /// The places of the changes after a revision, up to another, that the filter wants.

@@ -40,6 +40,7 @@ extension ServerCore {
     @Sendable func write(_ call: Call) throws {
         let namespace = try call.namespace()
         let start = environment.monotonicNanoseconds()
+        try committer.checkRoom()
         call.nowOrLater { [self] in
             let batch = try WriteBatch(json: call.request.body)
             committer.submit(

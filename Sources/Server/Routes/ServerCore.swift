@@ -43,6 +43,7 @@ final class ServerCore: Sendable {
         configuration.valueLimit = settings.valueLimit
         committer = Committer(
             store: store, configuration: configuration, clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
+            now: environment.monotonicNanoseconds,
             onFailure: { error in
                 metrics.failedCommits.add()
                 logger.error("a transaction failed; nothing of it is stored", metadata: ["error": "\(error)"])

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Dispatch
 package import FreshetWire
 internal import Synchronization
@@ -8,14 +7,8 @@ internal import Synchronization
 /// Thread-safe. Owners and `onCommit` are called on the committer's own queue: they must not block.
 package final class Committer: Sendable {
     package struct Configuration: Sendable {
-        /// The most submissions that may wait; more are refused as `overloaded`.
-        package var waitingLimit = 10_000
-        /// The most bytes of values that may wait.
-        package var waitingByteLimit = 256 << 20
-        /// The most writes that one transaction takes; a submission that is larger goes alone.
-        package var groupLimit = 4_096
-        /// The most bytes of values that one transaction takes.
-        package var groupByteLimit = 16 << 20
+        /// What may wait, and what one transaction takes.
+        package var queue = CommitQueue<Submission>.Limits()
         /// The most bytes that a patch or an increment may let a value grow to.
         package var valueLimit = 16 << 20
 
@@ -23,9 +16,7 @@ package final class Committer: Sendable {
     }
 
     private struct State {
-        var waiting: Deque<Submission> = []
-        var waitingBytes = 0
-        var isDraining = false
+        var queue: CommitQueue<Submission>
         /// Set when the committer stops; called when nothing waits any more.
         var stopping: [@Sendable () -> Void]?
     }
@@ -33,47 +24,55 @@ package final class Committer: Sendable {
     private let store: any RecordStore
     private let configuration: Configuration
     private let clock: @Sendable () -> Timestamp
+    private let now: @Sendable () -> Int64
     private let onCommit: @Sendable ([NamespaceCommit]) -> Void
     private let onFailure: @Sendable (StoreError) -> Void
     private let queue = DispatchQueue(label: "freshet.commits")
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - clock: the time that records are stamped with.
+    ///   - now: nanoseconds that never go back, by which is estimated how long a write would have to wait.
     ///   - onCommit: gets what each transaction did, in order, before any owner is told of it.
     ///   - onFailure: gets what made a transaction fail, for the log. Its owners have been told.
     package init(
         store: any RecordStore, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> Timestamp,
-        onFailure: @escaping @Sendable (StoreError) -> Void, onCommit: @escaping @Sendable ([NamespaceCommit]) -> Void
+        now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void,
+        onCommit: @escaping @Sendable ([NamespaceCommit]) -> Void
     ) {
         self.store = store
         self.configuration = configuration
         self.clock = clock
+        self.now = now
+        state = Mutex(State(queue: CommitQueue(configuration.queue)))
         self.onCommit = onCommit
         self.onFailure = onFailure
     }
 
     /// Queues a submission. Its owner is told exactly once: when it is on disk, or at once if it is refused.
     package func submit(_ submission: Submission) {
+        let now = now()
         let (problem, mustStart) = state.withLock { state -> (Problem?, Bool) in
             if state.stopping != nil { return (Self.stopped, false) }
-            guard state.waiting.count < configuration.waitingLimit, state.waitingBytes <= configuration.waitingByteLimit else {
-                return (Self.overloaded, false)
-            }
-            state.waiting.append(submission)
-            state.waitingBytes += submission.bytes
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
+            guard submission.isVital || state.queue.accepts(submission.load, now: now) else { return (Self.overloaded, false) }
+            return (nil, state.queue.append(submission, submission.load))
         }
         if let problem { submission.refuse(problem) }
         if mustStart { queue.async { self.drain() } }
+    }
+
+    /// Throws what any submission would be refused with just now: so that nobody reads a long request in vain.
+    package func checkRoom() throws(Problem) {
+        let now = now()
+        let isAccepted = state.withLock { $0.stopping != nil || $0.queue.accepts(WriteLoad(writes: 1), now: now) }
+        guard isAccepted else { throw Self.overloaded }
     }
 
     /// Takes no more submissions, finishes those that it has, and then calls the closure.
     package func stop(then completion: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
             state.stopping = (state.stopping ?? []) + [completion]
-            return !state.isDraining
+            return !state.queue.isDraining
         }
         if isIdle { queue.async { self.drain() } }
     }
@@ -82,7 +81,7 @@ package final class Committer: Sendable {
     package var isStopping: Bool { state.withLock { $0.stopping != nil } }
 
     /// How many submissions wait, for the metrics.
-    package var waiting: Int { state.withLock { $0.waiting.count } }
+    package var waiting: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
         while let group = nextGroup() {
@@ -96,28 +95,19 @@ package final class Committer: Sendable {
 
     /// What waits, up to a group's bounds; `nil` when nothing does.
     private func nextGroup() -> [Submission]? {
-        let (group, stopped) = state.withLock { state -> ([Submission]?, [@Sendable () -> Void]) in
-            var group: [Submission] = []
-            var writes = 0
-            var bytes = 0
-            while let next = state.waiting.first {
-                writes += next.writes
-                bytes += next.bytes
-                if !group.isEmpty, writes > configuration.groupLimit || bytes > configuration.groupByteLimit { break }
-                group.append(next)
-                state.waiting.removeFirst()
-                state.waitingBytes -= next.bytes
-            }
-            if !group.isEmpty { return (group, []) }
-            state.isDraining = false
+        let now = now()
+        let (group, stopped) = state.withLock { state -> ([Submission], [@Sendable () -> Void]) in
+            let group = state.queue.nextGroup(now: now)
+            guard group.isEmpty else { return (group, []) }
             defer { if state.stopping != nil { state.stopping = [] } }
-            return (nil, state.stopping ?? [])
+            return (group, state.stopping ?? [])
         }
         for completion in stopped { completion() }
-        return group
+        return group.isEmpty ? nil : group
     }
 
-    private static let overloaded = Problem(.overloaded, "Too many writes wait for the disk. Send it again after Retry-After.")
+    private static let overloaded = Problem(
+        .overloaded, "More writes wait for the disk than it takes in time. Nothing of this was done: send it again after Retry-After.")
     private static let stopped = Problem(
         .unavailable, "The server is stopping, so it takes no more writes. Send it again after Retry-After.")
 }

@@ -13,20 +13,21 @@ package struct Submission: Sendable {
         var log = CommitLog()
     }
 
-    /// How many writes it holds, and how many bytes of values: what a group and the queue are bounded by.
-    let writes: Int
-    let bytes: Int
+    /// What a group and the queue are bounded by.
+    let load: WriteLoad
+    /// Whether it is taken however much waits: for the server's own, which cost little.
+    let isVital: Bool
     /// Does it, and returns what tells its owner once the transaction is on disk.
     let perform: @Sendable (inout Context) throws -> @Sendable () -> Void
     /// Tells its owner that nothing was done.
     let refuse: @Sendable (Problem) -> Void
 
     init<Value>(
-        writes: Int = 1, bytes: Int = 0, then completion: @escaping @Sendable (Committed<Value>) -> Void,
+        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, then completion: @escaping @Sendable (Committed<Value>) -> Void,
         _ work: @escaping @Sendable (inout Context) throws -> Committed<Value>
     ) {
-        self.writes = writes
-        self.bytes = bytes
+        load = WriteLoad(writes: writes, bytes: bytes)
+        self.isVital = isVital
         perform = { context in
             let committed = try work(&context)
             return { completion(committed) }
@@ -139,9 +140,9 @@ extension Submission {
         }
     }
 
-    /// Commits something without meaning: whether the store can.
+    /// Commits something without meaning: whether the store can. Taken in an overload too, since many writes do not mean that it cannot.
     package static func probe(then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
-        Submission(then: completion) { context in
+        Submission(isVital: true, then: completion) { context in
             try context.transaction.touch()
             return Committed(.success(()), nil)
         }

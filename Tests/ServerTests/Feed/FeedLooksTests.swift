@@ -91,6 +91,35 @@ import Testing
         #expect(feed.waiting == 2)
     }
 
+    @Test func whoComesFromWhereTheGroupCameNeedsNoStoreThoughTheChangesBetweenHaveLeftMemory() throws {
+        // Given one that waits since 2,000, and more changes of others than are kept in memory
+        var feed = try Self.feed()
+        #expect(try Self.ask(&feed, after: Self.writes, 1).ticket != nil)
+        let head = Self.writes + 5_000
+        for number in Self.writes + 1...head {
+            #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
+        }
+        #expect(feed.floor.number > Self.writes)
+        // Then whoever comes from there on joins, and who comes from before has to ask the store
+        #expect(try Self.ask(&feed, after: Self.writes, 2).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes - 1, 3) == .scan(.after(Support.cursor(Self.writes - 1))))
+        // And all are told of the next
+        let deliveries = feed.commit([try Support.put(head + 1, "a/1")], at: Support.cursor(head + 1))
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
+        #expect(try Self.ask(&feed, after: Self.writes, 4) == .scan(.after(Support.cursor(Self.writes))))
+    }
+
+    @Test func whereTheStoreHasForgottenTheGroupHasToo() throws {
+        // Given
+        var feed = try Self.feed()
+        #expect(try Self.ask(&feed, after: 5, 1).ticket != nil)
+        // When
+        feed.forgetRecent()
+        // Then
+        #expect(try Self.ask(&feed, after: 5, 2) == .scan(.after(Support.cursor(5))))
+        #expect(try Self.ask(&feed, after: Self.writes, 3).ticket != nil)
+    }
+
     @Test func whatTheStoreHasForgottenIsNotRemembered() throws {
         // Given a page that was made last
         var feed = try Self.feed(wanted: [1_500])

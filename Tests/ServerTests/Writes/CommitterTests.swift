@@ -52,7 +52,7 @@ import Testing
     private func committer(_ configuration: Committer.Configuration = .init()) -> Committer {
         let journal = journal
         return Committer(
-            store: store, configuration: configuration, clock: { Timestamp(milliseconds: 5) },
+            store: store, configuration: configuration, clock: { Timestamp(milliseconds: 5) }, now: { 0 },
             onFailure: { journal.note("failed \($0)") },
             onCommit: { commits in
                 for commit in commits { journal.note("published \(commit.changes.map(\.revision.description).joined(separator: " "))") }
@@ -112,7 +112,7 @@ import Testing
     @Test func beyondTheBoundSubmissionsAreRefused() async throws {
         // Given
         var configuration = Committer.Configuration()
-        configuration.waitingLimit = 2
+        configuration.queue.waiting = 2
         let committer = committer(configuration)
         committer.submit(try put("a/1"))
         store.entered.wait()
@@ -126,10 +126,27 @@ import Testing
         #expect(journal.all.last == "told a/3 3")
     }
 
+    @Test func whatTheServerAsksForItselfIsTakenInAnOverloadToo() async throws {
+        // Given
+        var configuration = Committer.Configuration()
+        configuration.queue.waiting = 1
+        let committer = committer(configuration)
+        committer.submit(try put("a/1"))
+        store.entered.wait()
+        committer.submit(try put("a/2"))
+        #expect(throws: Problem.self) { try committer.checkRoom() }
+        // When
+        committer.submit(.probe { [journal] in journal.note("probed \((try? $0.result.get()) != nil)") })
+        for _ in 1...2 { store.gate.signal() }
+        await stop(committer)
+        // Then
+        #expect(journal.all.last == "probed true")
+    }
+
     @Test func aGroupIsBounded() async throws {
         // Given
         var configuration = Committer.Configuration()
-        configuration.groupLimit = 2
+        configuration.queue.groupWrites = 2
         let committer = committer(configuration)
         committer.submit(try put("a/1"))
         store.entered.wait()

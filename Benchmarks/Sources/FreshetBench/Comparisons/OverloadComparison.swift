@@ -1,39 +1,64 @@
 import Figures
 
-/// 1,000 writers, each with its next write as soon as the last was answered, and 9,000 clients that wait for a change of something else every
-/// quarter of a second.
+/// Clients that wait for a change of something else every quarter of a second, beside writers: as many as the server can serve, each with
+/// its next `PUT` as soon as the last was answered; and the same number with a hundred writes at once, which are more than it can take in time.
 struct OverloadComparison {
     let workshop: Workshop
 
+    /// What the rounds of one kind of storm came to.
+    private struct Storm {
+        let name: String
+        let batch: Int
+        var latencies: [Double] = []
+        var quiet: [Double] = []
+        var taken: [Double] = []
+        var refused = 0
+        var refusedBare = 0
+        var refusedChanges = 0
+        var least = Int.max
+        var longest = 0.0
+        var memory = 0.0
+    }
+
     func measure() throws {
+        for storm in [Storm(name: "overload", batch: 0), Storm(name: "overload-storm", batch: 100)] { try report(run(storm)) }
+    }
+
+    private func run(_ storm: Storm) throws -> Storm {
+        var storm = storm
         let (waiting, writers) = workshop.isQuick ? (1_000, 200) : (9_000, 1_000)
         let server = try workshop.freshFreshet()
         defer { server.stop() }
         var crowd = try Crowd(port: server.port, namespace: "overload", waiting: waiting)
         defer { crowd.leave() }
-        var quiet: [Double] = []
-        var busy: [Double] = []
-        var taken: [Double] = []
-        var refused = 0
-        var refusedBare = 0
-        var least = Int.max
         for _ in 0..<workshop.rounds {
             let seconds = workshop.seconds(4)
             let calm = try crowd.run(port: server.port, seconds: seconds, interval: .milliseconds(250))
-            let storm = try crowd.run(port: server.port, seconds: seconds, interval: .milliseconds(250), writers: writers)
-            quiet += (Statistics.percentile(0.99, of: calm.latencies)).map { [$0 * 1_000] } ?? []
-            busy += (Statistics.percentile(0.99, of: storm.latencies)).map { [$0 * 1_000] } ?? []
-            taken.append(Double(storm.taken) / storm.seconds)
-            refused += storm.refused
-            refusedBare += storm.refusedBare
-            least = min(least, storm.answers.min() ?? 0)
-            guard calm.missed + storm.missed + crowd.disordered == 0 else { throw BenchError.missing("a waiting client missed a change") }
+            let busy = try crowd.run(
+                port: server.port, seconds: seconds, interval: .milliseconds(250), writers: writers, batch: storm.batch)
+            storm.quiet += (Statistics.percentile(0.99, of: calm.latencies)).map { [$0 * 1_000] } ?? []
+            storm.latencies += (Statistics.percentile(0.99, of: busy.latencies)).map { [$0 * 1_000] } ?? []
+            storm.taken.append(Double(busy.taken) / busy.seconds)
+            storm.refused += busy.refused
+            storm.refusedBare += busy.refusedBare
+            storm.refusedChanges += busy.refusedChanges
+            storm.least = min(storm.least, busy.answers.min() ?? 0)
+            storm.longest = max(storm.longest, (busy.waits.max() ?? 0) * 1_000)
+            guard calm.missed + busy.missed + crowd.disordered == 0 else { throw BenchError.missing("a waiting client missed a change") }
         }
-        workshop.report(Figure("overload-p99-ms-vs-quiet", ours: busy, peer: quiet))
-        workshop.report(Figure("overload-writes-per-s", ours: taken))
-        workshop.report(Figure("overload-refused", ours: Double(refused)))
-        workshop.report(Figure("overload-refused-without-retry-after", ours: Double(refusedBare)))
-        workshop.report(Figure("overload-least-answers", ours: Double(least)))
-        workshop.report(Figure("overload-memory-mib", ours: server.figures.peak))
+        storm.memory = server.figures.peak
+        return storm
+    }
+
+    private func report(_ storm: Storm) {
+        let name = storm.name
+        workshop.report(Figure("\(name)-p99-ms-vs-quiet", ours: storm.latencies, peer: storm.quiet))
+        workshop.report(Figure("\(name)-writes-per-s", ours: storm.taken))
+        workshop.report(Figure("\(name)-refused", ours: Double(storm.refused)))
+        workshop.report(Figure("\(name)-refused-without-retry-after", ours: Double(storm.refusedBare)))
+        workshop.report(Figure("\(name)-refused-changes", ours: Double(storm.refusedChanges)))
+        workshop.report(Figure("\(name)-least-answers", ours: Double(storm.least)))
+        workshop.report(Figure("\(name)-longest-answer-ms", ours: storm.longest))
+        workshop.report(Figure("\(name)-memory-mib", ours: storm.memory))
     }
 }

@@ -10,7 +10,7 @@ struct Crowd {
         var latencies: [Double] = []
         /// Of each change, the seconds until the last one had it.
         var lasts: [Double] = []
-        /// Writers' answers: those that were taken, refused with `Retry-After`, and refused without.
+        /// Writes that were taken; requests that were refused with `Retry-After`, and without.
         var taken = 0
         var refused = 0
         var refusedBare = 0
@@ -18,18 +18,23 @@ struct Crowd {
         var seconds = 0.0
         /// How many answers each writer got.
         var answers: [Int] = []
+        /// The seconds that each answer to a writer took.
+        var waits: [Double] = []
         /// Changes that a client did not see within ten seconds.
         var missed = 0
+        /// Changes that were refused, and made again a tenth of a second later.
+        var refusedChanges = 0
     }
 
     private let namespace: String
     private let poller: Int32
     private var waiters: [WaitingClient] = []
-    private var writers: [Connection] = []
+    private var writers: [Writer] = []
     private var publisher: Connection
     private var scratch = [UInt8](repeating: 0, count: 1 << 16)
     private var events = [epoll_event](repeating: epoll_event(), count: 512)
     private var number = 0
+    private var isPublisherWatched = false
 
     init(port: UInt16, namespace: String, waiting: Int) throws {
         self.namespace = namespace
@@ -51,7 +56,7 @@ struct Crowd {
 
     /// Lets go of all connections.
     func leave() {
-        for descriptor in waiters.map(\.connection.descriptor) + writers.map(\.descriptor) + [publisher.descriptor, poller] {
+        for descriptor in waiters.map(\.connection.descriptor) + writers.map(\.connection.descriptor) + [publisher.descriptor, poller] {
             close(descriptor)
         }
     }
@@ -60,15 +65,16 @@ struct Crowd {
     ///
     /// - Parameter writers: clients that write records of another collection meanwhile, each its next when its last was answered; one
     ///   that is refused comes back a tenth of a second later.
-    mutating func run(port: UInt16, seconds: Double, interval: Duration, writers count: Int = 0) throws -> Report {
+    /// - Parameter batch: how many writes each of them sends at once, by `POST /writes`; 0: one by `PUT`.
+    mutating func run(port: UInt16, seconds: Double, interval: Duration, writers count: Int = 0, batch: Int = 0) throws -> Report {
         var report = Report()
         report.answers = [Int](repeating: 0, count: count)
         var resting: [(due: ContinuousClock.Instant, writer: Int)] = []
         for index in writers.count..<max(writers.count, count) {
-            writers.append(try Connection(port: port, source: 9))
-            try watch(writers[index], Self.writerMark | UInt64(index))
+            writers.append(Writer(connection: try Connection(port: port, source: 9), index: index))
+            try watch(writers[index].connection, Self.writerMark | UInt64(index))
         }
-        for index in 0..<count { try send(index) }
+        for index in 0..<count { try writers[index].send(batch, in: namespace) }
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
         var due = ContinuousClock.now
@@ -82,11 +88,12 @@ struct Crowd {
                 sent = .now
                 due = .now + interval
                 try publisher.send(HTTPRequest.put("/v1/\(namespace)/records/w/\(number)", "\(number)"))
-                if number == 1 { try watch(publisher, Self.publisherMark) }
+                if !isPublisherWatched { try watch(publisher, Self.publisherMark) }
+                isPublisherWatched = true
             }
             while let first = resting.first, first.due <= .now {
                 resting.removeFirst()
-                try send(first.writer)
+                try writers[first.writer].send(batch, in: namespace)
                 writing += 1
             }
             let ready = epoll_wait(poller, &events, 512, 2)
@@ -94,19 +101,28 @@ struct Crowd {
                 let mark = event.data.u64
                 if mark == Self.publisherMark {
                     guard try publisher.receive(into: &scratch) != nil else { continue }
-                    // A change that was refused never comes: say so rather than wait for it.
-                    guard publisher.status < 300 else { throw LoadError.status(publisher.status) }
+                    if publisher.status == 503, sent != nil {
+                        report.refusedChanges += 1
+                        number -= 1
+                        sent = nil
+                        due = .now + .milliseconds(100)
+                    } else if publisher.status >= 300 {
+                        // A change that failed never comes: say so rather than wait for it.
+                        throw LoadError.status(publisher.status)
+                    }
                 } else if mark & Self.writerMark != 0 {
                     let index = Int(mark & ~Self.writerMark)
-                    guard try writers[index].receive(into: &scratch) != nil else { continue }
+                    guard let wait = try writers[index].connection.receive(into: &scratch) else { continue }
                     writing -= 1
+                    report.waits.append(wait / .seconds(1))
                     report.answers[index] += 1
-                    let isRefused = try tally(writers[index], into: &report)
+                    let isRefused = try tally(writers[index].connection, max(batch, 1), into: &report)
+                    if !isRefused { writers[index].taken(batch) }
                     guard ContinuousClock.now < end else { continue }
                     if isRefused {
                         resting.append((.now + .milliseconds(100), index))
                     } else {
-                        try send(index)
+                        try writers[index].send(batch, in: namespace)
                         writing += 1
                     }
                 } else if try waiters[Int(mark)].receive(&scratch) {
@@ -134,17 +150,11 @@ struct Crowd {
     private static let writerMark: UInt64 = 1 << 32
     private static let publisherMark: UInt64 = 1 << 33
 
-    private mutating func send(_ writer: Int) throws {
-        try writers[writer].send(HTTPRequest.put("/v1/\(namespace)/records/load/\(writer)", Self.value))
-    }
-
-    private static let value = HTTPRequest.value(bytes: 100)
-
     /// Whether the answer was a refusal.
-    private func tally(_ connection: Connection, into report: inout Report) throws -> Bool {
+    private func tally(_ connection: Connection, _ writes: Int, into report: inout Report) throws -> Bool {
         switch connection.status {
         case 200..<300:
-            report.taken += 1
+            report.taken += writes
             return false
         case 503, 429:
             if connection.field("Retry-After") == nil { report.refusedBare += 1 } else { report.refused += 1 }

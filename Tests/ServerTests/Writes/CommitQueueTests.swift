@@ -1,0 +1,188 @@
+import FreshetServer
+import Testing
+
+@Suite struct CommitQueueTests {
+    private static let millisecond: Int64 = 1_000_000
+    private static let full = WriteLoad(writes: 4_096)
+
+    /// A queue that has seen full groups take this long each, with nothing on its way and nothing that waits.
+    private func queue(fullGroup milliseconds: Int64) -> CommitQueue<Int> {
+        var queue = CommitQueue<Int>()
+        for number in 0...40 {
+            if number < 40 { _ = queue.append(0, Self.full) }
+            _ = queue.nextGroup(now: Int64(number) * milliseconds * Self.millisecond)
+        }
+        return queue
+    }
+
+    @Test func groupsAreTakenInOrderWithinTheirBounds() {
+        // Given
+        var limits = CommitQueue<Int>.Limits()
+        limits.groupWrites = 10
+        limits.groupBytes = 100
+        var queue = CommitQueue<Int>(limits)
+        let loads = [
+            WriteLoad(writes: 4), WriteLoad(writes: 6), WriteLoad(writes: 1, bytes: 90), WriteLoad(writes: 1, bytes: 11),
+            WriteLoad(writes: 50),
+        ]
+        // When
+        for (element, load) in loads.enumerated() { _ = queue.append(element, load) }
+        // Then
+        let groups = (1...5).map { _ in queue.nextGroup(now: 0) }
+        #expect(groups == [[0, 1], [2], [3], [4], []])
+        #expect(queue.count == 0)
+    }
+
+    @Test func whoeverFindsNobodyAtItHasToBegin() {
+        var queue = CommitQueue<Int>()
+        let isFirst = [queue.append(1, WriteLoad(writes: 1)), queue.append(2, WriteLoad(writes: 1))]
+        let first = queue.nextGroup(now: 0)
+        let isFirstMeanwhile = queue.append(3, WriteLoad(writes: 1))
+        let rest = [queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
+        let isFirstAfterwards = queue.append(4, WriteLoad(writes: 1))
+        #expect(isFirst == [true, false])
+        #expect(first == [1, 2])
+        #expect(!isFirstMeanwhile)
+        #expect(rest == [[3], []])
+        #expect(isFirstAfterwards)
+    }
+
+    @Test func whatTheNextGroupCanTakeIsTakenHoweverSlowTheDisk() {
+        // Given a disk that takes ten seconds for a group
+        var queue = queue(fullGroup: 10_000)
+        let now = 500_000 * Self.millisecond
+        _ = queue.append(1, Self.full)
+        _ = queue.nextGroup(now: now)
+        // When
+        _ = queue.append(2, WriteLoad(writes: 4_095))
+        // Then
+        #expect(queue.accepts(WriteLoad(writes: 1), now: now))
+        #expect(!queue.accepts(WriteLoad(writes: 2), now: now))
+    }
+
+    @Test func beyondTheNextGroupTheTimeThatItWouldTakeDecides() {
+        // Given 100 ms for a group, and one that is half through
+        var queue = queue(fullGroup: 100)
+        let start = 10_000 * Self.millisecond
+        _ = queue.append(1, Self.full)
+        _ = queue.nextGroup(now: start)
+        let now = start + 50 * Self.millisecond
+        // When four more wait, which makes 450 ms
+        for element in 2...5 { _ = queue.append(element, Self.full) }
+        // Then
+        #expect(queue.accepts(WriteLoad(writes: 2_048), now: now))
+        #expect(!queue.accepts(WriteLoad(writes: 2_060), now: now))
+        // And the group is 100 ms late, so it is expected to take as much again.
+        #expect(!queue.accepts(WriteLoad(writes: 2_048), now: start + 200 * Self.millisecond))
+    }
+
+    @Test func bytesTakeTimeToo() {
+        var queue = queue(fullGroup: 100)
+        for element in 1...2 { _ = queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
+        // 32 MiB are 16,384 times 2 KiB, four full groups.
+        #expect(queue.accepts(WriteLoad(writes: 1, bytes: 7 << 20), now: 0))
+        #expect(!queue.accepts(WriteLoad(writes: 1, bytes: 9 << 20), now: 0))
+    }
+
+    @Test func aPauseOfTheDiskIsForgotten() {
+        // Given a disk that took 8 s for each group
+        var queue = queue(fullGroup: 8_000)
+        var now = 400_000 * Self.millisecond
+        var refusals = 0
+        // When it takes 100 ms again
+        for element in 1...20 {
+            _ = queue.append(element, Self.full)
+            if !queue.accepts(Self.full, now: now) { refusals += 1 }
+            _ = queue.nextGroup(now: now)
+            now += 100 * Self.millisecond
+        }
+        // Then
+        #expect((1...8).contains(refusals))
+    }
+
+    @Test func untilTheFirstLargeGroupARatherSlowDiskIsAssumed() {
+        // Given a disk that is known by small groups only
+        var queue = CommitQueue<Int>()
+        _ = queue.append(0, WriteLoad(writes: 1))
+        _ = queue.nextGroup(now: 0)
+        _ = queue.nextGroup(now: 200 * Self.millisecond)
+        // Then 10,000 writes are thought to take half a second.
+        _ = queue.append(1, WriteLoad(writes: 9_000))
+        #expect(queue.accepts(WriteLoad(writes: 1_000), now: 0))
+        #expect(!queue.accepts(WriteLoad(writes: 1_001), now: 0))
+    }
+
+    @Test func theNumberThatWaitsIsBounded() {
+        var queue = CommitQueue<Int>()
+        for element in 1...10_000 { _ = queue.append(element, WriteLoad()) }
+        #expect(!queue.accepts(WriteLoad(), now: 0))
+    }
+
+    @Test func theBytesThatWaitAreBounded() {
+        var queue = CommitQueue<Int>()
+        for element in 1...17 { _ = queue.append(element, WriteLoad(writes: 1, bytes: 16 << 20)) }
+        #expect(!queue.accepts(WriteLoad(writes: 1), now: 0))
+    }
+
+    /// Writers over a disk in virtual time.
+    private struct Disk {
+        /// Milliseconds for a group, whatever it holds, and microseconds for each write.
+        var sync: Int64
+        var write: Int64
+
+        /// What writers in a closed loop come to in ten seconds: writes, refusals, and the longest wait in milliseconds. Who is refused
+        /// comes back a second later.
+        func run(writers: Int, batch: Int) -> (writes: Int, refused: Int, longest: Int64, fewest: Int) {
+            var queue = CommitQueue<(writer: Int, since: Int64)>()
+            var due = (0..<writers).map { (time: Int64($0) * 1_000, writer: $0) }[...]
+            var (writes, refused, longest) = (0, 0, Int64(0))
+            var answers = [Int](repeating: 0, count: writers)
+            var now: Int64 = 0
+            while now < 10_000_000_000 {
+                let group = queue.nextGroup(now: now)
+                let end = group.isEmpty ? due.first?.time ?? .max : now + sync * 1_000_000 + Int64(group.count * batch) * write * 1_000
+                var back: [(time: Int64, writer: Int)] = []
+                while let next = due.first, next.time <= end {
+                    due.removeFirst()
+                    if queue.accepts(WriteLoad(writes: batch), now: next.time) {
+                        _ = queue.append((next.writer, next.time), WriteLoad(writes: batch))
+                    } else {
+                        refused += 1
+                        answers[next.writer] += 1
+                        back.append((next.time + 1_000_000_000, next.writer))
+                    }
+                }
+                now = end
+                for (writer, since) in group {
+                    writes += batch
+                    answers[writer] += 1
+                    longest = max(longest, now - since)
+                    back.append((now + 1_000, writer))
+                }
+                due = (due + back).sorted { $0.time < $1.time }[...]
+            }
+            return (writes, refused, longest / 1_000_000, answers.min() ?? 0)
+        }
+    }
+
+    @Test(arguments: [(0, 20, 1_000), (5, 20, 1_000), (50, 20, 64), (50, 20, 1_000), (300, 100, 64)] as [(Int64, Int64, Int)])
+    func writersOfOneEachAreNeverRefused(sync: Int64, write: Int64, writers: Int) {
+        let outcome = Disk(sync: sync, write: write).run(writers: writers, batch: 1)
+        #expect(outcome.refused == 0)
+        #expect(outcome.longest <= 2 * (sync + Int64(writers) * write / 1_000) + 1)
+        #expect(outcome.fewest > 0)
+    }
+
+    @Test(arguments: [(1, 10), (50, 10), (5, 60)] as [(Int64, Int64)])
+    func aStormIsHeldToWhatTheDiskTakesInTime(sync: Int64, write: Int64) {
+        // Given a disk of 100,000 writes a second at most, and a thousand writers of a hundred each, which would wait for a second or more
+        let group = sync + (4_096 + 99) * write / 1_000
+        // When
+        let outcome = Disk(sync: sync, write: write).run(writers: 1_000, batch: 100)
+        // Then the disk is kept busy, nobody waits for much longer than half a second, and everybody is answered.
+        #expect(outcome.refused > 1_000)
+        #expect(outcome.longest <= 500 + 2 * group)
+        #expect(outcome.writes >= Int(9_000 * 4_096 / group))
+        #expect(outcome.fewest >= 4)
+    }
+}
