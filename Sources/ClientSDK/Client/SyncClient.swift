@@ -1,4 +1,3 @@
-internal import Dispatch
 public import FreshetWire
 internal import HTTPTypes
 
@@ -22,9 +21,10 @@ public final class SyncClient: Sendable {
 
     /// A client that does nothing until ``start()``.
     ///
-    /// - Throws: ``ClientError/invalidConfiguration(_:)`` or ``ClientError/invalidName(_:)``.
+    /// - Throws: ``ClientError/invalidConfiguration(_:)``, ``ClientError/invalidName(_:)``, or ``ClientError/storageFailed(path:_:)`` where neither
+    ///   memory nor a thread can be had.
     public init(_ configuration: Configuration) throws(ClientError) {
-        engine = Engine(try EngineSettings(configuration))
+        engine = try Engine(try EngineSettings(configuration))
     }
 
     /// A client with a default configuration but for these.
@@ -34,7 +34,7 @@ public final class SyncClient: Sendable {
 
     deinit {
         let engine = engine
-        engine.executor.queue.async { @Sendable in engine.assumeIsolated { $0.stop() } }
+        engine.transport.run { @Sendable in engine.assumeIsolated { $0.stop() } }
     }
 
     // MARK: Life

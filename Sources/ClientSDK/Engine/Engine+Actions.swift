@@ -29,7 +29,7 @@ extension Engine {
             let skipped = try disk.apply(transaction)
             if transaction.clear != nil { reader.resume() }
             submit(.committed(transaction.id, skipped: skipped))
-            watchRoom()
+            watchesRoom = true
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))
@@ -138,7 +138,7 @@ extension Engine {
     private func merge(_ request: MergeRequest) {
         guard let closure = merges[request.name] else { return submit(.merged(request.receipt, .unavailable)) }
         let logger = settings.logger
-        mergeQueue.async { @Sendable [weak self, executor, run] in
+        mergeQueue.async { @Sendable [weak self, transport, run] in
             let resolution: Resolution
             do {
                 resolution = try closure(request)
@@ -146,7 +146,7 @@ extension Engine {
                 logger.warning("the merge closure of \(request.key) threw, so the write counts as rejected: \(error)")
                 resolution = .takeTheirs
             }
-            executor.queue.async { @Sendable [weak self] in
+            transport.run { @Sendable [weak self] in
                 self?.assumeIsolated { engine in
                     if engine.run == run { engine.submit(.merged(request.receipt, resolution)) }
                 }

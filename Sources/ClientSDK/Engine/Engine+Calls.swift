@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import FreshetWire
 
 extension Engine {
@@ -6,7 +5,7 @@ extension Engine {
 
     /// Gives the receipt once the row is on disk; by then the value is shown.
     func write(_ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy) async throws -> PendingWrite {
-        let base = try stored(key)
+        let base = try base(key)
         let token = nextToken()
         return try await withCheckedThrowingContinuation { continuation in
             callers[token] = .write(key, continuation)
@@ -46,7 +45,7 @@ extension Engine {
         // What was read may be what a change has just replaced or removed, and would be called live: then the queue is to say.
         guard memory.changes == changes else { return try await self.hit(key) }
         // Only the queue may put it into memory: it knows whether the row is still there, and it counts the hit.
-        executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { engine in _ = try? engine.load(key) } }
+        transport.run { @Sendable [weak self] in self?.assumeIsolated { engine in _ = try? engine.load(key) } }
         return hit
     }
 
@@ -65,7 +64,7 @@ extension Engine {
                 submit(.fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
             }
         } onCancel: {
-            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }
+            transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }
         }
     }
 
@@ -129,6 +128,13 @@ extension Engine {
     }
 
     // MARK: Disk
+
+    /// As ``stored(_:)``, but from memory where that shows the row as it is.
+    private func base(_ key: RecordKey) throws -> Entry? {
+        _ = try running()
+        if let view = memory.peek(key)?.view, !view.isPending, !view.isOutdated, let entry = view.entry { return entry }
+        return try stored(key)
+    }
 
     private func stored(_ key: RecordKey) throws -> Entry? { try reading(try running()) { try $0.entry(key) } }
 

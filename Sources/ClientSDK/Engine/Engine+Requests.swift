@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import FreshetWire
 internal import HTTPTypes
 
@@ -19,7 +18,7 @@ extension Engine {
 
     func cancel(_ id: RequestID) {
         guard let number = requests.removeValue(forKey: id) else { return }
-        if let number { transport?.cancel(number) }
+        if let number { transport.cancel(number) }
     }
 
     private func transmit(_ request: RequestDescription, token: String?, of run: Int) {
@@ -29,15 +28,14 @@ extension Engine {
 
     private func transmit(_ request: RequestDescription, token: String?) {
         // Cancelled while its token was asked for?
-        guard let transport, requests[request.id] != nil else { return }
+        guard requests[request.id] != nil else { return }
         if let token, !Self.isToken(token) {
             let text = ClientError.noToken("it gave a text that cannot stand in a field: visible ASCII only").description
             return receive(.failure(.unreachable(text)), for: request.id, of: run)
         }
-        requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, executor, run] outcome in
-            executor.queue.async { @Sendable [weak self] in
-                self?.assumeIsolated { $0.receive(ReplyDecoder.decode(outcome, for: request.kind), for: request.id, of: run) }
-            }
+        requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, run] outcome in
+            // On the engine's own thread, between its jobs.
+            self?.assumeIsolated { $0.receive(ReplyDecoder.decode(outcome, for: request.kind), for: request.id, of: run) }
         }
     }
 
@@ -76,7 +74,6 @@ extension Engine {
 
     private func exchange(_ request: HTTPRequestDescription) async throws -> HTTPReply {
         _ = try running()
-        guard let transport else { throw ClientError.stopped }
         let outcome: Result<HTTPReply, TransportError> = await withCheckedContinuation { continuation in
             transport.send(request) { continuation.resume(returning: $0) }
         }

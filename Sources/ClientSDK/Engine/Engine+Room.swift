@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import FreshetWire
 internal import Logging
 internal import Synchronization
@@ -8,7 +7,7 @@ extension Engine {
     /// How many rows a step looks at.
     private static let step = 256
 
-    /// Begins to evict if the disk tier has outgrown its limit. Called at the start and after each commit.
+    /// Begins to evict if the disk tier has outgrown its limit. Called at the start and after events that changed the disk.
     func watchRoom() {
         guard eviction == nil, let disk, disk.limit != .max else { return }
         do {
@@ -24,7 +23,7 @@ extension Engine {
     }
 
     private func continueEviction() {
-        executor.queue.async { @Sendable [weak self, run] in
+        transport.run { @Sendable [weak self, run] in
             self?.assumeIsolated { engine in if engine.run == run { engine.evictSome() } }
         }
     }

@@ -5,11 +5,12 @@ internal import Logging
 
 /// The edge around ``SyncMachine``: owns the machine, the disk and the timer, feeds events in and carries actions out.
 ///
-/// An actor on a serial queue of its own. What it shares with readers, the memory tier, the observers and the status, has locks of its
-/// own, so that a synchronous read never waits for the queue.
+/// An actor on the thread of its transport, so that its disk work never blocks the cooperative pool, and what it sends and what it gets
+/// changes no threads. What it shares with readers, the memory tier, the observers and the status, has locks of its own, so that a
+/// synchronous read never waits for the thread.
 actor Engine {
-    nonisolated let executor = QueueExecutor(label: "freshet.engine")
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated let transport: CurlTransport
+    nonisolated var unownedExecutor: UnownedSerialExecutor { transport.executor }
 
     nonisolated let settings: EngineSettings
     nonisolated let memory: MemoryTier
@@ -24,7 +25,6 @@ actor Engine {
 
     var machine: SyncMachine?
     var disk: DiskTier?
-    var transport: CurlTransport?
     var timer: EngineTimer?
     /// What leaves the disk, while that is above its limit.
     var eviction: EvictionRound?
@@ -42,13 +42,20 @@ actor Engine {
     var promises: [Receipt: VerdictPromise] = [:]
     /// The transport's number of each request; `nil` while its token is being asked for.
     var requests: [RequestID: UInt64?] = [:]
+    /// Whether the disk may have outgrown its limit during the present event.
+    var watchesRoom = false
     /// Whether something that observers look at may have become unknown during the present event.
     var wantsRefresh = false
     /// What was fetched for observers and has not come yet, so that it is not asked for twice.
     var refreshing: Set<RecordKey> = []
 
-    init(_ settings: EngineSettings) {
+    init(_ settings: EngineSettings) throws(ClientError) {
         self.settings = settings
+        do {
+            transport = try CurlTransport(settings.transport)
+        } catch {
+            throw .storageFailed(path: settings.path, "\(error)")
+        }
         memory = MemoryTier(costLimit: settings.memoryLimit, filter: settings.sync.filter)
     }
 
@@ -63,11 +70,6 @@ actor Engine {
             fileLimit: settings.fileLimit)
         let persisted = try loaded(disk)
         do {
-            transport = try CurlTransport(settings.transport)
-        } catch {
-            throw .storageFailed(path: settings.path, "\(error)")
-        }
-        do {
             try reader.open(disk.path)
         } catch {
             throw DiskTier.clientError(error, disk.path)
@@ -75,7 +77,7 @@ actor Engine {
         if let pressure = settings.memoryPressure { memory.shrinks(under: pressure) }
         self.disk = disk
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
-        timer = EngineTimer(executor.queue) { [weak self] in self?.assumeIsolated { $0.tick() } }
+        timer = EngineTimer(transport) { [weak self] in self?.assumeIsolated { $0.tick() } }
         run += 1
         submit(.started(persisted))
         watchRoom()
@@ -98,8 +100,7 @@ actor Engine {
         machine = nil
         inbox = []
         timer = nil
-        transport?.shutdown()
-        transport = nil
+        transport.disconnect()
         reader.close()
         disk = nil
         requests = [:]
@@ -144,6 +145,10 @@ actor Engine {
                 refresh()
             }
         }
+        guard watchesRoom else { return }
+        // Once all is sent and told.
+        watchesRoom = false
+        watchRoom()
     }
 
     private func tick() {

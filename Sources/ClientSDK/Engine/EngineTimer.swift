@@ -1,22 +1,20 @@
-internal import Dispatch
-
-/// Carries a ``WakeSchedule`` out; belongs to the engine's queue.
+/// Carries a ``WakeSchedule`` out; belongs to the engine's thread.
 ///
-/// Dispatch's clock stands still while the device sleeps. So the timer looks at the clocks every few seconds: after a sleep or a halt
+/// The clock of its alarm stands still while the device sleeps. So the timer looks at the clocks every few seconds: after a sleep or a halt
 /// a connection may be dead although nothing has ended it, and a deadline may have passed long ago.
 final class EngineTimer {
-    private let source: any DispatchSourceTimer
+    private let transport: CurlTransport
+    private let fire: @Sendable () -> Void
     private var schedule = WakeSchedule(uptime: DeviceClock.uptime, slept: DeviceClock.slept)
 
-    /// - Parameter fire: called on the queue; is to call ``look()``.
-    init(_ queue: DispatchQueue, fire: @escaping @Sendable () -> Void) {
-        source = DispatchSource.makeTimerSource(queue: queue)
-        source.setEventHandler { @Sendable in fire() }
+    /// - Parameter fire: called on the transport's thread; is to call ``look()``.
+    init(_ transport: CurlTransport, fire: @escaping @Sendable () -> Void) {
+        self.transport = transport
+        self.fire = fire
         arm()
-        source.activate()
     }
 
-    deinit { source.cancel() }
+    deinit { transport.clearAlarm() }
 
     func schedule(at deadline: Int64?) {
         schedule.deadline = deadline
@@ -31,6 +29,6 @@ final class EngineTimer {
 
     private func arm() {
         guard let wait = schedule.wait(uptime: DeviceClock.uptime) else { return }
-        source.schedule(deadline: .now() + .milliseconds(Int(wait)), leeway: .milliseconds(1))
+        transport.setAlarm(in: wait, fire)
     }
 }

@@ -34,7 +34,7 @@ struct WakeSchedule {
 
     /// How long to wait for the next look, which is noted; `nil` where the timer that is set comes early enough.
     ///
-    /// Deadlines move on with each answer of the server, and setting a timer wakes another thread: a look too many costs less.
+    /// Deadlines move on with each answer of the server: a look too many costs less than an alarm for each.
     mutating func wait(uptime: Int64) -> Int64? {
         // The timer's own clock stands still in a sleep: overdue, it may come late. What was expected stays, for the look to find the gap.
         if isArmed, expected <= uptime { return 0 }

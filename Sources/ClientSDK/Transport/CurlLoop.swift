@@ -2,26 +2,46 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// What the transport and its thread share: the commands that wait, and the way to wake the thread.
+/// What the transport and its thread share: what waits to be done there, and the way to wake the thread.
+///
+/// The thread is also an executor: an actor on it sends its requests and takes their answers without waking anyone.
 ///
 /// The thread holds this object until it ends. So the transport may go at any time, and takes the thread with it by ``shutdown()``.
-final class CurlLoop: Sendable {
+final class CurlLoop: SerialExecutor {
     enum Command {
         case send(id: UInt64, HTTPRequestDescription, Transfer.Completion)
         case cancel(UInt64)
+        case disconnect
     }
+
+    enum Job {
+        case ofActor(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    private enum Course { case refused, ordered, atOnce }
 
     struct State {
         var commands: [Command] = []
+        var jobs: [Job] = []
+        var alarm: (time: Int64, fire: @Sendable () -> Void)?
         var lastIdentifier: UInt64 = 0
         var isShutDown = false
+        /// Whether the thread sleeps, or is about to, and nobody has woken it.
+        var isAsleep = false
         /// The multi handle's address while `curl_multi_wakeup` may be called on it, a pointer not being `Sendable`.
-        /// The thread clears it, under this lock, before it destroys the handle.
+        /// The thread changes it, under this lock, before it destroys the handle.
         var multi: UInt?
     }
 
     let configuration: CurlTransport.Configuration
-    private let state = Mutex(State())
+    let state = Mutex(State())
+    /// The thread's alone, as the next: nobody else touches them, which is what makes them safe. Set while jobs and completions may send at once.
+    nonisolated(unsafe) var transfers: TransferTable?
+    /// Whether libcurl may have something to do: a socket is ready, a time has passed, a request is new.
+    nonisolated(unsafe) var mayProceed = true
+    /// The thread's `pthread_t`, which it writes down before it does anything else; 0 before.
+    let thread = Atomic<UInt>(0)
 
     private init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
@@ -42,9 +62,7 @@ final class CurlLoop: Sendable {
             &thread, nil,
             { context in
                 guard let context else { return nil }
-                let loop = Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue()
-                CurlLoop.quietSignals()
-                loop.run()
+                Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             }, context.toOpaque())
         guard failure == 0 else {
@@ -56,22 +74,31 @@ final class CurlLoop: Sendable {
         return loop
     }
 
+    // MARK: Requests
+
     func send(_ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion) -> UInt64 {
-        let (id, accepted) = state.withLock { state in
+        let isDirect = isCurrent && transfers != nil
+        let (id, course) = state.withLock { state in
             state.lastIdentifier += 1
-            guard !state.isShutDown else { return (state.lastIdentifier, false) }
+            if state.isShutDown { return (state.lastIdentifier, Course.refused) }
+            // What was ordered before comes first.
+            if isDirect, state.commands.isEmpty { return (state.lastIdentifier, .atOnce) }
             state.commands.append(.send(id: state.lastIdentifier, request, completion))
             state.wake()
-            return (state.lastIdentifier, true)
+            return (state.lastIdentifier, .ordered)
         }
-        if !accepted { completion(.failure(.aborted)) }
+        switch course {
+        case .ordered: break
+        case .refused: completion(.failure(.aborted))
+        case .atOnce: sendNow(id, request, completion)
+        }
         return id
     }
 
-    func cancel(_ id: UInt64) {
+    func order(_ command: Command) {
         state.withLock { state in
             guard !state.isShutDown else { return }
-            state.commands.append(.cancel(id))
+            state.commands.append(command)
             state.wake()
         }
     }
@@ -83,41 +110,46 @@ final class CurlLoop: Sendable {
         }
     }
 
-    private func run() {
-        guard let multi = state.withLock({ $0.multi }).flatMap(UnsafeMutableRawPointer.init(bitPattern:)) else { return }
-        let transfers = TransferTable(multi: multi, configuration: configuration)
-        while true {
-            let (commands, isShutDown) = state.withLock { state in
-                let commands = state.commands
-                state.commands = []
-                return (commands, state.isShutDown)
-            }
-            for command in commands {
-                switch command {
-                case .send(let id, let request, let completion): transfers.begin(id, request, completion)
-                case .cancel(let id): transfers.cancel(id)
-                }
-            }
-            if isShutDown { break }
-            transfers.perform()
-            // Bounded, so that no fault in libcurl's wake-ups or timers can hold anything for longer than a second.
-            curl_multi_poll(multi, nil, 0, 1_000, nil)
+    // MARK: Jobs
+
+    func enqueue(_ job: consuming ExecutorJob) { add(.ofActor(UnownedJob(job))) }
+
+    func add(_ job: Job) {
+        state.withLock { state in
+            state.jobs.append(job)
+            state.wake()
         }
-        transfers.abortAll()
-        state.withLock { $0.multi = nil }
-        curl_multi_cleanup(multi)
     }
 
-    /// A broken TLS connection can raise SIGPIPE here, since `CURLOPT_NOSIGNAL` leaves that to us; the program's own signals belong elsewhere.
-    private static func quietSignals() {
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
+    /// Has a closure called on the thread in so many milliseconds, in place of the one that was to be called.
+    func setAlarm(in wait: Int64, _ fire: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.alarm = (Self.now + wait, fire)
+            state.wake()
+        }
+    }
+
+    func clearAlarm() { state.withLock { $0.alarm = nil } }
+
+    /// Whether the caller runs on the thread.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// What lets an actor on this executor assume its isolation in a job or a completion: it traps elsewhere.
+    func checkIsolated() { precondition(isCurrent, "this runs on the thread of a transport alone") }
+
+    /// Milliseconds of the clock that `poll` goes by.
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
 
 extension CurlLoop.State {
-    func wake() {
+    /// Wakes the thread, which looks for more to do before it sleeps: nothing where it is awake.
+    mutating func wake() {
+        guard isAsleep else { return }
+        isAsleep = false
         // May be called from any thread while the handle lives: https://curl.se/libcurl/c/curl_multi_wakeup.html
         if let multi = multi.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) { curl_multi_wakeup(multi) }
     }

@@ -2,7 +2,7 @@ internal import CCurl
 
 /// The transfers under way; lives on the curl thread alone.
 final class TransferTable {
-    private let multi: UnsafeMutableRawPointer
+    let multi: UnsafeMutableRawPointer
     private let configuration: CurlTransport.Configuration
     /// Holds each transfer for as long as libcurl knows its address.
     private var transfers: [UInt64: Transfer] = [:]
@@ -15,21 +15,20 @@ final class TransferTable {
         _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections * 2)
     }
 
-    func begin(_ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion) {
+    /// Takes a request in; ``proceed()`` sends it. If it throws, the completion is not called.
+    func begin(
+        _ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion
+    ) throws(TransportError) {
         guard let easy = idleHandles.popLast() ?? EasyHandle() else {
-            return completion(.failure(.failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a request")))
+            throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a request")
         }
         let transfer = Transfer(id: id, request: request, easy: easy, completion: completion)
-        do {
-            try transfer.configure(configuration)
-        } catch {
-            return completion(.failure(error))
-        }
+        try transfer.configure(configuration)
         transfers[id] = transfer
         let code = curl_multi_add_handle(multi, easy.handle)
         guard code == CURLM_OK else {
             transfers[id] = nil
-            return completion(.failure(.failed(code: Int(code.rawValue), String(cString: curl_multi_strerror(code)))))
+            throw .failed(code: Int(code.rawValue), String(cString: curl_multi_strerror(code)))
         }
     }
 
@@ -42,10 +41,14 @@ final class TransferTable {
         for id in transfers.keys.sorted() { cancel(id) }
     }
 
-    /// Lets libcurl read and write what it can, and completes what has ended.
-    func perform() {
+    /// Lets libcurl read and write what it can. No completion is called.
+    func proceed() {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
+    }
+
+    /// Completes what has ended, also what ends meanwhile.
+    func complete() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }

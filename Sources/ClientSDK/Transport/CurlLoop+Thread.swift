@@ -1,0 +1,119 @@
+internal import CCurl
+internal import Glibc
+internal import Synchronization
+
+/// The thread: libcurl's transfers, an actor's jobs, an alarm, and sleep.
+extension CurlLoop {
+    func run() {
+        Self.quietSignals()
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        guard let multi = state.withLock({ $0.multi }).flatMap(UnsafeMutableRawPointer.init(bitPattern:)) else { return }
+        var transfers = TransferTable(multi: multi, configuration: configuration)
+        while work(&transfers) { sleep(transfers) }
+        transfers.abortAll()
+        for job in takeWork().jobs { run(job) }
+        state.withLock { $0.multi = nil }
+        curl_multi_cleanup(transfers.multi)
+    }
+
+    /// Does all that waits. A function of its own: what jobs and completions hold is let go before the thread sleeps.
+    ///
+    /// - Returns: whether to go on.
+    private func work(_ transfers: inout TransferTable) -> Bool {
+        let (commands, jobs, isShutDown) = takeWork()
+        self.transfers = nil
+        for command in commands {
+            switch command {
+            case .send(let id, let request, let completion): begin(id, request, completion, transfers)
+            case .cancel(let id): transfers.cancel(id)
+            case .disconnect: transfers = disconnected(transfers)
+            }
+        }
+        guard !isShutDown else { return false }
+        self.transfers = transfers
+        if mayProceed { transfers.proceed() }
+        mayProceed = false
+        transfers.complete()
+        for job in jobs { run(job) }
+        transfers.complete()
+        return true
+    }
+
+    private func begin(
+        _ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion, _ transfers: TransferTable
+    ) {
+        do {
+            try transfers.begin(id, request, completion)
+            mayProceed = true
+        } catch {
+            // Never within the call that asks.
+            add(.closure { completion(.failure(error)) })
+        }
+    }
+
+    /// Sends a request that a job or a completion asks for: before it goes on, the request is on its way.
+    func sendNow(_ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion) {
+        guard let transfers else { return }
+        begin(id, request, completion, transfers)
+        transfers.proceed()
+    }
+
+    private func takeWork() -> (commands: [Command], jobs: [Job], isShutDown: Bool) {
+        state.withLock { state in
+            defer { (state.commands, state.jobs) = ([], []) }
+            if let alarm = state.alarm, alarm.time <= Self.now {
+                state.jobs.append(.closure(alarm.fire))
+                state.alarm = nil
+            }
+            return (state.commands, state.jobs, state.isShutDown)
+        }
+    }
+
+    private func run(_ job: Job) {
+        switch job {
+        case .ofActor(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .closure(let closure): closure()
+        }
+    }
+
+    /// Waits for sockets, libcurl's own times, the alarm or a call from elsewhere.
+    ///
+    /// Finds out whether libcurl may have something to do.
+    private func sleep(_ transfers: TransferTable) {
+        let (wait, hasJobs) = state.withLock { state -> (Int64?, Bool) in
+            // New requests go to libcurl without a look at what else there is.
+            if !state.commands.isEmpty || state.isShutDown { return (nil, false) }
+            if !state.jobs.isEmpty { return (0, true) }
+            // Bounded, so that no fault in libcurl's wake-ups or timers can hold anything for longer than a second.
+            let wait = state.alarm.map { min(1_000, max(0, $0.time - Self.now)) } ?? 1_000
+            state.isAsleep = true
+            return (wait, false)
+        }
+        guard let wait else { return }
+        var ready: Int32 = 0
+        curl_multi_poll(transfers.multi, nil, 0, Int32(wait), &ready)
+        let isWoken = state.withLock { state in
+            defer { state.isAsleep = false }
+            return !state.isAsleep
+        }
+        // The end of a time that libcurl waits for looks like nothing: if it hides behind a call, the next sleep ends at once.
+        mayProceed = mayProceed || ready > 0 || !(isWoken || hasJobs)
+    }
+
+    /// Ends all requests and closes the connections; what comes later is done by another multi handle.
+    private func disconnected(_ transfers: TransferTable) -> TransferTable {
+        transfers.abortAll()
+        // Without memory for another, the connections stay open.
+        guard let multi = curl_multi_init() else { return transfers }
+        state.withLock { $0.multi = UInt(bitPattern: multi) }
+        curl_multi_cleanup(transfers.multi)
+        return TransferTable(multi: multi, configuration: configuration)
+    }
+
+    /// A broken TLS connection can raise SIGPIPE here, since `CURLOPT_NOSIGNAL` leaves that to us; the program's own signals belong elsewhere.
+    private static func quietSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+}
