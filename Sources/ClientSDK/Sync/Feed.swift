@@ -11,8 +11,10 @@ struct Feed: Sendable {
     var trueAt: Int64 = 0
     /// The position at which nothing was left; `nil` until that is so, in this life of the process.
     var complete: Cursor?
-    /// A page is on its way to the disk.
-    var isStoring = false
+    /// How many answers are on their way to the disk.
+    var storing = 0
+    /// Where the page begins that may be asked for meanwhile; `nil` where the last answer left nothing.
+    var next: Cursor?
     var notBefore: Int64 = 0
     var backoff = Backoff()
     var needsFreshToken = false
@@ -23,4 +25,10 @@ struct Feed: Sendable {
     var aheads = 0
     /// How often in a row a poll came back at once with nothing.
     var idleAnswers = 0
+
+    /// Whether a page is on its way to the disk.
+    var isStoring: Bool { storing > 0 }
+
+    /// An answer is on its way to the disk no more.
+    mutating func stored() { storing = max(0, storing - 1) }
 }

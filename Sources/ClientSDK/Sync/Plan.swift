@@ -68,7 +68,7 @@ struct QueuedSet: Hashable, Sendable {
 /// What waits for its turn to become a ``Plan``.
 enum Intent: Sendable {
     case page(ChangePage, since: Since)
-    case quiet(Cursor)
+    case quiet(Cursor, since: Since)
     case sets
     case results(WriteResults)
     case fetched([Fetches.Arrival])
@@ -82,7 +82,7 @@ enum Intent: Sendable {
     var epoch: Epoch? {
         switch self {
         case .page(let page, _): page.cursor.epoch
-        case .quiet(let cursor), .reconcile(_, let cursor): cursor.epoch
+        case .quiet(let cursor, _), .reconcile(_, let cursor): cursor.epoch
         case .results(let results): results.cursor.epoch
         case .fetched(let arrivals): arrivals.first?.cursor.epoch
         case .heldVerified(_, let response): response.cursor.epoch

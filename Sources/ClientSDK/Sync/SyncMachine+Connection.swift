@@ -43,7 +43,7 @@ extension SyncMachine {
         }
     }
 
-    private mutating func cancel(_ id: RequestID) {
+    mutating func cancel(_ id: RequestID) {
         guard let request = requests.removeValue(forKey: id) else { return }
         actions.append(.cancel(id))
         requeue(request)
@@ -109,6 +109,7 @@ extension SyncMachine {
 
     /// Tells the status and the next deadline, where they changed.
     mutating func report() {
+        putRequestsFirst()
         let status = status
         if status != lastStatus {
             lastStatus = status
@@ -123,6 +124,17 @@ extension SyncMachine {
             lastSchedule = deadline
             actions.append(.schedule(at: deadline))
         }
+    }
+
+    /// A request says what is on disk already, so it waits for no transaction that is decided with it; one with writes of ours not for those
+    /// who look either.
+    private mutating func putRequestsFirst() {
+        if let transaction = actions.firstIndex(where: \.isCommit), actions[transaction...].contains(where: \.isRequest) {
+            let late = actions[transaction...].filter(\.isRequest)
+            actions[transaction...].removeAll(where: \.isRequest)
+            actions.insert(contentsOf: late, at: transaction)
+        }
+        if let place = actions.firstIndex(where: \.sendsWrites), place > 0 { actions.insert(actions.remove(at: place), at: 0) }
     }
 
     /// What the device knows of its freshness now.

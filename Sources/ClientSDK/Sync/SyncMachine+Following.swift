@@ -2,7 +2,8 @@ import FreshetWire
 
 /// The feed: from what came to what is stored.
 extension SyncMachine {
-    mutating func planQuiet(_ cursor: Cursor) -> Plan? {
+    mutating func planQuiet(_ cursor: Cursor, _ since: Since) -> Plan? {
+        guard isNext(since) else { return nil }
         var plan = Plan(.page(upToDate: true))
         if state.verification == .fromStart { finishFromStart(cursor, in: &plan) }
         if cursor != state.cursor { plan.state.append(.cursor(cursor)) }
@@ -11,6 +12,7 @@ extension SyncMachine {
     }
 
     mutating func planPage(_ page: ChangePage, _ since: Since) -> Plan? {
+        guard isNext(since) else { return nil }
         var plan = Plan(.page(upToDate: page.upToDate))
         if case .after(let position) = since {
             for change in page.changes where change.revision > position.revision { take(change, page.cursor.epoch, in: &plan) }
@@ -22,6 +24,14 @@ extension SyncMachine {
         if page.cursor != state.cursor { plan.state.append(.cursor(page.cursor)) }
         settleAll(.confirmed, in: &plan)
         return plan
+    }
+
+    /// Whether an answer goes on from what is on disk. One that was asked for while the page before it was stored does not if that failed:
+    /// then it is dropped, and asked for again.
+    private mutating func isNext(_ since: Since) -> Bool {
+        guard case .after(let position) = since, position != state.cursor else { return true }
+        feed.stored()
+        return false
     }
 
     /// The first position of all, or after a reset. What was read before it may have changed between then and now, so a new pass begins.
@@ -140,7 +150,7 @@ extension SyncMachine {
     }
 
     mutating func pageStored(upToDate: Bool) {
-        feed.isStoring = false
+        feed.stored()
         // The verification of held keys takes its time: catch up after it.
         feed.isCaughtUp = upToDate && state.verification != .ofHeldKeys
         if upToDate {

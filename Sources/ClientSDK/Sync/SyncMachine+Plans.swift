@@ -28,7 +28,7 @@ extension SyncMachine {
         }
         return switch intent {
         case .page(let page, let since): planPage(page, since)
-        case .quiet(let cursor): planQuiet(cursor)
+        case .quiet(let cursor, let since): planQuiet(cursor, since)
         case .sets: planSets()
         case .results(let results): planVerdicts(results)
         case .fetched(let arrivals): planFetched(arrivals)

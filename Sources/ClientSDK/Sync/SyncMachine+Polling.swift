@@ -3,11 +3,8 @@ import FreshetWire
 /// The feed: ask, check, go on from there.
 extension SyncMachine {
     mutating func advanceFeed() {
-        guard feed.request == nil, !feed.isStoring, now.uptime >= feed.notBefore else { return }
-        // The held keys are verified before anything newer is asked for.
-        if state.verification == .ofHeldKeys, state.cursor != nil { return }
-        let since: Since = state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
-        let wait = state.cursor == nil ? 0 : pollWait
+        guard feed.request == nil, now.uptime >= feed.notBefore, let since = nextSince else { return }
+        let wait = state.cursor == nil || feed.isStoring ? 0 : pollWait
         // After any gap: catch up before waiting.
         feed.isPolling = wait > 0
         if !feed.isPolling { feed.isCaughtUp = false }
@@ -15,6 +12,14 @@ extension SyncMachine {
             .changes(since: since, filter: settings.filter, wait: wait, limit: settings.pageLimit),
             .feed(since: since, wait: wait), needsFreshToken: feed.needsFreshToken,
             timeout: wait > 0 ? Int64(wait) * 1_000 + settings.grace : settings.requestTimeout)
+    }
+
+    /// Where the next question begins; `nil` while there is none. While one page is stored, the page after it may be on its way.
+    private var nextSince: Since? {
+        if feed.isStoring { return feed.storing == 1 ? feed.next.map { .after($0) } : nil }
+        // The held keys are verified before anything newer is asked for.
+        if isVerifying { return nil }
+        return state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
     }
 
     /// For how many seconds the server may hold the next answer; 0 where the device must catch up.
@@ -33,8 +38,8 @@ extension SyncMachine {
         case .page(let page):
             if let fault = fault(of: page, since: since) { return feedFailed(.malformed(fault)) }
             heardFromFeed(request, held: 0, isIdle: wait > 0 && page.cursor == state.cursor)
-            feed.isStoring = true
-            intents.append(.page(page, since: since))
+            // What was read before the first position of all is verified before anything else is asked.
+            willStore(.page(page, since: since), next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let cursor):
             // Asked from the start, or from now, nothing is a page without changes: it is the first position.
             guard case .after(let position) = since else {
@@ -44,14 +49,19 @@ extension SyncMachine {
                 return feedFailed(.malformed("204 with the position \(cursor), which is before the one asked from, \(since)"))
             }
             heardFromFeed(request, held: wait, isIdle: wait > 0 && cursor == state.cursor)
-            feed.isStoring = true
-            intents.append(.quiet(cursor))
+            willStore(.quiet(cursor, since: since), next: nil)
         case .problem(let problem, _, let retryAfter): feedRefused(problem, retryAfter, hadFreshToken: request.hadFreshToken)
         case .failure(let failure): feedFailed(.transport(failure))
         case .garbage(let text): feedFailed(.malformed(text))
         case .results, .reads, .record, .notModified, .missing, .client:
             feedFailed(.malformed("an answer that does not belong to a request for changes"))
         }
+    }
+
+    private mutating func willStore(_ intent: Intent, next: Cursor?) {
+        feed.storing += 1
+        feed.next = next
+        intents.append(intent)
     }
 
     /// What is wrong with a page, if anything is.
@@ -101,7 +111,9 @@ extension SyncMachine {
     // MARK: Trouble
 
     mutating func pageNotStored(_ failure: DiskFailure) {
-        feed.isStoring = false
+        feed.stored()
+        // What was asked for from there on has no ground now.
+        if let request = feed.request { cancel(request) }
         feed.isCaughtUp = false
         feed.trouble = .disk(failure)
         feed.notBefore = now.uptime + feed.backoff.next(settings, &chance)

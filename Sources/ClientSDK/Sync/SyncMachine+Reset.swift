@@ -12,7 +12,7 @@ extension SyncMachine {
         intents.removeAll { $0.isFromServer }
         fetches.release()
         feed.isCaughtUp = false
-        feed.isStoring = false
+        feed.storing = 0
         feed.complete = nil
         sender.isDeciding = false
         sender.isReconciling = false

@@ -33,6 +33,16 @@ package enum SyncAction: Hashable, Sendable {
         default: false
         }
     }
+
+    var isCommit: Bool { if case .commit = self { true } else { false } }
+
+    var isRequest: Bool { if case .send = self { true } else { false } }
+
+    /// Whether writes of ours leave with it.
+    var sendsWrites: Bool {
+        guard case .send(let request) = self, case .writes = request.kind else { return false }
+        return true
+    }
 }
 
 /// A difference that others should see.
