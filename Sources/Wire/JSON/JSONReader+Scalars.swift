@@ -9,15 +9,28 @@ extension JSONReader {
 
     /// A whole number within `Int64`, written without fraction and exponent.
     public mutating func integer() throws(WireError) -> Int64 {
-        let literal = try number()
+        let range = try literalRange()
+        // Most have few digits, and need no text in between: 18 of them cannot overflow.
+        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
+        let digits = range.dropFirst(isNegative ? 1 : 0)
+        var value: Int64 = 0
+        if digits.count <= 18, bytes[digits].allSatisfy({ (0x30...0x39).contains($0) }) {
+            for byte in bytes[digits] { value = value * 10 + Int64(byte - 0x30) }
+            return isNegative ? -value : value
+        }
+        let literal = String(decoding: bytes[range], as: UTF8.self)
         guard let value = Int64(literal) else { throw .unexpectedJSON("\(literal) is no whole number of 64 bits") }
         return value
     }
 
     /// A number as it is written.
     public mutating func number() throws(WireError) -> String {
+        String(decoding: bytes[try literalRange()], as: UTF8.self)
+    }
+
+    private mutating func literalRange() throws(WireError) -> Range<Int> {
         guard let byte = peek(), byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) else { throw unexpected("a number") }
-        return String(decoding: bytes[try numberRange()], as: UTF8.self)
+        return try numberRange()
     }
 
     /// `true` or `false`.

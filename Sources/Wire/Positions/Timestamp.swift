@@ -29,14 +29,20 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// Reads what ``description`` writes; `nil` for any other form.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let marks: [(Int, UInt8)] = [(4, 0x2D), (7, 0x2D), (10, 0x54), (13, 0x3A), (16, 0x3A), (19, 0x2E), (23, 0x5A)]
-        guard bytes.count == 24, marks.allSatisfy({ bytes[$0.0] == $0.1 }) else { return nil }
+        var text = text
+        guard let value = text.withUTF8(Self.read) else { return nil }
+        self = value
+    }
+
+    private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Timestamp? {
+        guard bytes.count == 24, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A, bytes[16] == 0x3A,
+            bytes[19] == 0x2E, bytes[23] == 0x5A
+        else { return nil }
         func number(_ range: Range<Int>) -> Int? {
             var value = 0
-            for byte in bytes[range] {
-                guard (0x30...0x39).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - 0x30)
+            for index in range {
+                guard (0x30...0x39).contains(bytes[index]) else { return nil }
+                value = value * 10 + Int(bytes[index] - 0x30)
             }
             return value
         }
@@ -46,9 +52,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         else { return nil }
         let days = Self.days(year: year, month: month, day: day)
         let seconds = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
-        self.init(milliseconds: seconds * 1_000 + Int64(millisecond))
+        let value = Timestamp(milliseconds: seconds * 1_000 + Int64(millisecond))
         // 31 February and its like come back as another day.
-        guard civil.day == day else { return nil }
+        return value.civil.day == day ? value : nil
     }
 }
 
