@@ -1,0 +1,24 @@
+import FreshetWire
+import Testing
+
+/// Whole numbers, of which few digits are read without a text in between.
+@Suite struct JSONIntegerTests {
+    @Test(
+        arguments: [
+            0, 7, -7, 999_999_999_999_999_999, -999_999_999_999_999_999, 1_000_000_000_000_000_000, .max, .min,
+        ] as [Int64]) func isReadAsItIsWritten(number: Int64) throws
+    {
+        // Given
+        var reader = JSONReader(Array("\(number)".utf8))
+        // When, Then
+        #expect(try reader.integer() == number)
+    }
+
+    @Test(arguments: ["9223372036854775808", "-9223372036854775809", "1.0", "1e2", "-", "01", "99999999999999999999999"])
+    func isRefused(text: String) {
+        // Given
+        var reader = JSONReader(Array(text.utf8))
+        // When, Then
+        #expect(throws: WireError.self) { try reader.integer() }
+    }
+}
