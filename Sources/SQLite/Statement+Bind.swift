@@ -84,6 +84,27 @@ extension Statement {
         return try outcome.get()
     }
 
+    /// Runs with the bytes bound without a copy, to the end and reset; afterwards the parameter is NULL.
+    package func run(_ index: Int32, inPlace value: [UInt8]) throws(SQLiteError) {
+        let code = value.withUnsafeBytes { bytes -> Int32 in
+            let code = bindBlob(index, bytes, freshet_bind_blob_in_place)
+            guard code == SQLITE_OK else { return code }
+            return runToEnd()
+        }
+        let failure: SQLiteError? = code == SQLITE_OK ? nil : failure(code)
+        // SQLite's interest in the bytes ends here, while they are still held.
+        reset()
+        _ = sqlite3_bind_null(handle, index)
+        if let failure { throw failure }
+    }
+
+    private func runToEnd() -> Int32 {
+        while true {
+            let code = sqlite3_step(handle)
+            if code != SQLITE_ROW { return code == SQLITE_DONE ? SQLITE_OK : code }
+        }
+    }
+
     private func bindBlob(
         _ index: Int32, _ bytes: UnsafeRawBufferPointer,
         _ function: (OpaquePointer, Int32, UnsafeRawPointer, Int32) -> Int32

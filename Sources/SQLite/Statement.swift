@@ -59,7 +59,7 @@ package final class Statement {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    private func failure(_ code: Int32) -> SQLiteError { .last(of: database, code: code, sql: sql) }
+    func failure(_ code: Int32) -> SQLiteError { .last(of: database, code: code, sql: sql) }
 }
 
 extension SQLiteError {

@@ -22,10 +22,19 @@ extension ResponseFields {
     static func problem(at cursor: Cursor?) -> ResponseFields { problem.with(cursor) }
     static func bare(at cursor: Cursor?) -> ResponseFields { bare.with(cursor) }
 
+    private static let cursorStart = FieldLineStart(.freshetCursor)
+    private static let entityTagStart = FieldLineStart(.eTag)
+
+    /// The entity tag of a record whose last write has this position.
+    mutating func appendEntityTag(_ position: Cursor) {
+        if let start = Self.entityTagStart { append(start) { position.appendEntityTag(to: &$0) } }
+    }
+
     private func with(_ cursor: Cursor?) -> ResponseFields {
-        guard let cursor else { return self }
+        guard let cursor, let start = Self.cursorStart else { return self }
         var fields = self
-        fields.append(.freshetCursor, cursor.description)
+        fields.reserve(128)
+        fields.append(start) { cursor.append(to: &$0) }
         return fields
     }
 }

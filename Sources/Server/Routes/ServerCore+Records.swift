@@ -94,7 +94,7 @@ extension ServerCore {
         let body = WriteReceipt(key: key, revision: receipt.revision, cursor: cursor).json
         var response = Response(json: body, at: cursor, status: receipt.created ? .created : .ok)
         if let revision = receipt.revision {
-            response.fields.append(.eTag, Cursor(epoch: cursor.epoch, revision: revision).entityTag)
+            response.fields.appendEntityTag(Cursor(epoch: cursor.epoch, revision: revision))
         }
         return response
     }

@@ -4,7 +4,7 @@ package import FreshetWire
 package struct GroupCommit: Sendable {
     /// What the transaction did, for the feed. Publish it first, so that whoever is told of a write finds it in the feed.
     package let commits: [NamespaceCommit]
-    private let completions: [@Sendable () -> Void]
+    private let completions: [Submission.Completion]
 
     /// Commits all submissions at once, or none.
     ///
@@ -15,7 +15,7 @@ package struct GroupCommit: Sendable {
         do {
             return try store.transaction { transaction in
                 var context = Submission.Context(transaction: transaction, time: time, valueLimit: valueLimit)
-                var completions: [@Sendable () -> Void] = []
+                var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 for submission in submissions { completions.append(try submission.perform(&context)) }
                 return GroupCommit(commits: context.log.commits, completions: completions)
@@ -29,6 +29,6 @@ package struct GroupCommit: Sendable {
 
     /// Tells the owners, in the order of their submissions.
     package func complete() {
-        for completion in completions { completion() }
+        for completion in completions { completion.tell() }
     }
 }

@@ -25,7 +25,12 @@ struct CommitLog {
 
     mutating func add(_ changes: [Change], to namespace: Namespace, cursor: Cursor) {
         guard !changes.isEmpty else { return }
-        if let place = places[namespace] {
+        // Mostly one follows another of the same namespace, which need not be looked up.
+        let last = commits.count - 1
+        if last >= 0, commits[last].namespace == namespace {
+            commits[last].changes.append(contentsOf: changes)
+            commits[last].cursor = cursor
+        } else if let place = places[namespace] {
             commits[place].changes += changes
             commits[place].cursor = cursor
         } else {

@@ -6,7 +6,7 @@ public import HTTPTypes
 /// which knows them better; they are ignored here. In a value, bytes that would end the line become spaces.
 public struct ResponseFields: Sendable, Equatable {
     /// Each line with its CRLF.
-    private(set) var lines: [UInt8] = []
+    var lines: [UInt8] = []
 
     /// No fields.
     public init() {}
@@ -55,7 +55,7 @@ public struct ResponseFields: Sendable, Equatable {
         return found
     }
 
-    private static func isOwnedByServer(_ name: HTTPField.Name) -> Bool {
+    static func isOwnedByServer(_ name: HTTPField.Name) -> Bool {
         switch name.canonicalName {
         case "content-length", "transfer-encoding", "connection", "date": true
         default: false

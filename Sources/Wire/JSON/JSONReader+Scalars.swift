@@ -69,6 +69,8 @@ extension JSONReader {
         var index = position + 1
         var isASCII = true
         while index < bytes.count {
+            index = plainEnd(from: index)
+            guard index < bytes.count else { break }
             switch bytes[index] {
             case UInt8(ascii: "\""):
                 if !isASCII { try checkUTF8(start..<index) }
@@ -87,6 +89,32 @@ extension JSONReader {
         position = bytes.count
         throw fail("a string has no end")
     }
+
+    /// The first place from `index` on that holds a quote, a backslash, a control character or a byte beyond ASCII; the end if none does.
+    private func plainEnd(from index: Int) -> Int {
+        bytes.withUnsafeBytes { bytes in
+            var index = index
+            // Eight at once: a byte's top bit tells. What is subtracted may carry only beyond a byte that is found anyway.
+            while index + 8 <= bytes.count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let quote = word ^ (Self.ones &* 0x22)
+                let backslash = word ^ (Self.ones &* 0x5C)
+                let found =
+                    (word | (word &- Self.ones &* 0x20) | ((quote &- Self.ones) & ~quote) | ((backslash &- Self.ones) & ~backslash))
+                    & (Self.ones &* 0x80)
+                if found != 0 { return index + found.trailingZeroBitCount / 8 }
+                index += 8
+            }
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+                index += 1
+            }
+            return index
+        }
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
 
     private mutating func checkUTF8(_ range: Range<Int>) throws(WireError) {
         do {

@@ -57,6 +57,25 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// `<epoch>-<revision>`, and `-<origin>` where there is one.
     public var description: String { "\(epoch.token)-\(revision.number)" + (origin.map { "-\($0.number)" } ?? "") }
 
+    /// Adds ``description`` without making a text of it.
+    package func append(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: epoch.token.utf8)
+        bytes.append(Self.hyphen)
+        bytes.append(decimal: revision.number)
+        guard let origin else { return }
+        bytes.append(Self.hyphen)
+        bytes.append(decimal: origin.number)
+    }
+
+    /// Adds ``entityTag`` without making a text of it.
+    package func appendEntityTag(to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: epoch.token.utf8)
+        bytes.append(Self.hyphen)
+        bytes.append(decimal: revision.number)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
     public var entityTag: String { "\"\(epoch.token)-\(revision.number)\"" }
 

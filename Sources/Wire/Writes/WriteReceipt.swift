@@ -17,9 +17,11 @@ public struct WriteReceipt: WireMessage {
     /// `{"key":…,"revision":…,"cursor":…}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("key", key.description)
+        writer.member("key")
+        writer.key(key)
         if let revision { writer.member("revision", revision.number) }
-        writer.member("cursor", cursor.description)
+        writer.member("cursor")
+        writer.cursor(cursor)
         writer.endObject()
     }
 

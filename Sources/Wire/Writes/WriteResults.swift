@@ -18,7 +18,8 @@ public struct WriteResults: WireMessage {
         writer.beginArray()
         for result in results { result.write(to: &writer) }
         writer.endArray()
-        writer.member("cursor", cursor.description)
+        writer.member("cursor")
+        writer.cursor(cursor)
         writer.endObject()
     }
 

@@ -20,6 +20,8 @@ final class OccupantCache {
     private let limit: Int
     private var younger: [Place: Occupant] = [:]
     private var older: [Place: Occupant] = [:]
+    /// The entry that was found last, by its place in the younger generation: a write keeps what it has just looked up.
+    private var found: (place: Place, index: Dictionary<Place, Occupant>.Index)?
     /// What the younger generation takes, in bytes.
     private var cost = 0
 
@@ -32,7 +34,10 @@ final class OccupantCache {
     /// The record that holds the key; none if that is not known.
     func occupant(of key: RecordKey, in namespace: Int64) -> Occupant? {
         let place = Place(namespace: namespace, key: key)
-        if let occupant = younger[place] { return occupant }
+        if let index = younger.index(forKey: place) {
+            found = (place, index)
+            return younger.values[index]
+        }
         guard let occupant = older[place] else { return nil }
         keep(occupant, at: place)
         return occupant
@@ -47,12 +52,19 @@ final class OccupantCache {
     func forget(_ key: RecordKey, in namespace: Int64) { forget(Place(namespace: namespace, key: key)) }
 
     func forgetAll() {
+        found = nil
         younger.removeAll()
         older.removeAll()
         cost = 0
     }
 
     private func keep(_ occupant: Occupant, at place: Place) {
+        if let found, found.place == place {
+            younger.values[found.index] = occupant
+            return
+        }
+        // What is added may move the others.
+        found = nil
         guard younger.updateValue(occupant, forKey: place) == nil else { return }
         cost += place.cost
         guard cost > limit / 2 else { return }
@@ -62,6 +74,7 @@ final class OccupantCache {
     }
 
     private func forget(_ place: Place) {
+        found = nil
         if younger.removeValue(forKey: place) != nil { cost -= place.cost }
         older.removeValue(forKey: place)
     }

@@ -25,7 +25,7 @@ extension SQLiteNamespaceTransaction {
         try connection.withStatement("INSERT INTO outcome(client, last, outcomes) VALUES(?, ?, CAST(? AS TEXT))") { statement in
             try statement.bind(1, clientRow)
             try statement.bind(2, last)
-            try statement.withBound(3, inPlace: KeptOutcome.encode(outcomes)) { () throws(SQLiteError) in try statement.run() }
+            try statement.run(3, inPlace: KeptOutcome.encode(outcomes))
         }
         guard settled > 0 else { return }
         try connection.withStatement("DELETE FROM outcome WHERE client = ? AND last <= ?") { statement in

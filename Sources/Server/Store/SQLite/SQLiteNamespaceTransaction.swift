@@ -230,7 +230,7 @@ extension Statement {
             return try run()
         }
         if content.isJSON { try bindNull(5) } else { try bind(5, content.type) }
-        try withBound(6, inPlace: content.bytes) { () throws(SQLiteError) in try run() }
+        try run(6, inPlace: content.bytes)
     }
 
     /// Binds the three columns that name a scope.

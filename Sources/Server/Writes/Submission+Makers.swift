@@ -1,0 +1,114 @@
+package import FreshetWire
+
+extension Submission {
+    /// `POST …/writes`. Nothing is done if the batch names another history than the one that the transaction finds.
+    package static func batch(
+        _ batch: WriteBatch, in namespace: Namespace, then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
+    ) -> Submission {
+        let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
+        return Submission(writes: batch.writes.count, bytes: bytes, then: completion) { context in
+            let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
+            let items = batch.writes.map {
+                NumberedWrites.Item(
+                    number: $0.number, key: $0.key, operation: $0.operation, preconditions: $0.ifRevision.map { [.revision($0)] } ?? [])
+            }
+            return try context.write(to: namespace) { applier in
+                if let problem = batch.mismatch(with: applier.namespace.state.epoch) { return .failure(problem) }
+                return try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
+            }
+        }
+    }
+
+    /// `PUT`, `PATCH`, `DELETE`.
+    package static func single(
+        _ write: SingleWrite, in namespace: Namespace, then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void
+    ) -> Submission {
+        Submission(
+            WriteLoad(writes: 1, bytes: write.operation.byteCount), .single(SubmittedWrite(write, namespace, then: completion)))
+    }
+
+    /// `POST …/invalidations`: each scope takes a revision, and the last is the answer.
+    package static func invalidate(
+        _ scopes: [InvalidationScope], in namespace: Namespace, then completion: @escaping @Sendable (Committed<Revision>) -> Void
+    ) -> Submission {
+        Submission(writes: scopes.count, then: completion) { context in
+            try context.write(to: namespace) { try $0.invalidate(scopes) }
+        }
+    }
+
+    /// `DELETE /v1/{ns}`: whether there was one. The position is that of the new epoch.
+    package static func drop(
+        _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
+    ) -> Submission {
+        Submission(then: completion) { context in
+            let existed = try context.transaction.drop(namespace)
+            let cursor = try context.transaction.namespace(namespace).state.cursor
+            if existed { context.log.reset(namespace, cursor: cursor) }
+            return Committed(.success(existed), cursor)
+        }
+    }
+
+    /// Gives every namespace a new epoch, after a back-up was restored; answers with how many there are. `seed` is random.
+    package static func rotateEpochs(
+        seed: UInt64, then completion: @escaping @Sendable (Committed<Int>) -> Void
+    ) -> Submission {
+        Submission(then: completion) { context in
+            let namespaces = try context.transaction.rotateEpochs(seed: seed)
+            for namespace in namespaces {
+                context.log.reset(namespace, cursor: try context.transaction.namespace(namespace).state.cursor)
+            }
+            return Committed(.success(namespaces.count), nil)
+        }
+    }
+
+    /// Gives one namespace a new epoch, its records as they are, as a restore does to all: whether there is one. `seed` is random.
+    package static func renewEpoch(
+        of namespace: Namespace, seed: UInt64, then completion: @escaping @Sendable (Committed<Bool>) -> Void
+    ) -> Submission {
+        Submission(then: completion) { context in
+            let exists = try context.transaction.renewEpoch(of: namespace, seed: seed)
+            let cursor = try context.transaction.namespace(namespace).state.cursor
+            if exists { context.log.reset(namespace, cursor: cursor) }
+            return Committed(.success(exists), cursor)
+        }
+    }
+
+    /// One step of forgetting the deletes and invalidations of one namespace, however new. Repeat until it is complete.
+    package static func forgetDeletes(
+        of namespace: Namespace, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
+    ) -> Submission {
+        Submission(writes: limit, then: completion) { context in
+            let compaction = try context.transaction.forgetDeletes(of: namespace, limit: limit)
+            return Committed(.success(compaction), try context.transaction.namespace(namespace).state.cursor)
+        }
+    }
+
+    /// One step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
+    package static func compact(
+        before time: Timestamp, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
+    ) -> Submission {
+        Submission(writes: limit, then: completion) { context in
+            Committed(.success(try context.transaction.compact(before: time, limit: limit)), nil)
+        }
+    }
+
+    /// Commits something without meaning: whether the store can. Taken in an overload too, since many writes do not mean that it cannot.
+    package static func probe(then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
+        Submission(isVital: true, then: completion) { context in
+            try context.transaction.touch()
+            return Committed(.success(()), nil)
+        }
+    }
+}
+
+extension WriteBatch {
+    /// Why the batch may not be applied in this history, if it may not.
+    fileprivate func mismatch(with present: Epoch) -> Problem? {
+        guard let epoch, epoch != present else { return nil }
+        return Problem(
+            .epochChanged,
+            "The batch is of epoch \(epoch), and the namespace is in \(present). "
+                + "Ask for the last number of \(client) here, and send what has no verdict with this epoch, under the numbers that it has; "
+                + "with 'resume' if they do not follow that one.")
+    }
+}

@@ -1,0 +1,69 @@
+internal import FreshetWire
+
+/// A write of one record on its way through the queue.
+final class SubmittedWrite: Sendable {
+    private let write: SingleWrite
+    private let namespace: Namespace
+    /// What is wrong with the value itself.
+    private let flaw: Problem?
+    let completion: @Sendable (Committed<SingleReceipt>) -> Void
+
+    init(_ write: SingleWrite, _ namespace: Namespace, then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void) {
+        self.write = write
+        self.namespace = namespace
+        flaw = write.operation.flaw
+        self.completion = completion
+    }
+
+    func perform(_ context: inout Submission.Context) throws -> Committed<SingleReceipt> {
+        try context.write(to: namespace) { applier in
+            guard let author = write.author else {
+                if let flaw { return .failure(flaw) }
+                return SingleReceipt.of(try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true))
+            }
+            let item = NumberedWrites.Item(
+                number: author.write, key: write.key, operation: write.operation, preconditions: write.preconditions, flaw: flaw)
+            return try NumberedWrites(client: author.client, isAtomic: false).apply([item], with: &applier).flatMap(SingleReceipt.of)
+        }
+    }
+}
+
+extension SingleReceipt {
+    fileprivate static func of(_ effect: WriteApplier.Effect) -> Result<SingleReceipt, Problem> {
+        switch effect {
+        case .written(let revision, let created): .success(SingleReceipt(revision: revision, created: created))
+        case .nothing: .success(SingleReceipt(revision: nil, created: false))
+        case .rejected(let problem): .failure(problem)
+        }
+    }
+
+    fileprivate static func of(_ decided: [NumberedWrites.Decided]) -> Result<SingleReceipt, Problem> {
+        switch decided.first?.outcome.verdict {
+        case .applied(let revision): .success(SingleReceipt(revision: revision, created: decided.first?.created == true))
+        case .rejected(let problem): .failure(problem)
+        case .settled, nil: .success(SingleReceipt(revision: nil, created: false))
+        }
+    }
+}
+
+extension WriteOperation {
+    var byteCount: Int {
+        switch self {
+        case .put(let content): content.bytes.count
+        case .patch(let patch): patch.count
+        case .delete, .increment: 0
+        }
+    }
+
+    /// What is wrong with the value itself.
+    var flaw: Problem? {
+        do throws(WireError) {
+            switch self {
+            case .put(let content): if content.isJSON { try JSONReader.validate(content.bytes) }
+            case .patch(let patch): try JSONReader.validate(patch)
+            case .delete, .increment: break
+            }
+            return nil
+        } catch { return Problem(error) }
+    }
+}
