@@ -19,6 +19,10 @@ static inline int freshet_bind_blob_in_place(sqlite3_stmt *statement, int index,
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
 }
 
+static inline int freshet_bind_text_in_place(sqlite3_stmt *statement, int index, const char *text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_STATIC);
+}
+
 // A variadic function, which Swift cannot call: extended result codes say which kind of a failure it was.
 static inline int freshet_database_config(sqlite3 *database, int option, int value) {
     return sqlite3_db_config(database, option, value, (int *)0);

@@ -105,6 +105,24 @@ extension Statement {
         }
     }
 
+    /// Binds the text without a copy, runs the closure, and resets the statement; afterwards the parameter is NULL.
+    package func withBound<Result>(_ index: Int32, inPlace value: String, _ body: () throws -> Result) throws -> Result {
+        var value = value
+        return try value.withUTF8 { bytes in
+            defer {
+                reset()
+                _ = sqlite3_bind_null(handle, index)
+            }
+            try bytes.withMemoryRebound(to: CChar.self) { text in
+                // A null address would bind NULL, not an empty text.
+                guard let base = text.baseAddress else { return try check(freshet_bind_text(handle, index, "", 0)) }
+                guard let count = Int32(exactly: text.count) else { return try check(SQLITE_TOOBIG) }
+                try check(freshet_bind_text_in_place(handle, index, base, count))
+            }
+            return try body()
+        }
+    }
+
     private func bindBlob(
         _ index: Int32, _ bytes: UnsafeRawBufferPointer,
         _ function: (OpaquePointer, Int32, UnsafeRawPointer, Int32) -> Int32

@@ -15,7 +15,7 @@ struct RepeatHandlerTests {
         func handle(_ exchange: Exchange) { parked.add(exchange) }
     }
 
-    private static func server(limits: Limits = Limits()) throws -> (TestServer, Parked) {
+    private static func server(limits: Limits = .patient) throws -> (TestServer, Parked) {
         let repeated = Parked()
         let server = try TestServer(
             limits: limits,
@@ -99,7 +99,7 @@ struct RepeatHandlerTests {
     @Test("Too many at once wait for their turn")
     func bounded() async throws {
         // Given a limit of two, and a head that is known
-        var limits = Limits()
+        var limits = Limits.patient
         limits.pipelinedRequests = 2
         let (server, parked) = try RepeatHandlerTests.server(limits: limits)
         let client = Client(try RawClient(port: server.port))

@@ -13,7 +13,7 @@ struct RequestTests {
             throw RequestFailure(.malformed, target)
         }
         let route = Route(.get, parameterNames: []) { _, _ in }
-        return Request(parsed, RouteParameters(route: route, values: []), peer: PeerAddress())
+        return Request(parsed, RouteParameters(route: route, ranges: []), peer: PeerAddress())
     }
 
     @Test("Query values are decoded, and found by their decoded names")

@@ -17,18 +17,20 @@ extension ServerCore {
             let problem = Problem(.preconditionFailed, "The record \(key) is at \(position.entityTag), which If-Match does not name")
             return call.fail(problem, at: snapshot.cursor)
         }
-        // A cache may keep the value but must ask whether it is still right: it cannot know of changes.
-        var fields: ResponseFields = [.cacheControl: "no-cache", .eTag: position.entityTag]
+        let isNotModified = conditions.isNotModified(at: position)
+        var fields = isNotModified ? Self.unchanged : Self.content
+        fields.append(.eTag, position.entityTag)
         fields.append(.lastModified, record.modified.httpDate)
         fields.append(.freshetCursor, snapshot.cursor.description)
-        guard !conditions.isNotModified(at: position) else {
-            return call.respond(Response(status: .notModified, fields: fields))
-        }
+        guard !isNotModified else { return call.respond(Response(status: .notModified, fields: fields)) }
         fields.append(.contentType, content.type)
-        // What one user stored must not be taken for a page by another's browser.
-        fields.append(.xContentTypeOptions, "nosniff")
         call.respond(Response(status: .ok, fields: fields, body: content.bytes))
     }
+
+    /// A cache may keep the value but must ask whether it is still right: it cannot know of changes.
+    private static let unchanged: ResponseFields = [.cacheControl: "no-cache"]
+    /// What one user stored must not be taken for a page by another's browser.
+    private static let content: ResponseFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
 
     /// `PUT …/{id}`
     @Sendable func putRecord(_ call: Call) throws {

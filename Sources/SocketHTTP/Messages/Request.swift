@@ -36,7 +36,7 @@ public struct Request: Sendable {
     /// What the route's `{name}` stands for: percent-decoded once, valid UTF-8 without NUL, never empty.
     ///
     /// Empty for a name that the route does not have.
-    public func parameter(_ name: String) -> String { parameters[name] ?? "" }
+    public func parameter(_ name: String) -> String { parameters.text(name, in: head) ?? "" }
 }
 
 extension Request {

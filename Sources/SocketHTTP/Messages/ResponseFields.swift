@@ -19,14 +19,21 @@ public struct ResponseFields: Sendable, Equatable {
     /// Adds a line, whether or not there is one of that name.
     public mutating func append(_ name: HTTPField.Name, _ value: String) {
         guard !ResponseFields.isOwnedByServer(name) else { return }
-        lines.append(contentsOf: name.rawName.utf8)
+        var (name, value) = (name.rawName, value)
+        name.withUTF8 { name in value.withUTF8 { append(name, $0) } }
+    }
+
+    private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        let needed = lines.count + name.count + value.count + 4
+        // Room for the fields of most responses at once.
+        if lines.capacity < needed { lines.reserveCapacity(max(needed, 2 * lines.capacity, 256)) }
+        lines.append(contentsOf: name)
         lines.append(UInt8(ascii: ":"))
         lines.append(.space)
-        let start = lines.count
-        lines.append(contentsOf: value.utf8)
-        for index in start..<lines.count where !lines[index].isFieldContent { lines[index] = .space }
+        lines.append(contentsOf: value)
         lines.append(.carriageReturn)
         lines.append(.lineFeed)
+        for index in needed - value.count - 2..<needed - 2 where !lines[index].isFieldContent { lines[index] = .space }
     }
 
     /// The value of the first line of that name. Setting it replaces all of them, and nil removes them.
@@ -56,8 +63,12 @@ public struct ResponseFields: Sendable, Equatable {
     }
 
     static func isOwnedByServer(_ name: HTTPField.Name) -> Bool {
-        switch name.canonicalName {
-        case "content-length", "transfer-encoding", "connection", "date": true
+        // Lengths first: the names of most fields need not be compared.
+        switch name.canonicalName.utf8.count {
+        case 4: name.canonicalName == "date"
+        case 10: name.canonicalName == "connection"
+        case 14: name.canonicalName == "content-length"
+        case 17: name.canonicalName == "transfer-encoding"
         default: false
         }
     }

@@ -31,6 +31,8 @@ struct RouteTree: Sendable {
     }
 
     private var nodes = [Node()]
+    /// How many parameters the route with most of them has.
+    private var mostParameters = 0
 
     mutating func insert(_ method: HTTPRequest.Method, _ pattern: String, _ handler: @escaping Router.Handler) {
         var place = 0
@@ -43,6 +45,7 @@ struct RouteTree: Sendable {
                 place = literal(Array(segment.utf8), at: place)
             }
         }
+        mostParameters = max(mostParameters, names.count)
         let route = Route(method, parameterNames: names, handler: handler)
         nodes[place].routes.removeAll { $0.method == method }
         nodes[place].routes.append(route)
@@ -54,7 +57,9 @@ struct RouteTree: Sendable {
     /// An empty path, as an absolute target may have, means `/`.
     func find(_ bytes: Span<UInt8>, _ path: Range<Int>, _ values: inout [Range<Int>]) -> Place? {
         let start = min(path.lowerBound + 1, path.upperBound)
-        return find(bytes, start..<path.upperBound, from: 0, &values)
+        values.reserveCapacity(mostParameters)
+        let isEncoded = bytes.firstIndex(of: PercentEncoding.percent, in: path) != nil
+        return find(bytes, start..<path.upperBound, isEncoded, from: 0, &values)
     }
 
     /// The route of a request's method; `GET` serves `HEAD` too.
@@ -66,35 +71,39 @@ struct RouteTree: Sendable {
 
     func allow(at place: Place) -> String { nodes[place].allow }
 
-    /// - Parameter rest: the path from the segment that follows `place` on.
-    private func find(_ bytes: Span<UInt8>, _ rest: Range<Int>, from place: Place, _ values: inout [Range<Int>]) -> Place? {
+    /// - Parameters:
+    ///   - rest: the path from the segment that follows `place` on.
+    ///   - isEncoded: whether there is an escape anywhere in the path.
+    private func find(
+        _ bytes: Span<UInt8>, _ rest: Range<Int>, _ isEncoded: Bool, from place: Place, _ values: inout [Range<Int>]
+    ) -> Place? {
         let end = bytes.firstIndex(of: UInt8(ascii: "/"), in: rest) ?? rest.upperBound
         let segment = rest.lowerBound..<end
-        if let next = literal(bytes, segment, at: place), let found = follow(bytes, end, rest, to: next, &values) { return found }
+        if let next = literal(bytes, segment, isEncoded, at: place), let found = follow(bytes, end, rest, isEncoded, to: next, &values) {
+            return found
+        }
         guard let next = nodes[place].parameter, !segment.isEmpty else { return nil }
         values.append(segment)
-        if let found = follow(bytes, end, rest, to: next, &values) { return found }
+        if let found = follow(bytes, end, rest, isEncoded, to: next, &values) { return found }
         values.removeLast()
         return nil
     }
 
     private func follow(
-        _ bytes: Span<UInt8>, _ end: Int, _ rest: Range<Int>, to place: Place, _ values: inout [Range<Int>]
+        _ bytes: Span<UInt8>, _ end: Int, _ rest: Range<Int>, _ isEncoded: Bool, to place: Place, _ values: inout [Range<Int>]
     ) -> Place? {
-        guard end == rest.upperBound else { return find(bytes, end + 1..<rest.upperBound, from: place, &values) }
+        guard end == rest.upperBound else { return find(bytes, end + 1..<rest.upperBound, isEncoded, from: place, &values) }
         return nodes[place].routes.isEmpty ? nil : place
     }
 
     /// Where a segment leads that stands literally in a pattern, however it is encoded.
-    private func literal(_ bytes: Span<UInt8>, _ segment: Range<Int>, at place: Place) -> Place? {
-        let isEncoded = bytes.firstIndex(of: PercentEncoding.percent, in: segment) != nil
-        let decoded = isEncoded ? PercentEncoding.decode(bytes, segment) : nil
-        for index in nodes[place].literals.indices {
-            let isMatch =
-                if let decoded { nodes[place].literals[index].segment == decoded } else {
-                    bytes.equals(segment, nodes[place].literals[index].segment)
-                }
-            if isMatch { return nodes[place].literals[index].place }
+    private func literal(_ bytes: Span<UInt8>, _ segment: Range<Int>, _ isEncoded: Bool, at place: Place) -> Place? {
+        if isEncoded {
+            let decoded = PercentEncoding.decode(bytes, segment)
+            return nodes[place].literals.first { $0.segment == decoded }?.place
+        }
+        for index in nodes[place].literals.indices where bytes.equals(segment, nodes[place].literals[index].segment) {
+            return nodes[place].literals[index].place
         }
         return nil
     }
@@ -125,7 +134,7 @@ extension Span<UInt8> {
     /// Whether the bytes in `range` are those of `other`.
     func equals(_ range: Range<Int>, _ other: [UInt8]) -> Bool {
         guard range.count == other.count else { return false }
-        for offset in 0..<other.count where self[range.lowerBound + offset] != other[offset] { return false }
+        for offset in other.indices where self[range.lowerBound + offset] != other[offset] { return false }
         return true
     }
 }

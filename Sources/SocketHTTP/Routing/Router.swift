@@ -46,14 +46,7 @@ extension Router {
         let bytes = head.bytes
         var values: [Range<Int>] = []
         let place = tree.find(bytes.span, head.line.path, &values)
-        if let place, let route = tree.route(head, at: place) {
-            var texts: [String] = []
-            if !values.isEmpty {
-                texts.reserveCapacity(values.count)
-                for value in values { texts.append(PercentEncoding.text(bytes.span, value)) }
-            }
-            return .route(RouteParameters(route: route, values: texts))
-        }
+        if let place, let route = tree.route(head, at: place) { return .route(RouteParameters(route: route, ranges: values)) }
         return switch mismatch(head, allow: place.map(tree.allow)) {
         case .failure(let failure, let allow): .failure(failure.at(head.text(head.line.path)), allow: allow)
         case let other: other

@@ -55,7 +55,14 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `<epoch>-<revision>`, and `-<origin>` where there is one.
-    public var description: String { "\(epoch.token)-\(revision.number)" + (origin.map { "-\($0.number)" } ?? "") }
+    public var description: String {
+        ASCIIWriter.text(capacity: Self.longest) { text in
+            text.write(self)
+            guard let origin else { return }
+            text.write(Self.hyphen)
+            text.write(origin.number)
+        }
+    }
 
     /// Adds ``description`` without making a text of it.
     package func append(to bytes: inout [UInt8]) {
@@ -77,12 +84,30 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
-    public var entityTag: String { "\"\(epoch.token)-\(revision.number)\"" }
+    public var entityTag: String {
+        ASCIIWriter.text(capacity: Self.longest) { text in
+            text.write(UInt8(ascii: "\""))
+            text.write(self)
+            text.write(UInt8(ascii: "\""))
+        }
+    }
+
+    /// An epoch of 32 letters and two revisions of 16 digits, with what parts them.
+    private static let longest = 32 + 2 * (1 + 16)
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
     public init?(entityTag: some StringProtocol) {
         guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
         guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil else { return nil }
         self = cursor
+    }
+}
+
+extension ASCIIWriter {
+    /// The position without its origin.
+    fileprivate mutating func write(_ cursor: Cursor) {
+        write(cursor.epoch.token)
+        write(UInt8(ascii: "-"))
+        write(cursor.revision.number)
     }
 }

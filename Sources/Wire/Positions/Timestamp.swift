@@ -14,17 +14,35 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// RFC 3339 with milliseconds in UTC, for example `2026-11-21T15:34:05.250Z`.
     public var description: String {
         let date = civil
-        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T"
-            + "\(pad(date.hour, 2)):\(pad(date.minute, 2)):\(pad(date.second, 2)).\(pad(date.millisecond, 3))Z"
+        return ASCIIWriter.text(capacity: 24) { text in
+            text.write(Int64(date.year), width: 4)
+            text.write(UInt8(ascii: "-"))
+            text.write(Int64(date.month), width: 2)
+            text.write(UInt8(ascii: "-"))
+            text.write(Int64(date.day), width: 2)
+            text.write(UInt8(ascii: "T"))
+            text.write(date)
+            text.write(UInt8(ascii: "."))
+            text.write(Int64(date.millisecond), width: 3)
+            text.write(UInt8(ascii: "Z"))
+        }
     }
 
     /// The preferred HTTP form (IMF-fixdate, RFC 9110 §5.6.7), for example `Sat, 21 Nov 2026 15:34:05 GMT`.
     public var httpDate: String {
         let date = civil
-        let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        return "\(weekdays[date.weekday]), \(pad(date.day, 2)) \(months[date.month - 1]) \(pad(date.year, 4)) "
-            + "\(pad(date.hour, 2)):\(pad(date.minute, 2)):\(pad(date.second, 2)) GMT"
+        return ASCIIWriter.text(capacity: 29) { text in
+            text.write("SunMonTueWedThuFriSat", number: date.weekday)
+            text.write(", ")
+            text.write(Int64(date.day), width: 2)
+            text.write(UInt8(ascii: " "))
+            text.write("JanFebMarAprMayJunJulAugSepOctNovDec", number: date.month - 1)
+            text.write(UInt8(ascii: " "))
+            text.write(Int64(date.year), width: 4)
+            text.write(UInt8(ascii: " "))
+            text.write(date)
+            text.write(" GMT")
+        }
     }
 
     /// Reads what ``description`` writes; `nil` for any other form.
@@ -59,7 +77,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Timestamp {
-    private struct Civil {
+    fileprivate struct Civil {
         var year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int, weekday: Int
     }
 
@@ -88,9 +106,20 @@ extension Timestamp {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
+}
 
-    private func pad(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return digits.utf8.count >= width ? digits : String(repeating: "0", count: width - digits.utf8.count) + digits
+extension ASCIIWriter {
+    /// The time of day, `15:34:05`.
+    fileprivate mutating func write(_ date: Timestamp.Civil) {
+        write(Int64(date.hour), width: 2)
+        write(UInt8(ascii: ":"))
+        write(Int64(date.minute), width: 2)
+        write(UInt8(ascii: ":"))
+        write(Int64(date.second), width: 2)
+    }
+
+    /// The name of that number in a list of names of three letters.
+    fileprivate mutating func write(_ names: StaticString, number: Int) {
+        names.withUTF8Buffer { for byte in $0[number * 3..<number * 3 + 3] { write(byte) } }
     }
 }

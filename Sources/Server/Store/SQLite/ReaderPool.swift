@@ -3,33 +3,50 @@ internal import Synchronization
 
 /// A few connections that read, each used by one thread at a time.
 final class ReaderPool: Sendable {
-    private final class Reader: Sendable {
-        let connection: Mutex<Connection>
+    private final class Place: Sendable {
+        let reader: Mutex<SnapshotReader>
 
-        init(path: String) throws(SQLiteError) {
-            // Not opened read-only, since a reader too has to write the index of the log: https://www.sqlite.org/wal.html#readonly
-            let connection = try Connection(path: path, mode: .readWrite)
-            try connection.pragma("query_only = ON")
-            try connection.pragma("cache_size = -16384")
-            self.connection = Mutex(connection)
-        }
+        init(path: String) throws(SQLiteError) { reader = Mutex(try SnapshotReader(path: path)) }
     }
 
-    private let readers: [Reader]
+    private let places: [Place]
     private let next = Atomic(0)
+    /// Counts beginnings and ends of transactions that write: odd while there is one. What was read before an end is out of date.
+    private let version = Atomic(0)
 
     init(path: String, count: Int) throws(SQLiteError) {
-        var readers: [Reader] = []
-        for _ in 0..<count { readers.append(try Reader(path: path)) }
-        self.readers = readers
+        var places: [Place] = []
+        for _ in 0..<count { places.append(try Place(path: path)) }
+        self.places = places
+    }
+
+    /// Lends a connection.
+    func withConnection<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws -> Result {
+        try withReader { try $0.withConnection(body) }
+    }
+
+    /// Lends a reader that sees one snapshot, with all that was written before this call.
+    func withSnapshot<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws -> Result {
+        let version = version.load(ordering: .acquiring)
+        let isWriting = version & 1 == 1
+        return try withReader { try $0.withSnapshot(of: isWriting ? nil : version, body) }
+    }
+
+    /// Runs what writes. A kept snapshot would hold up the checkpoint after it, so none is kept meanwhile.
+    func whileWriting<Result>(_ body: () throws -> Result) rethrows -> Result {
+        version.add(1, ordering: .acquiringAndReleasing)
+        defer { version.add(1, ordering: .acquiringAndReleasing) }
+        // One in use gives its snapshot back with its next read; a failure comes again there, and is told.
+        for place in places { place.reader.withLockIfAvailable { try? $0.giveBack() } }
+        return try body()
     }
 
     /// Lends one that is free, or waits for one if none is.
-    func withConnection<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws -> Result {
-        for reader in readers {
-            if let result = try reader.connection.withLockIfAvailable({ try body($0) }) { return result }
+    private func withReader<Result: Sendable>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
+        for place in places {
+            if let result = try place.reader.withLockIfAvailable({ try body($0) }) { return result }
         }
         let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
-        return try readers[Int(UInt(bitPattern: turn) % UInt(readers.count))].connection.withLock { try body($0) }
+        return try places[Int(UInt(bitPattern: turn) % UInt(places.count))].reader.withLock { try body($0) }
     }
 }

@@ -14,26 +14,22 @@ extension SQLiteRecordStore {
     }
 
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
-        try read { try NamespaceRow.read(namespace, $0).state }
+        try readSnapshot { try $0.row(of: namespace).state }
     }
 
     package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
-        try read { connection in
-            // One statement sees one snapshot, without the cost of a transaction around it.
-            let found: Snapshot<Record?>? = try connection.withStatement(
-                """
-                SELECT n.epoch, n.head, n.forgotten, n.records, n.bytes, r.revision, r.modified, r.content_type, r.value
-                FROM namespace n LEFT JOIN record r ON r.namespace = n.id AND r.collection = ? AND r.id = ? WHERE n.name = ?
-                """
+        try readSnapshot { reader in
+            let row = try reader.row(of: namespace)
+            guard let id = row.id else { return Snapshot(nil, row.state) }
+            let record: Record? = try reader.connection.withStatement(
+                "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
             ) { row in
-                try row.bind(1, key.collection)
-                try row.bind(2, key.id)
-                try row.bind(3, namespace.name)
-                guard try row.step() else { return nil }
-                return Snapshot(row.isNull(8) ? nil : try Record(key, row, from: 5), try NamespaceState(row))
+                try row.bind(1, id)
+                return try row.withBound(2, inPlace: key.collection) {
+                    try row.withBound(3, inPlace: key.id) { try row.step() && !row.isNull(3) ? Record(key, row, from: 0) : nil }
+                }
             }
-            // Nobody can have read anything of a namespace that was not there a moment ago, so its present epoch will do.
-            return try found ?? Snapshot(nil, .unmade(namespace, connection))
+            return Snapshot(record, row.state)
         }
     }
 

@@ -30,13 +30,20 @@ package final class SQLiteRecordStore: RecordStore {
     package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
         let path = path
         return try writer.withLock { writer in
-            do { return try writer.transaction(body) } catch let error as SQLiteError { throw StoreError(error, path: path) }
+            do { return try readers.whileWriting { try writer.transaction(body) } } catch let error as SQLiteError {
+                throw StoreError(error, path: path)
+            }
         }
     }
 
     /// Runs the closure with a connection that nobody else uses meanwhile.
     func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
+    }
+
+    /// Runs the closure with a reader that sees one snapshot, of all that was written before this call.
+    func readSnapshot<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws(StoreError) -> Result {
+        do { return try readers.withSnapshot(body) } catch { throw StoreError.from(error, path: path) }
     }
 
     /// Lets the file grow to so many pages and no further, as a full disk would: for tests of one.

@@ -1,0 +1,20 @@
+import FreshetWire
+import Testing
+
+@Suite("Texts of positions")
+struct CursorTextTests {
+    @Test(
+        "they are written as they are read",
+        arguments: [
+            "a-0", "a-9", "a-10", "k3v9-1043", "0000000000000-99", "k3v9-9007199254740991", "k3v9-7-0", "k3v9-1000-999",
+            "abcdefghijklmnopqrstuvwxyz012345-9007199254740991-9007199254740991",
+        ])
+    func roundTrip(text: String) throws {
+        let cursor = try Cursor(text)
+        #expect(cursor.description == text)
+        #expect(try Cursor(cursor.description) == cursor)
+        let tag = cursor.entityTag
+        #expect(tag == "\"\(cursor.epoch.token)-\(cursor.revision.number)\"")
+        #expect(Cursor(entityTag: tag) == Cursor(epoch: cursor.epoch, revision: cursor.revision))
+    }
+}
