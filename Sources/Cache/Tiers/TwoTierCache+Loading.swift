@@ -75,7 +75,7 @@ extension TwoTierCache {
         let tags: Set<String>
         switch state.withLock({ $0.behind.sight(key, name) }) {
         case .absent: return nothing
-        case .value(let item): return Arrival(item: item, source: .memory, keeping: .nowhere)
+        case .value(let item): return Arrival(item: open(item), source: .memory, keeping: .nowhere)
         case .ask(let hidden): tags = hidden
         }
         do {

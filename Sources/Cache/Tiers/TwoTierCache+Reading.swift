@@ -50,7 +50,8 @@ extension TwoTierCache {
         return open(state.withLock { $0.behind.value(key) })
     }
 
-    private func open(_ item: TieredValue<Value>?) -> TieredValue<Value>? {
+    /// A value unless its lifetime is over, wherever it was found.
+    func open(_ item: TieredValue<Value>?) -> TieredValue<Value>? {
         guard let item, !item.isOver(by: clock) else { return nil }
         return item
     }

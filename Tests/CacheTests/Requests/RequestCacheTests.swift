@@ -58,6 +58,21 @@ import Testing
         #expect(try await requests.value(for: key) { "2" }.value == "2")
     }
 
+    @Test func whatIsOverIsNotGivenOutOnItsWayToTheDiskEither() async throws {
+        // Given a value whose writing takes longer than it lives
+        secondary.writes.close()
+        let requests = requests()
+        _ = try await requests.value(for: key, lifetime: .after(.seconds(10))) { "1" }
+        await secondary.writes.arrival()
+        // When
+        time.advance(by: .seconds(10))
+        // Then
+        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(for: key) }
+        #expect(await requests.cache.value(forKey: key) == nil)
+        #expect(try await requests.value(for: key) { "2" }.value == "2")
+        secondary.writes.open()
+    }
+
     @Test func cacheThenNetworkGivesBoth() async throws {
         let requests = requests()
         #expect(try await all(requests.values(for: key, policy: .cacheThenNetwork) { "1" }) == ["1 network"])
