@@ -26,12 +26,14 @@ extension ChangeFeed {
         let old = head
         head = position
         latestPage = nil
+        told.removeAll()
         recent = RecentChanges(floor: position.revision, limits: limits)
         let problem = Self.epochChanged(old, position)
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.indices.map(Int32.init) {
             guard let present = groups[Int(group)], present.awaited?.epoch != position.epoch else { continue }
-            deliveries.append(end(take(group), present.subscription, .gone(problem, position)))
+            let waiters = take(group)
+            if !waiters.isEmpty { deliveries.append(end(waiters, present.subscription, .gone(problem, position))) }
         }
         return deliveries + settle()
     }
@@ -46,7 +48,8 @@ extension ChangeFeed {
     package mutating func letGo() -> [FeedDelivery<Waiter>] {
         groups.indices.map(Int32.init).compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
-            return end(take(group), present.subscription, .idle(present.awaited ?? head))
+            let waiters = take(group)
+            return waiters.isEmpty ? nil : end(waiters, present.subscription, .idle(present.awaited ?? head))
         }
     }
 
@@ -54,12 +57,15 @@ extension ChangeFeed {
     package mutating func forgetRecent() {
         recent = RecentChanges(floor: head.revision, limits: limits)
         latestPage = nil
+        told.removeAll()
         for group in groups.indices { groups[group]?.clearSince = head.revision }
     }
 
     /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
         latestPage = nil
+        told.expire(now: now)
+        dropDeserted(now: now)
         var idle: [Waiter] = []
         var deliveries: [FeedDelivery<Waiter>] = []
         for slot in waiters.takeDue(now: now) {
@@ -102,7 +108,10 @@ extension ChangeFeed {
         return woken.sorted().compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
             groups[Int(group)]?.wanted = []
-            return deliver(page(of: present.wanted, present.subscription), to: group, present)
+            let page = page(of: present.wanted, present.subscription)
+            if present.subscription.delivery == .answer { told.keep(page, present.subscription, from: present.clearSince, to: revision) }
+            groups[Int(group)]?.clearSince = head.revision
+            return present.members.isEmpty ? nil : deliver(page, to: group, present)
         }
     }
 
@@ -132,10 +141,10 @@ extension ChangeFeed {
     }
 
     private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: Group) -> FeedDelivery<Waiter> {
-        guard present.subscription.delivery == .stream else { return .answer(take(group), .page(page)) }
-        guard page.upToDate else { return .push(take(group), page) }
-        groups[Int(group)]?.clearSince = head.revision
-        return .push(members(of: present), page)
+        guard present.subscription.delivery == .stream else {
+            return .answer(present.awaited == nil ? takeMembers(of: group) : take(group), .page(page))
+        }
+        return .push(page.upToDate ? members(of: present) : take(group), page)
     }
 
     func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {

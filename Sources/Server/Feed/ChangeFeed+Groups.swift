@@ -45,6 +45,26 @@ extension ChangeFeed {
         return taken
     }
 
+    /// Takes the members of a group at the head out; it stays for when they come back.
+    mutating func takeMembers(of group: Int32) -> [Waiter] {
+        guard let present = groups[Int(group)] else { return [] }
+        groups[Int(group)]?.members = []
+        return waiters.removeAll(present.members)
+    }
+
+    /// Drops the groups that nobody has come back to.
+    mutating func dropDeserted(now: Int64) {
+        guard now >= nextSweep else { return }
+        nextSweep = now + 2_000
+        for group in groups.indices where groups[group]?.members.isEmpty == true {
+            if let since = groups[group]?.desertedSince {
+                if now - since >= ToldPages.lifetime { drop(Int32(group)) }
+            } else {
+                groups[group]?.desertedSince = now
+            }
+        }
+    }
+
     /// Moves the members of a group that awaited a position to the group of those at the head.
     mutating func join(_ group: Int32) {
         guard let present = groups[Int(group)] else { return }

@@ -14,6 +14,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         /// Nothing after this revision is wanted, up to the head: whoever has come so far joins without a look at the changes between.
         var clearSince: Revision
         var members: [Int32] = []
+        /// When it was first seen without members, in the feed's time. It stays for a while: who was told something comes back soon, and
+        /// what was written meanwhile is known to be nothing to it, though that has left memory.
+        var desertedSince: Int64?
         /// The places of the changes of the present commit that the group wants.
         var wanted: [Int] = []
 
@@ -21,7 +24,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         mutating func admit(
             _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
         ) -> WaiterTicket {
-            waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
+            desertedSince = nil
+            return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
         }
     }
 
@@ -39,12 +43,16 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     var latestGroup: (subscription: Subscription, group: Int32)?
     /// The page that was made last: those who come late come in crowds too. Gone with the next commit.
     var latestPage: (subscription: Subscription, revision: Revision, page: FeedPage)?
+    /// What groups were told last.
+    var told = ToldPages()
     /// The groups with an ``Group/awaited`` position.
     var early: [Int32] = []
     var index = GroupIndex()
     /// The history before this one: positions in it are of no use any more.
     var previousEpoch: Epoch?
     var nextKeepAlive: Int64?
+    /// When groups without members are looked for next.
+    var nextSweep: Int64 = 0
     package internal(set) var isDraining = false
 
     /// A feed that begins at `position`: what is before, the store knows.
@@ -83,7 +91,11 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
                 guard isVerified else { return .scan(since) }
                 return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
-            guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription) else { return .scan(since) }
+            guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription) else {
+                let clearSince = present(subscription).flatMap { groups[Int($0)]?.clearSince }
+                let page = told.page(after: cursor.revision, subscription) { last in clearSince.map { $0 <= last } ?? false }
+                return page.map { .reply(.page($0)) } ?? .scan(since)
+            }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
             // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
             // waits will hear of it, and who does not must not be told that there is nothing.

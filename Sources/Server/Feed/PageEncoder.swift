@@ -4,8 +4,8 @@ package import FreshetWire
 package struct PageEncoder: Sendable {
     private static let opening = Array(#"{"changes":["#.utf8)
     private static let cursor = Array(#"],"cursor":""#.utf8)
-    private static let upToDate = Array(#"","upToDate":true}"#.utf8)
-    private static let more = Array(#"","upToDate":false}"#.utf8)
+    fileprivate static let upToDate = Array(#"","upToDate":true}"#.utf8)
+    fileprivate static let more = Array(#"","upToDate":false}"#.utf8)
 
     private var body: [UInt8] = Self.opening
     private let limit: Int
@@ -34,5 +34,13 @@ package struct PageEncoder: Sendable {
         body.append(contentsOf: position.description.utf8)
         body.append(contentsOf: upToDate ? Self.upToDate : Self.more)
         return FeedPage(body: body, cursor: position, upToDate: upToDate)
+    }
+}
+
+extension FeedPage {
+    /// The page with the word that there may be more.
+    var unfinished: FeedPage {
+        guard upToDate else { return self }
+        return FeedPage(body: body.dropLast(PageEncoder.upToDate.count) + PageEncoder.more, cursor: cursor, upToDate: false)
     }
 }

@@ -15,6 +15,15 @@ struct ASCIIWriter {
         }
     }
 
+    /// The same at the end of other bytes.
+    static func append(to bytes: inout [UInt8], capacity: Int, _ body: (inout ASCIIWriter) -> Void) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
+            var writer = ASCIIWriter(memory)
+            body(&writer)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: memory[..<writer.count]))
+        }
+    }
+
     @inline(__always)
     mutating func write(_ byte: UInt8) {
         precondition(count < memory.count, "a text is longer than the room made for it")

@@ -55,41 +55,17 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `<epoch>-<revision>`, and `-<origin>` where there is one.
-    public var description: String {
-        ASCIIWriter.text(capacity: Self.longest) { text in
-            text.write(self)
-            guard let origin else { return }
-            text.write(Self.hyphen)
-            text.write(origin.number)
-        }
-    }
+    public var description: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(whole: self) } }
 
     /// Adds ``description`` without making a text of it.
-    package func append(to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: epoch.token.utf8)
-        bytes.append(Self.hyphen)
-        bytes.append(decimal: revision.number)
-        guard let origin else { return }
-        bytes.append(Self.hyphen)
-        bytes.append(decimal: origin.number)
-    }
+    package func append(to bytes: inout [UInt8]) { ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(whole: self) } }
+
+    /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
+    public var entityTag: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(entityTagOf: self) } }
 
     /// Adds ``entityTag`` without making a text of it.
     package func appendEntityTag(to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: epoch.token.utf8)
-        bytes.append(Self.hyphen)
-        bytes.append(decimal: revision.number)
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
-    public var entityTag: String {
-        ASCIIWriter.text(capacity: Self.longest) { text in
-            text.write(UInt8(ascii: "\""))
-            text.write(self)
-            text.write(UInt8(ascii: "\""))
-        }
+        ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(entityTagOf: self) }
     }
 
     /// An epoch of 32 letters and two revisions of 16 digits, with what parts them.
@@ -104,8 +80,21 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ASCIIWriter {
+    fileprivate mutating func write(whole cursor: Cursor) {
+        write(cursor)
+        guard let origin = cursor.origin else { return }
+        write(UInt8(ascii: "-"))
+        write(origin.number)
+    }
+
+    fileprivate mutating func write(entityTagOf cursor: Cursor) {
+        write(UInt8(ascii: "\""))
+        write(cursor)
+        write(UInt8(ascii: "\""))
+    }
+
     /// The position without its origin.
-    fileprivate mutating func write(_ cursor: Cursor) {
+    private mutating func write(_ cursor: Cursor) {
         write(cursor.epoch.token)
         write(UInt8(ascii: "-"))
         write(cursor.revision.number)

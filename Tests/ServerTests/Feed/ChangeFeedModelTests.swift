@@ -71,6 +71,10 @@ import Testing
             let ticket = try #require(verdict.ticket)
             world.waiting[waiter] = Waiting(
                 position: world.model.head, subscription: subscription, deadline: deadline, ticket: ticket)
+        // Beyond what is in memory, those who come late may be told what the others were.
+        case .reply(let reply) where position < world.feed.floor.number && reply.page != expected:
+            let page = try #require(reply.page)
+            #expect(world.model.hasBeen(page, after: position, subscription))
         case .reply(let reply): #expect(reply.page == expected)
         case .parked(let ticket):
             #expect(expected == nil)
@@ -139,6 +143,8 @@ import Testing
         }
         #expect(world.answered > 20)
         for waiting in world.waiting.values { world.feed.cancel(waiting.ticket) }
+        // Groups that nobody has come back to go after a while.
+        for passed: Int64 in [2_000, 20_000] { #expect(world.feed.expire(now: world.now + passed).isEmpty) }
         #expect(world.feed.groups.allSatisfy { $0 == nil })
         #expect(world.feed.index.isEmpty)
     }

@@ -106,7 +106,7 @@ import Testing
         // And all are told of the next
         let deliveries = feed.commit([try Support.put(head + 1, "a/1")], at: Support.cursor(head + 1))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
-        #expect(try Self.ask(&feed, after: Self.writes, 4) == .scan(.after(Support.cursor(Self.writes))))
+        #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes == [try Support.put(head + 1, "a/1")])
     }
 
     @Test func whereTheStoreHasForgottenTheGroupHasToo() throws {
@@ -128,5 +128,66 @@ import Testing
         feed.forgetRecent()
         // Then
         #expect(try Self.ask(&feed, after: 5, 1) == .scan(.after(Support.cursor(5))))
+    }
+
+    /// A feed that keeps four changes, with a reader of `a` at 0 that is told of a change at 1, and ten writes of others after it.
+    private static func flooded() throws -> ChangeFeed<Int> {
+        var limits = FeedLimits()
+        limits.changes = 4
+        var feed = ChangeFeed<Int>(position: Support.cursor(0), limits: limits)
+        #expect(try ask(&feed, after: 0, 1).ticket != nil)
+        #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).count == 1)
+        for number: Int64 in 2...11 { _ = feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)) }
+        return feed
+    }
+
+    @Test func whoComesBackBesideAFloodNeedsNoStore() throws {
+        // Given a change that has left memory, and a group of which nobody has come back yet
+        var feed = try Self.flooded()
+        #expect(feed.floor.number > 1 && feed.waiting == 0)
+        // When one who was told comes back, then it waits
+        #expect(try Self.ask(&feed, after: 1, 1).ticket != nil)
+        // When one comes that was not told in time, then it is told the same
+        let page = try #require(try Self.ask(&feed, after: 0, 2).page)
+        #expect(page == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: true))
+        // And whoever wants something else, or comes from where nothing is known of, asks the store
+        #expect(
+            feed.ask(.after(Support.cursor(0)), Subscription(), waiter: 4, deadline: 25_000, now: 0) == .scan(.after(Support.cursor(0))))
+        var younger = ChangeFeed<Int>(position: Support.cursor(3))
+        #expect(try Self.ask(&younger, after: 1, 1) == .scan(.after(Support.cursor(1))))
+    }
+
+    @Test func whoIsTwoChangesLateIsToldOfOneAfterTheOther() throws {
+        // Given a group that was told of two changes, the second while nobody was there, and a flood after each
+        var feed = try Self.flooded()
+        #expect(feed.commit([try Support.put(12, "a/2")], at: Support.cursor(12)).isEmpty)
+        for number: Int64 in 13...20 { _ = feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)) }
+        // Then the first is not all
+        let first = try #require(try Self.ask(&feed, after: 0, 3).page)
+        #expect(first == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: false))
+        let second = try #require(try Self.ask(&feed, after: 1, 3).page)
+        #expect(second == ChangePage(changes: [try Support.put(12, "a/2")], cursor: Support.cursor(12), upToDate: true))
+        #expect(try Self.ask(&feed, after: 12, 3).ticket != nil)
+        #expect(feed.commit([try Support.put(21, "a/3")], at: Support.cursor(21)).compactMap(\.pages).map(\.waiters) == [[3]])
+    }
+
+    @Test func whatAGroupWasToldIsForgottenAfterAWhileAndInAnotherHistory() throws {
+        // Given
+        var feed = try Self.flooded()
+        // When, then
+        _ = feed.expire(now: 1_000)
+        _ = feed.expire(now: 10_999)
+        #expect(try Self.ask(&feed, after: 0, 2).page != nil)
+        _ = feed.expire(now: 13_001)
+        #expect(try Self.ask(&feed, after: 0, 2) == .scan(.after(Support.cursor(0))))
+        #expect(try Self.ask(&feed, after: 1, 2) == .scan(.after(Support.cursor(1))))
+        var forgetful = try Self.flooded()
+        forgetful.forgetRecent()
+        #expect(try Self.ask(&forgetful, after: 0, 2) == .scan(.after(Support.cursor(0))))
+        #expect(try Self.ask(&forgetful, after: 1, 2) == .scan(.after(Support.cursor(1))))
+        var another = try Self.flooded()
+        let position = Support.cursor(0, epoch: Epoch(bits: 8))
+        #expect(another.reset(to: position).isEmpty)
+        #expect(another.drain().isEmpty)
     }
 }

@@ -6,10 +6,17 @@ import FreshetWire
 struct FeedModel {
     private(set) var log: [Change] = []
     private(set) var head: Int64 = 0
+    /// Where each commit ended.
+    private var heads: [Int64] = []
+
+    init() {}
+
+    private init(log: [Change], head: Int64) { (self.log, self.head) = (log, head) }
 
     mutating func commit(_ changes: [Change]) {
         log += changes
         head = changes.last?.revision.number ?? head
+        heads.append(head)
     }
 
     /// The latest change of each scope after a revision, in order, that the filter wants.
@@ -30,6 +37,16 @@ struct FeedModel {
     private enum Subject: Hashable {
         case record(InvalidationScope)
         case invalidation(InvalidationScope)
+    }
+
+    /// Whether a page answered the question at some time, and does not say that it is all unless it still is.
+    func hasBeen(_ page: ChangePage, after revision: Int64, _ subscription: Subscription) -> Bool {
+        heads.contains { head in
+            let earlier = FeedModel(log: log.filter { $0.revision.number <= head }, head: head)
+            guard var then = earlier.page(after: revision, subscription) else { return false }
+            if self.page(after: then.cursor.revision.number, subscription) != nil { then.upToDate = false }
+            return then.changes == page.changes && then.cursor == page.cursor && (then.upToDate || !page.upToDate)
+        }
     }
 
     /// The page that answers a question after a revision; `nil` if there is nothing.
