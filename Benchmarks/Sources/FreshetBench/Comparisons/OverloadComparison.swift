@@ -44,7 +44,11 @@ struct OverloadComparison {
             storm.refusedChanges += busy.refusedChanges
             storm.least = min(storm.least, busy.answers.min() ?? 0)
             storm.longest = max(storm.longest, (busy.waits.max() ?? 0) * 1_000)
-            guard calm.missed + busy.missed + crowd.disordered == 0 else { throw BenchError.missing("a waiting client missed a change") }
+            guard calm.missed + busy.missed + crowd.disordered == 0 else {
+                throw BenchError.missing(
+                    "\(storm.name): \(calm.missed) times at rest and \(busy.missed) in the storm a client did not see a change within ten seconds, "
+                        + "and \(crowd.disordered) times it saw one twice or out of order")
+            }
         }
         storm.memory = server.figures.peak
         return storm
