@@ -64,6 +64,7 @@ extension ChangeFeed {
     /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
         latestPage = nil
+        clock = max(clock, now)
         told.expire(now: now)
         dropDeserted(now: now)
         var idle: [Waiter] = []
@@ -109,7 +110,9 @@ extension ChangeFeed {
             guard let present = groups[Int(group)] else { return nil }
             groups[Int(group)]?.wanted = []
             let page = page(of: present.wanted, present.subscription)
-            if present.subscription.delivery == .answer { told.keep(page, present.subscription, from: present.clearSince, to: revision) }
+            if present.subscription.delivery == .answer {
+                told.keep(page, present.subscription, from: present.clearSince, to: revision, now: clock)
+            }
             groups[Int(group)]?.clearSince = head.revision
             return present.members.isEmpty ? nil : deliver(page, to: group, present)
         }

@@ -49,6 +49,7 @@ extension ChangeFeed {
     mutating func takeMembers(of group: Int32) -> [Waiter] {
         guard let present = groups[Int(group)] else { return [] }
         groups[Int(group)]?.members = []
+        groups[Int(group)]?.desertedSince = clock
         return waiters.removeAll(present.members)
     }
 
@@ -56,12 +57,8 @@ extension ChangeFeed {
     mutating func dropDeserted(now: Int64) {
         guard now >= nextSweep else { return }
         nextSweep = now + 2_000
-        for group in groups.indices where groups[group]?.members.isEmpty == true {
-            if let since = groups[group]?.desertedSince {
-                if now - since >= ToldPages.lifetime { drop(Int32(group)) }
-            } else {
-                groups[group]?.desertedSince = now
-            }
+        for group in groups.indices {
+            if let since = groups[group]?.desertedSince, now - since >= ToldPages.lifetime { drop(Int32(group)) }
         }
     }
 

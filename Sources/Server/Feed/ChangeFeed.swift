@@ -14,8 +14,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         /// Nothing after this revision is wanted, up to the head: whoever has come so far joins without a look at the changes between.
         var clearSince: Revision
         var members: [Int32] = []
-        /// When it was first seen without members, in the feed's time. It stays for a while: who was told something comes back soon, and
-        /// what was written meanwhile is known to be nothing to it, though that has left memory.
+        /// When its members were told and left. It stays for a while: they come back soon, and what was written meanwhile is known to be
+        /// nothing to them, though that has left memory.
         var desertedSince: Int64?
         /// The places of the changes of the present commit that the group wants.
         var wanted: [Int] = []
@@ -51,6 +51,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// The history before this one: positions in it are of no use any more.
     var previousEpoch: Epoch?
     var nextKeepAlive: Int64?
+    /// The latest time that a question or ``expire(now:)`` brought; commits bring none.
+    var clock: Int64 = 0
     /// When groups without members are looked for next.
     var nextSweep: Int64 = 0
     package internal(set) var isDraining = false
@@ -80,6 +82,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     package mutating func ask(
         _ since: Since, _ subscription: Subscription, waiter: Waiter, isVerified: Bool = false, deadline: Int64?, now: Int64
     ) -> FeedVerdict {
+        clock = max(clock, now)
         switch since {
         case .start: return .scan(.start)
         case .now:
@@ -91,9 +94,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
                 guard isVerified else { return .scan(since) }
                 return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
-            guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription) else {
+            guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription, now) else {
                 let clearSince = present(subscription).flatMap { groups[Int($0)]?.clearSince }
-                let page = told.page(after: cursor.revision, subscription) { last in clearSince.map { $0 <= last } ?? false }
+                let page = told.page(after: cursor.revision, subscription, now: now) { last in clearSince.map { $0 <= last } ?? false }
                 return page.map { .reply(.page($0)) } ?? .scan(since)
             }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
@@ -146,9 +149,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     }
 
     /// Whether those who wait have passed over all that came after a revision, which may have left memory since.
-    private mutating func isClear(since revision: Revision, _ subscription: Subscription) -> Bool {
-        guard let group = present(subscription), let clearSince = groups[Int(group)]?.clearSince else { return false }
-        return clearSince <= revision
+    private mutating func isClear(since revision: Revision, _ subscription: Subscription, _ now: Int64) -> Bool {
+        guard let group = present(subscription), let present = groups[Int(group)] else { return false }
+        return present.clearSince <= revision && (present.desertedSince.map { now - $0 < ToldPages.lifetime } ?? true)
     }
 
     /// The places of the changes after a revision, up to another, that the filter wants.

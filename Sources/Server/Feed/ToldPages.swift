@@ -13,8 +13,8 @@ struct ToldPages: Sendable {
         let page: FeedPage
         /// The same, with the word that there may be more; made when it is needed.
         var unfinished: FeedPage?
-        /// When it goes; set at the first look at the clock.
-        var end: Int64?
+        /// When it goes.
+        let end: Int64
     }
 
     private static let capacity = 8
@@ -26,17 +26,17 @@ struct ToldPages: Sendable {
     private var pages: [Told] = []
 
     /// Keeps the page that a group was told which wanted nothing from `first` to `last`.
-    mutating func keep(_ page: FeedPage, _ subscription: Subscription, from first: Revision, to last: Revision) {
+    mutating func keep(_ page: FeedPage, _ subscription: Subscription, from first: Revision, to last: Revision, now: Int64) {
         guard page.body.count <= Self.largest else { return }
         if pages.count == Self.capacity { pages.removeFirst() }
-        pages.append(Told(subscription: subscription, first: first, last: last, page: page))
+        pages.append(Told(subscription: subscription, first: first, last: last, page: page, end: now + Self.lifetime))
     }
 
     /// What comes after a revision, where that is remembered; whether more has come since is for `isLast` to say, by the page's revision.
-    mutating func page(after revision: Revision, _ subscription: Subscription, isLast: (Revision) -> Bool) -> FeedPage? {
+    mutating func page(after revision: Revision, _ subscription: Subscription, now: Int64, isLast: (Revision) -> Bool) -> FeedPage? {
         guard
             let place = pages.lastIndex(where: {
-                $0.first <= revision && revision <= $0.last && $0.subscription == subscription
+                $0.first <= revision && revision <= $0.last && now < $0.end && $0.subscription == subscription
             })
         else { return nil }
         let page = pages[place].page
@@ -48,9 +48,7 @@ struct ToldPages: Sendable {
 
     /// Time has passed, in monotonic milliseconds.
     mutating func expire(now: Int64) {
-        guard !pages.isEmpty else { return }
-        for place in pages.indices where pages[place].end == nil { pages[place].end = now + Self.lifetime }
-        pages.removeAll { $0.end ?? now < now }
+        if !pages.isEmpty { pages.removeAll { $0.end <= now } }
     }
 
     mutating func removeAll() { pages = [] }

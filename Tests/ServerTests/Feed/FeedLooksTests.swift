@@ -176,8 +176,16 @@ import Testing
         var feed = try Self.flooded()
         // When, then
         _ = feed.expire(now: 1_000)
-        _ = feed.expire(now: 10_999)
+        _ = feed.expire(now: 9_999)
         #expect(try Self.ask(&feed, after: 0, 2).page != nil)
+        #expect(feed.waiting == 0)
+        // Also where nobody looked at the clock in between
+        var idle = try Self.flooded()
+        let subscription = try Support.subscription(["a"])
+        for revision: Int64 in [0, 1] {
+            let since = Since.after(Support.cursor(revision))
+            #expect(idle.ask(since, subscription, waiter: 2, deadline: 60_000, now: 10_000) == .scan(since))
+        }
         _ = feed.expire(now: 13_001)
         #expect(try Self.ask(&feed, after: 0, 2) == .scan(.after(Support.cursor(0))))
         #expect(try Self.ask(&feed, after: 1, 2) == .scan(.after(Support.cursor(1))))
