@@ -49,24 +49,26 @@ struct PendingKey: Hashable, Sendable {
     mutating func apply(_ operation: EntryOperation, certainty: Certainty? = nil, _ horizon: Horizon) {
         let updated = operation.applied(to: base, of: key)
         defer { base = updated }
+        if let base, let updated, base.epoch != updated.epoch { leaveRecord() }
         if let certainty {
             apply(certainty, updated)
             if certainty.isExact { return }
         }
         guard updated?.revision != base?.revision || updated?.epoch != base?.epoch else { return }
         guard updated != nil else { return forgetBase() }
-        if let base, base.epoch != updated?.epoch {
-            // What a record of the old history held, one of the new need not.
-            for place in rows.indices where rows[place].effect == .absorbed {
-                if case .increment = rows[place].operation { rows[place].effect = .uncertain } else { rows[place].effect = .replayed }
-            }
-        }
         let uncertain = rows.indices.filter { horizon.isUncertain(rows[$0], of: key, base: base) }
         guard !uncertain.isEmpty else { return }
         if frozen == nil, base == nil || isHidden {
             for place in uncertain { rows[place].effect = .uncertain }
         } else {
             frozen = frozen ?? base
+        }
+    }
+
+    /// What a record of the old history held, one of the new need not.
+    private mutating func leaveRecord() {
+        for place in rows.indices where rows[place].effect == .absorbed {
+            if case .increment = rows[place].operation { rows[place].effect = .uncertain } else { rows[place].effect = .replayed }
         }
     }
 
