@@ -66,6 +66,7 @@ extension ChangeFeed {
     mutating func join(_ group: Int32) {
         guard let present = groups[Int(group)] else { return }
         let target = self.group(for: present.subscription, nil, clearSince: head.revision)
+        groups[Int(target)]?.desertedSince = nil
         for slot in present.members { groups[Int(target)]?.members.append(slot) }
         guard let members = groups[Int(target)]?.members else { return }
         waiters.move(members.suffix(present.members.count), to: target)

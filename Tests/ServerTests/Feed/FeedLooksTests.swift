@@ -198,4 +198,19 @@ import Testing
         #expect(another.reset(to: position).isEmpty)
         #expect(another.drain().isEmpty)
     }
+
+    @Test func aGroupThatOneWhoKnewMoreHasJoinedIsNotDeserted() throws {
+        // Given a group whose members were told and left, and one that read a later position from the store than the feed has
+        var feed = try Self.flooded()
+        let subscription = try Support.subscription(["a"])
+        let ahead = feed.ask(.after(Support.cursor(12)), subscription, waiter: 7, isVerified: true, deadline: 60_000, now: 0)
+        #expect(ahead.ticket != nil)
+        // When the feed has come so far, and nobody else comes for a while
+        #expect(feed.commit([try Support.put(12, "other/12")], at: Support.cursor(12)).isEmpty)
+        for now: Int64 in [2_000, 12_000, 14_000] { #expect(feed.expire(now: now).isEmpty) }
+        // Then it is told of the next change
+        #expect(feed.waiting == 1)
+        let deliveries = feed.commit([try Support.put(13, "a/2")], at: Support.cursor(13))
+        #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[7]])
+    }
 }
