@@ -17,6 +17,7 @@ struct OverloadComparison {
         var refusedChanges = 0
         var least = Int.max
         var longest = 0.0
+        var longestChange = 0.0
         var memory = 0.0
     }
 
@@ -44,9 +45,10 @@ struct OverloadComparison {
             storm.refusedChanges += busy.refusedChanges
             storm.least = min(storm.least, busy.answers.min() ?? 0)
             storm.longest = max(storm.longest, (busy.waits.max() ?? 0) * 1_000)
+            storm.longestChange = max(storm.longestChange, (busy.changes.max() ?? 0) * 1_000)
             guard calm.missed + busy.missed + crowd.disordered == 0 else {
                 throw BenchError.missing(
-                    "\(storm.name): \(calm.missed) times at rest and \(busy.missed) in the storm a client did not see a change within ten seconds, "
+                    "\(storm.name): \(calm.missed) times at rest and \(busy.missed) in the storm a client did not see a change within ten seconds of its answer, "
                         + "and \(crowd.disordered) times it saw one twice or out of order")
             }
         }
@@ -63,6 +65,7 @@ struct OverloadComparison {
         workshop.report(Figure("\(name)-refused-changes", ours: Double(storm.refusedChanges)))
         workshop.report(Figure("\(name)-least-answers", ours: Double(storm.least)))
         workshop.report(Figure("\(name)-longest-answer-ms", ours: storm.longest))
+        workshop.report(Figure("\(name)-longest-change-ms", ours: storm.longestChange))
         workshop.report(Figure("\(name)-memory-mib", ours: storm.memory))
     }
 }

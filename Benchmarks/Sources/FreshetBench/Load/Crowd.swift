@@ -20,8 +20,10 @@ struct Crowd {
         var answers: [Int] = []
         /// The seconds that each answer to a writer took.
         var waits: [Double] = []
-        /// Changes that a client did not see within ten seconds.
+        /// Changes that a client did not see within ten seconds of the answer to the change.
         var missed = 0
+        /// The seconds that each answer to a change took.
+        var changes: [Double] = []
         /// Changes that were refused, and made again a tenth of a second later.
         var refusedChanges = 0
     }
@@ -79,6 +81,7 @@ struct Crowd {
         let end = start + .seconds(seconds)
         var due = ContinuousClock.now
         var sent: ContinuousClock.Instant?
+        var answered: ContinuousClock.Instant?
         var seen = 0
         var writing = count
         while ContinuousClock.now < end || sent != nil || writing > 0 {
@@ -86,6 +89,7 @@ struct Crowd {
                 number += 1
                 seen = 0
                 sent = .now
+                answered = nil
                 due = .now + interval
                 try publisher.send(HTTPRequest.put("/v1/\(namespace)/records/w/\(number)", "\(number)"))
                 if !isPublisherWatched { try watch(publisher, Self.publisherMark) }
@@ -100,7 +104,9 @@ struct Crowd {
             for event in events.prefix(max(0, Int(ready))) {
                 let mark = event.data.u64
                 if mark == Self.publisherMark {
-                    guard try publisher.receive(into: &scratch) != nil else { continue }
+                    guard let wait = try publisher.receive(into: &scratch) else { continue }
+                    answered = .now
+                    report.changes.append(wait / .seconds(1))
                     if publisher.status == 503, sent != nil {
                         report.refusedChanges += 1
                         number -= 1
@@ -131,11 +137,16 @@ struct Crowd {
                     try waiters[Int(mark)].poll(namespace)
                 }
             }
+            // Whoever sees the change may do so before its answer comes; the next is not sent before that has come.
             guard let began = sent else { continue }
+            guard let answered else {
+                if began.duration(to: .now) > .seconds(30) { throw LoadError.silent }
+                continue
+            }
             if seen == waiters.count {
                 report.lasts.append(began.duration(to: .now) / .seconds(1))
                 sent = nil
-            } else if began.duration(to: .now) > .seconds(10) {
+            } else if answered.duration(to: .now) > .seconds(10) {
                 report.missed += waiters.count - seen
                 sent = nil
             }
