@@ -44,7 +44,7 @@ struct ImportFile: Hashable, Sendable {
         }
         var found: [(name: String, values: [[UInt8]])] = []
         while let name = try reader.nextMember() {
-            if let values = elements(of: try reader.rawValue()) { found.append((name, values)) }
+            if let values = elements(of: try reader.rawValue()) { found.append((name.text, values)) }
         }
         guard let first = found.first else { throw CommandFailure(.data, "the file's object holds no array of records") }
         guard found.count == 1 else {
@@ -72,7 +72,7 @@ struct ImportFile: Hashable, Sendable {
         guard (try? reader.beginObject()) != nil else { return nil }
         var id: String?
         while let name = try reader.nextMember() {
-            guard name == field else {
+            guard name.text == field else {
                 try reader.skip()
                 continue
             }

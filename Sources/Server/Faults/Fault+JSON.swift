@@ -70,9 +70,9 @@ private struct Members {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "effect", "on", "device": texts[name] = try reader.string()
-            case "times", "milliseconds", "status", "retryAfter", "generation": numbers[name] = try reader.integer()
-            case "untilLifted": booleans[name] = try reader.boolean()
+            case "effect", "on", "device": texts[name.text] = try reader.string()
+            case "times", "milliseconds", "status", "retryAfter", "generation": numbers[name.text] = try reader.integer()
+            case "untilLifted": booleans[name.text] = try reader.boolean()
             default:
                 throw .unexpectedJSON(
                     "'\(name)' is no member of a fault: it takes effect, on, device, times, untilLifted, milliseconds, status, retryAfter, generation"

@@ -11,16 +11,21 @@ struct NumberedWrites {
     struct Item {
         var number: Int64
         var key: RecordKey
-        var operation: WriteOperation
-        var preconditions: [Precondition]
-        /// Why it is rejected whatever the records are, for example since its value is no JSON.
-        var flaw: Problem?
+        var work: Work
+    }
+
+    enum Work {
+        case apply(WriteOperation, if: [Precondition])
+        /// It is rejected whatever the records are, for example since its value is no JSON.
+        indirect case reject(Problem)
     }
 
     /// What became of a number, and whether it made its record just now.
     struct Decided {
         var outcome: WriteOutcome
         var created = false
+        /// The place of its item among all.
+        var place: Int
     }
 
     private struct Rejection: Error {
@@ -42,40 +47,39 @@ struct NumberedWrites {
                         + "\(error.number) were decided in another history, a batch with 'epoch' and 'resume'.",
                     expected: error.expected))
         }
+        applier.expect(items.count)
         let fresh = try isAtomic ? decideAtomically(items, decisions, &applier) : decide(items, decisions, &applier)
         if !fresh.isEmpty {
-            try namespace.keep(fresh.map { Self.kept($0, $1.key) }, of: client, settled: ledger.settled)
+            try namespace.keep(fresh.map { Self.kept($0, items[$0.place].key) }, of: client, settled: ledger.settled)
         }
-        if fresh.count == items.count { return .success(fresh.map(\.0)) }
-        return .success(try answers(items, decisions, fresh.map(\.0), namespace))
+        if fresh.count == items.count { return .success(fresh) }
+        return .success(try answers(items, decisions, fresh, namespace))
     }
 }
 
 extension NumberedWrites {
-    private func decide(_ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier) throws -> [(Decided, Item)] {
-        var fresh: [(Decided, Item)] = []
+    private func decide(_ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier) throws -> [Decided] {
+        var fresh: [Decided] = []
         fresh.reserveCapacity(items.count)
-        for (item, decision) in zip(items, decisions) where decision == .apply {
-            fresh.append((try decided(item, &applier), item))
-        }
+        for place in items.indices where decisions[place] == .apply { fresh.append(try decided(items, place, &applier)) }
         return fresh
     }
 
     /// All of them or none. Each number is used up either way.
     private func decideAtomically(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
-    ) throws -> [(Decided, Item)] {
+    ) throws -> [Decided] {
         let namespace = applier.namespace
         let mark = applier.changes.count
         do {
             return try namespace.atomically {
-                var fresh: [(Decided, Item)] = []
-                for (item, decision) in zip(items, decisions) {
-                    switch decision {
+                var fresh: [Decided] = []
+                for (place, item) in items.enumerated() {
+                    switch decisions[place] {
                     case .apply:
-                        let decided = try decided(item, &applier)
+                        let decided = try decided(items, place, &applier)
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
-                        fresh.append((decided, item))
+                        fresh.append(decided)
                     case .replay:
                         // A part that was decided before belongs to the whole: if it was rejected, so is the rest.
                         guard case .rejected(let problem)? = try namespace.outcome(of: item.number, by: client)?.verdict else { continue }
@@ -87,29 +91,35 @@ extension NumberedWrites {
             }
         } catch let rejection as Rejection {
             applier.undo(to: mark)
-            return try zip(items, decisions).filter { $0.1 == .apply }.map { item, _ in
+            return try items.indices.filter { decisions[$0] == .apply }.map { place in
+                let item = items[place]
                 guard item.number == rejection.number else {
                     let other = Problem(
                         .batchRejected,
                         "Write \(rejection.number) of the atomic batch was rejected (\(rejection.problem.code)), so none is applied.")
-                    return (Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other))), item)
+                    return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other)), place: place)
                 }
                 // What the batch had done to the record is undone, so it is read again.
                 let problem = try Self.filled(rejection.problem, from: Self.shown(rejection.problem, item.key), namespace)
-                return (Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem))), item)
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
             }
         }
     }
 
-    private func decided(_ item: Item, _ applier: inout WriteApplier) throws -> Decided {
-        let author = Change.Author(client: client, write: item.number)
-        let effect =
-            try item.flaw.map { .rejected($0) } ?? applier.apply(item.operation, to: item.key, if: item.preconditions, by: author)
-        switch effect {
-        case .written(let revision, let created):
-            return Decided(outcome: WriteOutcome(number: item.number, verdict: .applied(revision)), created: created)
-        case .nothing: return Decided(outcome: WriteOutcome(number: item.number, verdict: .applied(nil)))
-        case .rejected(let problem): return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)))
+    private func decided(_ items: [Item], _ place: Int, _ applier: inout WriteApplier) throws -> Decided {
+        let number = items[place].number
+        func decided(_ verdict: WriteOutcome.Verdict, created: Bool = false) -> Decided {
+            Decided(outcome: WriteOutcome(number: number, verdict: verdict), created: created, place: place)
+        }
+        switch items[place].work {
+        case .reject(let problem): return decided(.rejected(problem))
+        case .apply(let operation, let preconditions):
+            let author = Change.Author(client: client, write: number)
+            switch try applier.apply(operation, to: items[place].key, if: preconditions, by: author) {
+            case .written(let revision, let created): return decided(.applied(revision), created: created)
+            case .nothing: return decided(.applied(nil))
+            case .rejected(let problem): return decided(.rejected(problem))
+            }
         }
     }
 
@@ -118,20 +128,22 @@ extension NumberedWrites {
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ namespace: any NamespaceTransaction
     ) throws -> [Decided] {
         var fresh = Dictionary(fresh.map { ($0.outcome.number, $0) }, uniquingKeysWith: { first, _ in first })
-        return try zip(items, decisions).map { item, decision in
+        return try items.indices.map { place in
+            let (item, decision) = (items[place], decisions[place])
             if decision != .settled, let decided = fresh[item.number] {
                 // A number that comes twice in one request made its record the first time only.
                 fresh[item.number]?.created = false
                 return decided
             }
             guard decision == .replay, let kept = try namespace.outcome(of: item.number, by: client) else {
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled))
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled), place: place)
             }
             guard case .rejected(let problem) = kept.verdict else {
-                return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict))
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict), place: place)
             }
             return Decided(
-                outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))))
+                outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))),
+                place: place)
         }
     }
 

@@ -6,14 +6,16 @@ extension Submission {
         _ batch: WriteBatch, in namespace: Namespace, then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {
         let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
-        return Submission(writes: batch.writes.count, bytes: bytes, then: completion) { context in
-            let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
-            let items = batch.writes.map {
-                NumberedWrites.Item(
-                    number: $0.number, key: $0.key, operation: $0.operation, preconditions: $0.ifRevision.map { [.revision($0)] } ?? [])
-            }
-            return try context.write(to: namespace) { applier in
-                if let problem = batch.mismatch(with: applier.namespace.state.epoch) { return .failure(problem) }
+        let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
+        let items = batch.writes.map { write in
+            NumberedWrites.Item(
+                number: write.number, key: write.key,
+                work: .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []))
+        }
+        let (client, epoch) = (batch.client, batch.epoch)
+        return Submission(writes: items.count, bytes: bytes, then: completion) { context in
+            try context.write(to: namespace) { applier in
+                if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
                 return try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
             }
         }
@@ -101,14 +103,14 @@ extension Submission {
     }
 }
 
-extension WriteBatch {
-    /// Why the batch may not be applied in this history, if it may not.
-    fileprivate func mismatch(with present: Epoch) -> Problem? {
-        guard let epoch, epoch != present else { return nil }
+extension ClientIdentifier {
+    /// Why its batch for a history may not be applied in the present one, if it may not.
+    fileprivate func mismatch(of epoch: Epoch, with present: Epoch) -> Problem? {
+        guard epoch != present else { return nil }
         return Problem(
             .epochChanged,
             "The batch is of epoch \(epoch), and the namespace is in \(present). "
-                + "Ask for the last number of \(client) here, and send what has no verdict with this epoch, under the numbers that it has; "
+                + "Ask for the last number of \(self) here, and send what has no verdict with this epoch, under the numbers that it has; "
                 + "with 'resume' if they do not follow that one.")
     }
 }

@@ -21,8 +21,8 @@ final class SubmittedWrite: Sendable {
                 if let flaw { return .failure(flaw) }
                 return SingleReceipt.of(try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true))
             }
-            let item = NumberedWrites.Item(
-                number: author.write, key: write.key, operation: write.operation, preconditions: write.preconditions, flaw: flaw)
+            let work = flaw.map { NumberedWrites.Work.reject($0) } ?? .apply(write.operation, if: write.preconditions)
+            let item = NumberedWrites.Item(number: author.write, key: write.key, work: work)
             return try NumberedWrites(client: author.client, isAtomic: false).apply([item], with: &applier).flatMap(SingleReceipt.of)
         }
     }

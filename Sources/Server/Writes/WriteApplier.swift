@@ -7,7 +7,7 @@ struct WriteApplier {
         case written(Revision, created: Bool)
         /// A delete of what was not there.
         case nothing
-        case rejected(Problem)
+        indirect case rejected(Problem)
     }
 
     let namespace: any NamespaceTransaction
@@ -69,6 +69,9 @@ struct WriteApplier {
         }
         return .success(last)
     }
+
+    /// Makes room for the changes of as many writes.
+    mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }
 
     /// Forgets the changes noted after there were `count`, since they were undone.
     mutating func undo(to count: Int) { changes.removeSubrange(count...) }

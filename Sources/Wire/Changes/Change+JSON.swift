@@ -12,7 +12,7 @@ extension Change: WireMessage {
         case .invalidate(.key(let key)): begin(key, "invalidate", &writer)
         case .invalidate(let scope):
             writer.member("revision", revision.number)
-            writer.member("op", "invalidate")
+            writer.member("op", word: "invalidate")
             if case .collection(let collection, let prefix) = scope {
                 writer.member("collection", collection)
                 if !prefix.isEmpty { writer.member("prefix", prefix) }
@@ -26,16 +26,17 @@ extension Change: WireMessage {
         writer.endObject()
     }
 
-    private func begin(_ key: RecordKey, _ operation: String, _ writer: inout JSONWriter) {
-        writer.member("key", key.description)
+    private func begin(_ key: RecordKey, _ operation: StaticString, _ writer: inout JSONWriter) {
+        writer.member("key")
+        writer.key(key)
         writer.member("revision", revision.number)
-        writer.member("op", operation)
+        writer.member("op", word: operation)
     }
 
     /// Reads a change object or a sweep object.
     public init(_ reader: inout JSONReader) throws(WireError) {
         var fields = RecordFields()
-        var operation: String?
+        var operation: JSONName?
         var collection: String?
         var prefix = ""
         var client: ClientIdentifier?
@@ -43,7 +44,7 @@ extension Change: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "op": operation = try reader.string()
+            case "op": operation = try reader.word()
             case "collection": collection = try reader.string()
             case "prefix": prefix = try reader.string()
             case "client": client = try ClientIdentifier(try reader.string())

@@ -32,7 +32,7 @@ public struct InvalidationRequest: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "keys": keys = try reader.elements { reader throws(WireError) in try RecordKey(try reader.string()) }
+            case "keys": keys = try reader.elements { reader throws(WireError) in try reader.key() }
             case "collection": collection = try reader.string()
             case "prefix": prefix = try reader.string()
             case "all": all = try reader.boolean()

@@ -46,6 +46,7 @@ package indirect enum JSONDocument: Hashable, Sendable {
             var places: [ByteIdentity.Name: Int] = [:]
             try reader.beginObject()
             while let name = try reader.nextMember() {
+                let name = name.text
                 let value = try read(&reader, depth: depth + 1)
                 if let place = places[ByteIdentity.Name(text: name)] {
                     members[place].value = value

@@ -3,8 +3,27 @@ extension JSONReader {
     public mutating func string() throws(WireError) -> String {
         let range = try stringRange()
         let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
-        guard bytes[inner].contains(UInt8(ascii: "\\")) else { return String(decoding: bytes[inner], as: UTF8.self) }
-        return try unescape(inner)
+        if hasEscapes { return try unescape(inner) }
+        return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[inner]), as: UTF8.self) }
+    }
+
+    /// A string that is to be compared with words of the protocol.
+    mutating func word() throws(WireError) -> JSONName {
+        let range = try stringRange()
+        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        if hasEscapes { return JSONName(try unescape(inner)) }
+        return bytes.withUnsafeBytes { JSONName(UnsafeRawBufferPointer(rebasing: $0[inner])) }
+    }
+
+    /// A record's key, `collection/id`.
+    mutating func key() throws(WireError) -> RecordKey {
+        let range = try stringRange()
+        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        if hasEscapes { return try RecordKey(unescape(inner)) }
+        let key = bytes.withUnsafeBytes { RecordKey(utf8: UnsafeRawBufferPointer(rebasing: $0[inner])) }
+        if let key { return key }
+        // To say what is wrong with it.
+        return try RecordKey(bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[inner]), as: UTF8.self) })
     }
 
     /// A whole number within `Int64`, written without fraction and exponent.
@@ -68,6 +87,7 @@ extension JSONReader {
         let start = position
         var index = position + 1
         var isASCII = true
+        hasEscapes = false
         while index < bytes.count {
             index = plainEnd(from: index)
             guard index < bytes.count else { break }
@@ -77,6 +97,7 @@ extension JSONReader {
                 position = index + 1
                 return start..<position
             case UInt8(ascii: "\\"):
+                hasEscapes = true
                 index = try escape(at: index)
             case 0..<0x20:
                 position = index

@@ -23,6 +23,8 @@ public struct JSONReader: Sendable {
     public internal(set) var position = 0
     /// Set between the opening bracket of an array or object and its first entry.
     var isAtFirst = false
+    /// Whether the string that was passed over last has escapes.
+    var hasEscapes = false
 
     /// Begins at the first of `bytes`.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -33,9 +35,9 @@ public struct JSONReader: Sendable {
     public mutating func beginObject() throws(WireError) { try begin(UInt8(ascii: "{"), "an object") }
 
     /// The next member's name, its value yet to be read; `nil` when the object has ended and was left.
-    public mutating func nextMember() throws(WireError) -> String? {
+    public mutating func nextMember() throws(WireError) -> JSONName? {
         guard try hasNext(before: UInt8(ascii: "}")) else { return nil }
-        let name = try string()
+        let name = try word()
         try expect(UInt8(ascii: ":"), "a colon after the member's name")
         return name
     }

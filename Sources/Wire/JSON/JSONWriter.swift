@@ -28,12 +28,18 @@ public struct JSONWriter: Sendable {
 
     /// The name of the value that follows. It must need no escape, as all names of the wire.
     public mutating func member(_ name: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + 4) { [needsComma] in Self.begin(name, after: needsComma, &$0) }
         needsComma = false
+    }
+
+    /// The name with what stands around it, in one piece with what follows: each addition to the bytes has a price of its own.
+    @inline(__always)
+    private static func begin(_ name: StaticString, after needsComma: Bool, _ writer: inout ASCIIWriter) {
+        if needsComma { writer.write(UInt8(ascii: ",")) }
+        writer.write(UInt8(ascii: "\""))
+        writer.write(name)
+        writer.write(UInt8(ascii: "\""))
+        writer.write(UInt8(ascii: ":"))
     }
 
     /// A name that is known only at run time, escaped as a string is.
@@ -134,8 +140,22 @@ public struct JSONWriter: Sendable {
 
     /// A member that is a whole number.
     public mutating func member(_ name: StaticString, _ value: Int64) {
-        member(name)
-        integer(value)
+        ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + 24) { [needsComma] in
+            Self.begin(name, after: needsComma, &$0)
+            $0.decimal(value)
+        }
+        needsComma = true
+    }
+
+    /// A member that is a word of the protocol, which needs no escape.
+    mutating func member(_ name: StaticString, word: StaticString) {
+        ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + word.utf8CodeUnitCount + 6) { [needsComma] in
+            Self.begin(name, after: needsComma, &$0)
+            $0.write(UInt8(ascii: "\""))
+            $0.write(word)
+            $0.write(UInt8(ascii: "\""))
+        }
+        needsComma = true
     }
 
     /// A member that is `true` or `false`.
@@ -164,16 +184,6 @@ public struct JSONWriter: Sendable {
 extension [UInt8] {
     /// Adds the digits of a whole number, with a minus before those of a negative one.
     mutating func append(decimal value: Int64) {
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var start = digits.count
-            repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0
-            append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
-        }
+        ASCIIWriter.append(to: &self, capacity: 20) { $0.decimal(value) }
     }
 }

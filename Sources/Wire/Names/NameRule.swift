@@ -2,7 +2,12 @@
 enum NameRule {
     /// `[A-Za-z0-9._-]{1,64}`: collections and clients.
     static func isToken(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && allSatisfy(text) { isAlphanumeric($0) || isMark($0) }
+        var text = text
+        return text.withUTF8 { isToken(UnsafeRawBufferPointer($0)) }
+    }
+
+    static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        (1...64).contains(bytes.count) && bytes.allSatisfy { isAlphanumeric($0) || isMark($0) }
     }
 
     /// `[a-z0-9][a-z0-9._-]{0,62}`: namespaces.

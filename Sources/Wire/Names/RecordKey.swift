@@ -27,6 +27,16 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
         try self.init(collection: String(text[..<slash]), id: String(text[text.utf8.index(after: slash)...]))
     }
 
+    /// The same from well-formed UTF-8; `nil` if it is no key.
+    init?(utf8 bytes: UnsafeRawBufferPointer) {
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let collection = UnsafeRawBufferPointer(rebasing: bytes[..<slash])
+        let id = UnsafeRawBufferPointer(rebasing: bytes[(slash + 1)...])
+        guard NameRule.isToken(collection), (1...512).contains(id.count), !id.contains(0) else { return nil }
+        self.collection = String(decoding: collection, as: UTF8.self)
+        self.id = String(decoding: id, as: UTF8.self)
+    }
+
     /// Checks the name of a collection alone.
     /// - Throws: ``WireError/invalidKey(_:)``.
     public static func check(collection: String) throws(WireError) {

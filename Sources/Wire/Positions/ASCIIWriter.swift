@@ -33,11 +33,33 @@ struct ASCIIWriter {
 
     @inline(__always)
     mutating func write(_ text: StaticString) {
-        text.withUTF8Buffer { for byte in $0 { write(byte) } }
+        let length = text.utf8CodeUnitCount
+        precondition(length <= memory.count - count, "a text is longer than the room made for it")
+        memory.baseAddress?.advanced(by: count).update(from: text.utf8Start, count: length)
+        count += length
     }
 
     mutating func write(_ text: String) {
         for byte in text.utf8 { write(byte) }
+    }
+
+    /// A whole number, with a minus before a negative one.
+    mutating func decimal(_ value: Int64) {
+        if value < 0 { write(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        var digits = 1
+        var bound: UInt64 = 10
+        while digits < 20, rest >= bound {
+            digits += 1
+            let (next, overflows) = bound.multipliedReportingOverflow(by: 10)
+            bound = overflows ? .max : next
+        }
+        precondition(digits <= memory.count - count, "a text is longer than the room made for it")
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            memory[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += digits
     }
 
     /// A number that is not negative, with zeros before it up to `width` digits.

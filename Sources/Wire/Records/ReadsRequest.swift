@@ -57,7 +57,7 @@ extension ReadsRequest.Item {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "key": key = try RecordKey(try reader.string())
+            case "key": key = try reader.key()
             case "revision": revision = try reader.takeNull() ? nil : try reader.revision()
             default: try reader.skip()
             }

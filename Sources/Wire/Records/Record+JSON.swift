@@ -2,7 +2,8 @@ extension Record: WireMessage {
     /// Writes the record object.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("key", key.description)
+        writer.member("key")
+        writer.key(key)
         writer.member("revision", revision.number)
         content?.write(to: &writer)
         writer.member("contentType", contentType)
@@ -41,9 +42,9 @@ struct RecordFields {
     var modified: Timestamp?
 
     /// Takes the member's value if it is one of these; otherwise leaves it unread and says so.
-    mutating func take(_ name: String, _ reader: inout JSONReader) throws(WireError) -> Bool {
+    mutating func take(_ name: JSONName, _ reader: inout JSONReader) throws(WireError) -> Bool {
         switch name {
-        case "key": key = try RecordKey(try reader.string())
+        case "key": key = try reader.key()
         case "revision": revision = try reader.revision()
         case "value": content = Content(checkedJSON: try reader.rawValue())
         case "body": content = try Content.body(&reader)

@@ -4,7 +4,8 @@ extension Write: WireMessage {
         writer.beginObject()
         writer.member("number", number)
         writer.member("op", operation.name)
-        writer.member("key", key.description)
+        writer.member("key")
+        writer.key(key)
         switch operation {
         case .put(let content): content.write(to: &writer)
         case .patch(let patch):
@@ -23,7 +24,7 @@ extension Write: WireMessage {
     /// Reads what ``write(to:)`` writes.
     public init(_ reader: inout JSONReader) throws(WireError) {
         var number: Int64?
-        var operation: String?
+        var operation: JSONName?
         var fields = RecordFields()
         var path: JSONPointer?
         var amount: JSONNumber?
@@ -32,7 +33,7 @@ extension Write: WireMessage {
         while let name = try reader.nextMember() {
             switch name {
             case "number": number = try reader.integer()
-            case "op": operation = try reader.string()
+            case "op": operation = try reader.word()
             case "path": path = try JSONPointer(try reader.string())
             case "by":
                 let literal = try reader.number()
@@ -52,8 +53,9 @@ extension Write: WireMessage {
     }
 
     private static func operation(
-        _ name: String?, _ number: Int64, _ content: Content?, _ path: JSONPointer?, _ amount: JSONNumber?
+        _ name: JSONName?, _ number: Int64, _ content: Content?, _ path: JSONPointer?, _ amount: JSONNumber?
     ) throws(WireError) -> WriteOperation {
+        guard let name else { throw .unexpectedJSON("write \(number) lacks 'op': it takes put, patch, delete or increment") }
         switch name {
         case "put":
             guard let content else { throw .unexpectedJSON("write \(number) is a put and lacks 'value' (or 'body', if it is not JSON)") }
@@ -66,7 +68,7 @@ extension Write: WireMessage {
             guard let path, let amount else { throw .unexpectedJSON("write \(number) is an increment and takes 'path' and 'by'") }
             return .increment(path: path, by: amount)
         default:
-            throw .unexpectedJSON("write \(number) has the 'op' '\(name ?? "")': it takes put, patch, delete or increment")
+            throw .unexpectedJSON("write \(number) has the 'op' '\(name)': it takes put, patch, delete or increment")
         }
     }
 }

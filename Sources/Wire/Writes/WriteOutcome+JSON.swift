@@ -5,13 +5,13 @@ extension WriteOutcome: WireMessage {
         writer.member("number", number)
         switch verdict {
         case .applied(let revision):
-            writer.member("status", "applied")
+            writer.member("status", word: "applied")
             if let revision { writer.member("revision", revision.number) }
         case .rejected(let problem):
-            writer.member("status", "rejected")
+            writer.member("status", word: "rejected")
             writer.member("problem")
             problem.write(to: &writer)
-        case .settled: writer.member("status", "settled")
+        case .settled: writer.member("status", word: "settled")
         }
         writer.endObject()
     }
@@ -19,20 +19,21 @@ extension WriteOutcome: WireMessage {
     /// Reads what ``write(to:)`` writes.
     public init(_ reader: inout JSONReader) throws(WireError) {
         var number: Int64?
-        var status: String?
+        var status: JSONName?
         var revision: Revision?
         var problem: Problem?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
             case "number": number = try reader.integer()
-            case "status": status = try reader.string()
+            case "status": status = try reader.word()
             case "revision": revision = try reader.takeNull() ? nil : try reader.revision()
             case "problem": problem = try Problem(&reader)
             default: try reader.skip()
             }
         }
         guard let number else { throw .unexpectedJSON("an outcome lacks 'number'") }
+        guard let status else { throw .unexpectedJSON("the outcome of write \(number) lacks 'status'") }
         switch (status, problem) {
         case ("applied", _): self.init(number: number, verdict: .applied(revision))
         case ("rejected", let problem?): self.init(number: number, verdict: .rejected(problem))

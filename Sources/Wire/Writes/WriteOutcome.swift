@@ -5,7 +5,7 @@ public struct WriteOutcome: Hashable, Sendable {
         /// It took effect. Without a revision: a delete of a record that was not there.
         case applied(Revision?)
         /// It did not, and never will.
-        case rejected(Problem)
+        indirect case rejected(Problem)
         /// It was decided so long ago that the outcome is no longer kept.
         case settled
     }

@@ -66,8 +66,8 @@ import Testing
         // When
         let failure = failure()
         // Then
-        #expect(failure == .newerSchema(path: path, found: 7, known: 1))
-        #expect(failure?.description.contains("schema 7") == true && failure?.description.contains("up to 1") == true)
+        #expect(failure == .newerSchema(path: path, found: 7, known: 2))
+        #expect(failure?.description.contains("schema 7") == true && failure?.description.contains("up to 2") == true)
         #expect(try Connection(path: path).userVersion == 7)
     }
 

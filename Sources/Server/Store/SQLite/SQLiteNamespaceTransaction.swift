@@ -7,21 +7,25 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     let connection: Connection
     private(set) var row: NamespaceRow
     private let occupants: OccupantCache
+    let clients: ClientCache
     private var isChanged = false
+    private var deferred = DeferredUpdates()
     /// The keys written within ``atomically(_:)``; none outside of it.
     private var atomicallyWritten: [RecordKey]?
 
-    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache) throws {
+    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache, _ clients: ClientCache) throws {
         self.name = name
         self.connection = connection
         self.occupants = occupants
+        self.clients = clients
         row = try NamespaceRow.read(name, connection)
     }
 
     var state: NamespaceState { row.state }
 
-    /// Writes the row if it has changed.
+    /// Writes what has not been written yet: records, and the row if it has changed.
     func flush() throws {
+        try writeDeferred()
         guard isChanged else { return }
         try connection.withStatement(
             "UPDATE namespace SET head = ?, records = ?, bytes = ?, invalidations = ? WHERE id = ?"
@@ -58,12 +62,14 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 
     func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        try writeDeferred()
         let before = (row, isChanged, atomicallyWritten)
         if atomicallyWritten == nil { atomicallyWritten = [] }
         defer { if before.2 == nil { atomicallyWritten = nil } }
         do { return try connection.savepoint(body) } catch {
             // Under the number that the row had meanwhile, should this have been what made it.
             if let id = row.id { for key in atomicallyWritten ?? [] { occupants.forget(key, in: id) } }
+            deferred.removeAll()
             (row, isChanged) = (before.0, before.1)
             throw error
         }
@@ -87,6 +93,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             try row.bind(2, key.collection)
             try row.bind(3, key.id)
             guard try row.step() else { return nil }
+            if let update = deferred.update(of: row.int64(0)) { return Occupant(update) }
             return Occupant(
                 row: row.int64(0), revision: try Revision(row, 1), size: row.optionalInt64(2).map { Int($0) }, isJSON: row.int64(3) == 1)
         }
@@ -96,6 +103,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 
     func record(_ key: RecordKey) throws -> Record? {
         guard let id = row.id else { return nil }
+        try writeDeferred()
         return try connection.withStatement(
             "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
         ) { row in
@@ -110,7 +118,9 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         let id = try madeRow()
         let revision = try nextRevision()
         if let occupant {
-            try update(occupant.row, revision, stamp, content)
+            deferred.put(
+                DeferredUpdates.Update(
+                    row: occupant.row, revision: revision, stamp: stamp, content: content, changesLife: occupant.size == nil))
         } else {
             try connection.withStatement(
                 """
@@ -136,7 +146,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
-        try update(occupant.row, revision, stamp, nil)
+        deferred.put(
+            DeferredUpdates.Update(row: occupant.row, revision: revision, stamp: stamp, content: nil, changesLife: occupant.size != nil))
         row.state.records -= occupant.size == nil ? 0 : 1
         row.state.bytes -= occupant.size ?? 0
         keep(Occupant(row: occupant.row, revision: revision, size: nil, isJSON: false), of: key, in: id)
@@ -144,13 +155,30 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         return revision
     }
 
-    private func update(_ row: Int64, _ revision: Revision, _ stamp: Stamp, _ content: Content?) throws {
+    /// Puts the records into the file whose updates were deferred: before anybody reads them there.
+    func writeDeferred() throws {
+        guard !deferred.isEmpty else { return }
         try connection.withStatement(
             "UPDATE record SET revision = ?, modified = ?, client = ?, write = ?, content_type = ?, value = ? WHERE row = ?"
         ) { statement in
-            try statement.bind(7, row)
-            try statement.store(revision, stamp, content)
+            // The writes of a batch have one author, whose name stays bound.
+            var bound: ClientIdentifier?
+            for update in deferred.updates where !update.changesLife {
+                try statement.bind(7, update.row)
+                try statement.store(update.revision, update.stamp, update.content, bound: bound)
+                bound = update.stamp.author?.client
+            }
         }
+        for update in deferred.updates where update.changesLife {
+            try connection.withStatement(
+                "UPDATE record SET revision = ?, modified = ?, client = ?, write = ?, content_type = ?, value = ?, deleted = ? WHERE row = ?"
+            ) { statement in
+                try statement.bind(7, update.content == nil ? update.stamp.modified.milliseconds : nil)
+                try statement.bind(8, update.row)
+                try statement.store(update.revision, update.stamp, update.content)
+            }
+        }
+        deferred.removeAll()
     }
 
     // MARK: Invalidations
@@ -212,13 +240,23 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 }
 
+extension Occupant {
+    /// What a row holds once the update is in the file.
+    fileprivate init(_ update: DeferredUpdates.Update) {
+        self.init(
+            row: update.row, revision: update.revision, size: update.content?.bytes.count, isJSON: update.content?.isJSON ?? false)
+    }
+}
+
 extension Statement {
     /// Binds `revision, modified, client, write, content_type, value` from 1 on, and runs.
-    fileprivate func store(_ revision: Revision, _ stamp: Stamp, _ content: Content?) throws {
+    ///
+    /// - Parameter bound: the client that is bound already.
+    fileprivate func store(_ revision: Revision, _ stamp: Stamp, _ content: Content?, bound: ClientIdentifier? = nil) throws {
         try bind(1, revision.number)
         try bind(2, stamp.modified.milliseconds)
         if let author = stamp.author {
-            try bind(3, author.client.text)
+            if author.client != bound { try bind(3, author.client.text) }
             try bind(4, author.write)
         } else {
             try bindNull(3)

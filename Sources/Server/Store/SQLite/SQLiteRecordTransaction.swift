@@ -81,7 +81,7 @@ extension SQLiteRecordTransaction {
         writer.forget()
         guard let id = try NamespaceRow.read(namespace, connection).id else { return Compaction() }
         let deletes = try revisions(
-            "SELECT revision FROM record WHERE value IS NULL AND namespace = ? ORDER BY revision LIMIT ?", id, limit)
+            "SELECT revision FROM record WHERE deleted IS NOT NULL AND namespace = ? ORDER BY revision LIMIT ?", id, limit)
         for revision in deletes { try run("DELETE FROM record WHERE namespace = ? AND revision = ?", id, revision) }
         let invalidations = try revisions(
             "SELECT revision FROM invalidation WHERE namespace = ? ORDER BY revision LIMIT ?", id, limit - deletes.count)
@@ -106,7 +106,7 @@ extension SQLiteRecordTransaction {
 
     private func forgetTombstones(before time: Timestamp, limit: Int, _ compaction: inout Compaction) throws {
         let rows = try connection.withStatement(
-            "SELECT row, namespace, revision FROM record WHERE value IS NULL AND modified < ? ORDER BY modified, namespace, revision LIMIT ?"
+            "SELECT row, namespace, revision FROM record WHERE deleted < ? ORDER BY deleted, namespace, revision LIMIT ?"
         ) { row in
             try row.bind(1, time.milliseconds)
             try row.bind(2, limit)

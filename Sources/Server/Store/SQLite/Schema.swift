@@ -6,7 +6,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first]
+    static let steps: [String] = [first, second]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -43,7 +43,7 @@ enum Schema {
     /// - `generation`: how many namespaces of a bucket of names have been dropped; no row means none.
     /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows.
     /// - `dropped`: namespaces whose rows wait to be cleared away. An `id` is never used again.
-    /// - `record`: `value` NULL is a tombstone, `content_type` NULL is JSON. `value` stands last, for SQLite has to walk over a large
+    /// - `record`: `value` NULL is a tombstone, and then `deleted` is its time; `content_type` NULL is JSON. `value` stands last, for SQLite has to walk over a large
     ///   value to reach what is behind it. A table with a rowid rather than one clustered by its key: values of any size would make
     ///   the pages of a clustered one sparse; inserts measured half as fast there, and updates a fifth slower.
     /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1: `collection`, with `name`
@@ -102,5 +102,16 @@ enum Schema {
             outcomes TEXT NOT NULL,
             PRIMARY KEY(client, last)
         ) WITHOUT ROWID;
+        """
+
+    /// An update of a record touches no more indexes than it must, for each costs a tenth of it: that of tombstones is by a column which
+    /// such an update leaves alone, and that of revisions does not look whether the revision is there. The writer gives each but once.
+    private static let second = """
+        ALTER TABLE record ADD COLUMN deleted INTEGER;
+        UPDATE record SET deleted = modified WHERE value IS NULL;
+        DROP INDEX tombstone_by_time;
+        CREATE INDEX tombstone_by_time ON record(deleted) WHERE deleted IS NOT NULL;
+        DROP INDEX record_by_revision;
+        CREATE INDEX record_by_revision ON record(namespace, revision);
         """
 }

@@ -5,6 +5,7 @@ internal import SQLite
 final class StoreWriter {
     let connection: Connection
     private let occupants: OccupantCache
+    private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
     /// Those that the open transaction has looked at.
     private var touched: [SQLiteNamespaceTransaction] = []
@@ -25,13 +26,14 @@ final class StoreWriter {
         } catch {
             forget()
             occupants.forgetAll()
+            clients.forgetAll()
             throw error
         }
     }
 
     func namespace(_ name: Namespace) throws -> SQLiteNamespaceTransaction {
         if let last = touched.last, last.name == name { return last }
-        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants)
+        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants, clients)
         namespaces[name] = namespace
         touched.append(namespace)
         return namespace

@@ -1,0 +1,35 @@
+internal import FreshetWire
+
+/// How far the devices have come that wrote lately, so that the next batch of one need not ask the file.
+///
+/// It belongs to the writer, which alone moves them on. A namespace that is dropped never makes it wrong, since its number is not used
+/// again. Every call takes O(1).
+final class ClientCache {
+    /// A device's row.
+    struct Row {
+        let id: Int64
+        /// The number of its last write.
+        var last: Int64
+        /// Outcomes of numbers up to here were removed; 0 if that is not known.
+        var removed: Int64 = 0
+    }
+
+    private struct Place: Hashable {
+        var namespace: Int64
+        var client: ClientIdentifier
+    }
+
+    private var rows: RecentRows<Place, Row>
+
+    /// - Parameter limit: how many bytes it may take, about.
+    init(limit: Int) { rows = RecentRows(limit: limit) { 150 + $0.client.text.utf8.count } }
+
+    /// The device's row; none if that is not known.
+    func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(at: Place(namespace: namespace, client: client)) }
+
+    func keep(_ row: Row, of client: ClientIdentifier, in namespace: Int64) {
+        rows.keep(row, at: Place(namespace: namespace, client: client))
+    }
+
+    func forgetAll() { rows.forgetAll() }
+}

@@ -1,0 +1,44 @@
+internal import FreshetWire
+
+/// The updates of records that a transaction has yet to put into the file: of a record that a group of writes changes several times, the last.
+struct DeferredUpdates {
+    /// What a record's row is to hold.
+    struct Update {
+        let row: Int64
+        var revision: Revision
+        var stamp: Stamp
+        /// `nil` for a tombstone.
+        var content: Content?
+        /// Whether a record is to become a tombstone, or a tombstone a record.
+        var changesLife: Bool
+    }
+
+    /// In the order in which the records were first changed.
+    private(set) var updates: [Update] = []
+    private var places: [Int64: Int] = [:]
+
+    var isEmpty: Bool { updates.isEmpty }
+
+    /// Takes the place of an earlier update of the same row. O(1).
+    mutating func put(_ update: Update) {
+        let next = updates.count
+        let place = places[update.row, default: next]
+        if place < next {
+            let changedLife = updates[place].changesLife
+            updates[place] = update
+            if changedLife { updates[place].changesLife = true }
+        } else {
+            places[update.row] = next
+            updates.append(update)
+        }
+    }
+
+    /// What a row is to hold; `nil` if it is not to be changed.
+    func update(of row: Int64) -> Update? { places[row].map { updates[$0] } }
+
+    mutating func removeAll() {
+        let keepsCapacity = updates.count <= 4_096
+        updates.removeAll(keepingCapacity: keepsCapacity)
+        places.removeAll(keepingCapacity: keepsCapacity)
+    }
+}

@@ -1,0 +1,102 @@
+import FreshetWire
+import SQLite
+import TestSupport
+import Testing
+
+@testable import FreshetServer
+
+/// What a group of writes puts into the file: of each record its last state, once.
+@Suite("Deferred updates") struct DeferredUpdatesTests {
+    private let directory = TemporaryDirectory()
+
+    private func update(_ row: Int64, _ revision: Int64, json: UInt8? = 0x31, changesLife: Bool = false) throws -> DeferredUpdates.Update {
+        DeferredUpdates.Update(
+            row: row, revision: try #require(Revision(revision)), stamp: Stamp(modified: Timestamp(milliseconds: revision)),
+            content: json.map { Content(checkedJSON: [$0]) }, changesLife: changesLife)
+    }
+
+    /// A writer over a file of its own, with the connection to look at it.
+    private func writer() throws -> (StoreWriter, Connection) {
+        let path = directory.file("freshet.db")
+        func open() throws -> sending Connection {
+            let connection = try Connection(path: path)
+            try Schema.migrate(connection, from: Schema.check(connection, path: path), seed: 1)
+            return connection
+        }
+        return (StoreWriter(try open(), OccupantCache(limit: 1 << 20)), try open())
+    }
+
+    private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {
+        let told = Told<[WriteOutcome]>()
+        let submission = Submission.batch(batch, in: try Namespace("shop"), then: told.hear)
+        let completion = try writer.transaction { transaction in
+            var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), valueLimit: 100)
+            return try submission.perform(&context)
+        }
+        completion.tell()
+        _ = try told.once().result.get()
+    }
+
+    @Test func theLastUpdateOfARowTakesThePlaceOfTheFirst() throws {
+        // Given
+        var deferred = DeferredUpdates()
+        // When
+        for (row, revision) in [(7, 1), (8, 2), (7, 3)] as [(Int64, Int64)] { deferred.put(try update(row, revision)) }
+        // Then
+        #expect(deferred.updates.map(\.row) == [7, 8])
+        #expect(deferred.updates.map(\.revision.number) == [3, 2])
+        #expect(deferred.update(of: 7)?.revision.number == 3 && deferred.update(of: 9) == nil)
+    }
+
+    @Test func aRowThatDiedAndCameBackIsStillOneWhoseLifeChanges() throws {
+        // Given a tombstone that becomes a record, which is then written again
+        var deferred = DeferredUpdates()
+        deferred.put(try update(7, 1, changesLife: true))
+        // When
+        deferred.put(try update(7, 2))
+        // Then the tombstone's time has to go
+        #expect(deferred.updates.map(\.changesLife) == [true])
+        deferred.removeAll()
+        #expect(deferred.isEmpty && deferred.update(of: 7) == nil)
+    }
+
+    @Test func aGroupThatWritesARecordOftenChangesItsRowOnce() throws {
+        // Given
+        let (writer, connection) = try self.writer()
+        let client = try ClientIdentifier("phone")
+        let first = Write(number: 1, key: try RecordKey("a/1"), operation: .put(Content(checkedJSON: [0x30])))
+        try submit(WriteBatch(client: client, writes: [first]), to: writer)
+        let before = writer.connection.totalChanges
+        // When
+        let writes = try (2...101).map { number in
+            Write(number: Int64(number), key: try RecordKey("a/1"), operation: .put(Content(checkedJSON: Array(String(number).utf8))))
+        }
+        try submit(WriteBatch(client: client, writes: writes), to: writer)
+        // Then there were four rows: the record, the device, its outcomes, the namespace
+        #expect(writer.connection.totalChanges - before == 4)
+        let value = try connection.withStatement("SELECT value, revision FROM record") { row in
+            try row.step() ? (String(decoding: row.bytes(0), as: UTF8.self), row.int64(1)) : nil
+        }
+        #expect(value?.0 == "101" && value?.1 == 101)
+    }
+
+    @Test func aDeviceHasNoMoreOutcomesThanItMayAskFor() throws {
+        // Given
+        let (writer, connection) = try self.writer()
+        let client = try ClientIdentifier("phone")
+        var most: Int64 = 0
+        // When
+        for number: Int64 in 1...3_000 {
+            let write = Write(number: number, key: try RecordKey("a/1"), operation: .put(Content(checkedJSON: [0x30])))
+            try submit(WriteBatch(client: client, writes: [write]), to: writer)
+            guard number % 50 == 0 else { continue }
+            let count = try connection.withStatement("SELECT count(*), min(last) FROM outcome") { row in
+                try row.step() ? (row.int64(0), row.int64(1)) : (0, 0)
+            }
+            most = max(most, count.0)
+            // Then all that may be asked for again are there
+            #expect(count.1 <= max(1, number - WriteLedger.kept + 1))
+        }
+        #expect((WriteLedger.kept...WriteLedger.kept + 200).contains(most))
+    }
+}

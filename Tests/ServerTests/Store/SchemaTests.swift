@@ -1,0 +1,76 @@
+import FreshetWire
+import Glibc
+import SQLite
+import TestSupport
+import Testing
+
+@testable import FreshetServer
+
+/// Files of earlier versions.
+@Suite("Schema of the store") struct SchemaTests {
+    private let directory = TemporaryDirectory()
+
+    private func open(_ name: String) throws -> SQLiteRecordStore { try SQLiteRecordStore(directory: directory.file(name), seed: 2) }
+
+    /// A file as the first version made it, with two records and two deletes.
+    private func makeFirstVersion() throws {
+        mkdir(directory.file("old"), 0o700)
+        let connection = try Connection(path: directory.file("old/freshet.db"))
+        try connection.execute(Schema.steps[0])
+        try connection.execute(
+            """
+            PRAGMA application_id = \(Schema.applicationIdentifier);
+            INSERT INTO store(seed, touched) VALUES(1, 0);
+            INSERT INTO namespace(id, name, epoch, head, forgotten, records, bytes, invalidations) VALUES(1, 'shop', 'abc', 6, 0, 2, 2, 0);
+            INSERT INTO record(namespace, collection, id, revision, modified, value) VALUES
+                (1, 'a', '1', 1, 100, x'31'), (1, 'a', '2', 4, 400, NULL), (1, 'a', '3', 5, 500, x'33'), (1, 'a', '4', 6, 600, NULL);
+            """)
+        try connection.setUserVersion(1)
+    }
+
+    private func indexes(_ name: String) throws -> [String: String] {
+        let connection = try Connection(path: directory.file("\(name)/freshet.db"))
+        return try connection.withStatement("SELECT name, sql FROM sqlite_schema WHERE type = 'index'") { row in
+            var found: [String: String] = [:]
+            while try row.step() { found[row.text(0)] = row.optionalText(1) ?? "" }
+            return found
+        }
+    }
+
+    @Test func aFileOfTheFirstVersionGoesOnWithAllThatItHas() throws {
+        // Given
+        try makeFirstVersion()
+        // When
+        let store = try open("old")
+        let namespace = try Namespace("shop")
+        // Then
+        let state = try store.state(of: namespace)
+        #expect(state.cursor.description == "abc-6" && state.records == 2)
+        #expect(try store.record(RecordKey("a/3"), in: namespace).value?.content?.bytes == [0x33])
+        #expect(try store.record(RecordKey("a/4"), in: namespace).value == nil)
+        // When the older delete is to be forgotten, and the younger is written over
+        let compacted = try store.transaction { try $0.compact(before: Timestamp(milliseconds: 500), limit: 10) }
+        #expect(compacted.forgotten == 1)
+        let key = try RecordKey("a/4")
+        _ = try store.transaction { transaction in
+            let open = try transaction.namespace(namespace)
+            return try open.put(
+                Content(checkedJSON: [0x34]), at: key, over: open.occupant(of: key), Stamp(modified: Timestamp(milliseconds: 700)))
+        }
+        // Then no delete is left to be forgotten
+        #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 9_000), limit: 10) }.forgotten == 0)
+        #expect(try store.record(key, in: namespace).value?.content?.bytes == [0x34])
+    }
+
+    @Test func aFileOfTheFirstVersionComesToTheIndexesOfANewOne() throws {
+        // Given
+        try makeFirstVersion()
+        // When
+        _ = try open("old")
+        _ = try open("new")
+        // Then
+        let indexes = try indexes("old")
+        #expect(try self.indexes("new") == indexes)
+        #expect(indexes["tombstone_by_time"]?.contains("deleted") == true)
+    }
+}
