@@ -1,8 +1,9 @@
-// Preloaded into a server: counts its allocations and its calls to send and receive, in a file that the load reads.
+// Preloaded into a server: counts its allocations, its calls to send and receive, and those to its files, in a file that the load reads.
 // build: clang -O2 -shared -fPIC count-calls.c -o count-calls.so ; run: COUNTS=FILE LD_PRELOAD=./count-calls.so server
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,3 +43,17 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 #define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(real))dlsym(RTLD_NEXT, #name)
 ssize_t send(int socket, const void *bytes, size_t size, int flags) { REAL(send); count(&counts->calls); return real(socket, bytes, size, flags); }
 ssize_t recv(int socket, void *bytes, size_t size, int flags) { REAL(recv); count(&counts->calls); return real(socket, bytes, size, flags); }
+ssize_t pread64(int file, void *bytes, size_t size, off64_t place) { REAL(pread64); count(&counts->file_calls); return real(file, bytes, size, place); }
+ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t place) { REAL(pwrite64); count(&counts->file_calls); return real(file, bytes, size, place); }
+int fsync(int file) { REAL(fsync); count(&counts->file_calls); return real(file); }
+int fdatasync(int file) { REAL(fdatasync); count(&counts->file_calls); return real(file); }
+// Locks, of which SQLite takes one or two for each snapshot. The argument is a number or an address, or is not there.
+int fcntl64(int file, int command, ...) {
+    REAL(fcntl64);
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    count(&counts->file_calls);
+    return real(file, command, argument);
+}

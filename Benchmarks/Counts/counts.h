@@ -1,4 +1,4 @@
-// What count-calls.c counts and follow.c reads, in memory that both share.
+// What count-calls.c counts and the loads read, in memory that both share.
 #include <stdatomic.h>
 
-struct counts { atomic_long allocations, calls; };
+struct counts { atomic_long allocations, calls, file_calls; };

@@ -1,52 +1,9 @@
 // follow PORT COUNTS CLIENTS CHANGES: followers of one namespace, each with a connection and a poll open, and changes one after
-// another. Prints what the server took for one delivery with the poll after it: allocations, then calls to send and receive.
+// another. Prints what the server took for one delivery with the poll after it: allocations, calls to send and receive, calls to its files.
 // What a change takes by itself is in it, spread over the clients. Asking whether all polls are parked is not: what a question takes is
 // counted first, and a slow machine is asked more often.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
-#include "counts.h"
-
-static void fail(const char *what) { fprintf(stderr, "follow: %s\n", what); exit(1); }
-
-static int dial(int port) {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    struct timeval patience = { .tv_sec = 20 };
-    int connection = socket(AF_INET, SOCK_STREAM, 0);
-    if (connection < 0 || connect(connection, (void *)&address, sizeof address)) fail("cannot connect");
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    return connection;
-}
-
-static void ask(int connection, const char *request) {
-    size_t length = strlen(request);
-    if (send(connection, request, length, MSG_NOSIGNAL) != (ssize_t)length) fail("cannot send");
-}
-
-// One whole answer; `cursor` becomes the position that it carries.
-static char *answer(int connection, char cursor[64]) {
-    static char bytes[65536];
-    size_t length = 0;
-    for (;;) {
-        ssize_t count = recv(connection, bytes + length, sizeof bytes - 1 - length, 0);
-        if (count <= 0) fail("no answer came");
-        length += count;
-        bytes[length] = 0;
-        char *end = strstr(bytes, "\r\n\r\n");
-        char *size = strcasestr(bytes, "\r\nContent-Length: ");
-        if (!end || (size && size < end && length < (size_t)(end + 4 - bytes) + strtoul(size + 18, 0, 10))) continue;
-        char *position = strcasestr(bytes, "\r\nFreshet-Cursor: ");
-        if (strncmp(bytes, "HTTP/1.1 2", 10) || !position || position > end) fail(bytes);
-        sscanf(position + 18, "%63[^\r]", cursor);
-        return end + 4;
-    }
-}
+#include "client.h"
 
 static int waiting(int control) {
     char cursor[64];
@@ -72,18 +29,16 @@ int main(int count, char **arguments) {
     int port = atoi(arguments[1]), clients = atoi(arguments[3]), changes = atoi(arguments[4]), warm = 3;
     struct rlimit descriptors;
     if (!getrlimit(RLIMIT_NOFILE, &descriptors)) { descriptors.rlim_cur = descriptors.rlim_max; setrlimit(RLIMIT_NOFILE, &descriptors); }
-    int file = open(arguments[2], O_RDONLY);
-    struct counts *counts = file < 0 ? MAP_FAILED : mmap(0, sizeof *counts, PROT_READ, MAP_SHARED, file, 0);
-    if (counts == MAP_FAILED) fail("cannot read the counts");
+    struct counts *counts = open_counts(arguments[2]);
 
     char cursor[64], request[512];
     int control = dial(port), *followers = calloc(clients, sizeof *followers);
     for (int client = 0; client < clients; client++) followers[client] = dial(port);
-    double allocations = 0, calls = 0, question_allocations = 0, question_calls = 0;
+    double allocations = 0, calls = 0, file_calls = 0, question_allocations = 0, question_calls = 0;
     for (int change = -warm; change <= changes; change++) {
         snprintf(request, sizeof request, "PUT /v1/counts/records/c/1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n%6d",
                  change + 100);
-        long allocations_before = counts->allocations, calls_before = counts->calls;
+        long allocations_before = counts->allocations, calls_before = counts->calls, file_calls_before = counts->file_calls;
         ask(control, request);
         answer(control, cursor);
         if (change > -warm) for (int client = 0; client < clients; client++) answer(followers[client], cursor);
@@ -93,6 +48,7 @@ int main(int count, char **arguments) {
         if (change > 0) {
             allocations += counts->allocations - allocations_before - questions * question_allocations;
             calls += counts->calls - calls_before - questions * question_calls;
+            file_calls += counts->file_calls - file_calls_before;
         } else if (change == 0) {
             const int samples = 100;
             allocations_before = counts->allocations, calls_before = counts->calls;
@@ -101,5 +57,5 @@ int main(int count, char **arguments) {
             question_calls = (counts->calls - calls_before) / (double)samples;
         }
     }
-    printf("%.3f %.3f\n", allocations / changes / clients, calls / changes / clients);
+    printf("%.3f %.3f %.3f\n", allocations / changes / clients, calls / changes / clients, file_calls / changes / clients);
 }
