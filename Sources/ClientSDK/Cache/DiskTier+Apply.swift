@@ -15,8 +15,7 @@ extension DiskTier {
                 try clear()
                 next = SyncState(client: client)
             }
-            var skipped: [Int] = []
-            for (index, operation) in transaction.entries.enumerated() where try !apply(operation) { skipped.append(index) }
+            let skipped = try apply(transaction.entries)
             for operation in transaction.outbox { try apply(operation) }
             for change in transaction.state { next.apply(change) }
             if next != state { try store(next) }
@@ -29,47 +28,69 @@ extension DiskTier {
 
     // MARK: Entries
 
-    /// - Returns: whether it had an effect.
-    private func apply(_ operation: EntryOperation) throws -> Bool {
-        switch operation {
-        case .put(let entry, let onlyIfHeld): try put(entry, onlyIfHeld: onlyIfHeld)
-        case .confirm(let confirmation): try confirm(confirmation)
-        case .evict(let scope, let position): try evict(scope, position)
-        case .evictUnverified(let pass):
-            try connection.withStatement("DELETE FROM entry WHERE pass < ?1") { statement in
-                try statement.bind(1, pass)
-                try statement.run()
-                return connection.changes > 0
+    /// - Returns: the indices of those that had no effect.
+    private func apply(_ operations: [EntryOperation]) throws -> [Int] {
+        var skipped: [Int] = []
+        var index = 0
+        while index < operations.count {
+            let hadEffect: Bool
+            switch operations[index] {
+            case .put(_, let onlyIfHeld):
+                index = try put(operations, from: index, onlyIfHeld: onlyIfHeld, &skipped)
+                continue
+            case .confirm(let confirmation): hadEffect = try confirm(confirmation)
+            case .evict(let scope, let position): hadEffect = try evict(scope, position)
+            case .evictUnverified(let pass):
+                hadEffect = try connection.withStatement("DELETE FROM entry WHERE pass < ?1") { statement in
+                    try statement.bind(1, pass)
+                    try statement.run()
+                    return connection.changes > 0
+                }
             }
+            if !hadEffect { skipped.append(index) }
+            index += 1
         }
+        return skipped
     }
 
-    /// ``Entry/supersedes(_:)``, as SQL.
-    private func put(_ entry: Entry, onlyIfHeld: Bool) throws -> Bool {
-        if onlyIfHeld {
-            return try connection.withStatement(
-                """
-                UPDATE entry SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8, modified = ?9, verified = ?10,
-                  origin = ?11
-                WHERE collection = ?1 AND id = ?2
-                  AND CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
-                """
-            ) { try write(entry, $0) }
-        }
-        return try connection.withStatement(
+    /// Stores entries that follow each other, ``Entry/supersedes(_:)`` said as SQL.
+    ///
+    /// - Returns: the index of the first operation that is not of this kind.
+    private func put(_ operations: [EntryOperation], from start: Int, onlyIfHeld: Bool, _ skipped: inout [Int]) throws -> Int {
+        let update: StaticString = """
+            UPDATE entry SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8, modified = ?9, verified = ?10,
+              origin = ?11
+            WHERE collection = ?1 AND id = ?2
+              AND CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
+        let insertion: StaticString = """
             INSERT INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             ON CONFLICT(collection, id) DO UPDATE SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8,
               modified = ?9, verified = ?10, origin = ?11
             WHERE CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
-        ) { try write(entry, $0) }
+        return try connection.withStatement(onlyIfHeld ? update : insertion) { statement in
+            var last: Entry?
+            for index in start..<operations.count {
+                guard case .put(let entry, onlyIfHeld) = operations[index] else { return index }
+                let hadEffect = try write(entry, after: last, statement)
+                if !hadEffect { skipped.append(index) }
+                last = entry
+            }
+            return operations.count
+        }
     }
 
-    private func write(_ entry: Entry, _ statement: Statement) throws -> Bool {
-        try Self.bind(entry, to: statement)
-        try statement.run()
+    /// - Parameter last: the entry that the statement has written before, if it has.
+    private func write(_ entry: Entry, after last: Entry?, _ statement: Statement) throws -> Bool {
+        try Self.bind(entry, after: last, to: statement)
+        if let content = entry.content {
+            try statement.run(8, inPlace: content.bytes)
+        } else {
+            try statement.bindNull(8)
+            try statement.run()
+        }
         return connection.changes > 0
     }
 
@@ -144,7 +165,7 @@ extension DiskTier {
                 INSERT OR REPLACE INTO frozen(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                 """
-            ) { _ = try write(entry, $0) }
+            ) { _ = try write(entry, after: nil, $0) }
         case .thaw(let key):
             try connection.withStatement("DELETE FROM frozen WHERE collection = ?1 AND id = ?2") { statement in
                 try statement.bind(1, key.collection)

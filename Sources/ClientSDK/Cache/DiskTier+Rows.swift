@@ -2,18 +2,18 @@ internal import FreshetWire
 internal import SQLite
 
 extension DiskTier {
-    /// The columns of ``bind(_:to:)`` and ``entry(_:)``, in their order.
+    /// The columns of ``bind(_:after:to:)`` and ``entry(_:)``, in their order.
     static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin"
 
-    static func bind(_ entry: Entry, to statement: Statement) throws {
-        try statement.bind(1, entry.key.collection)
+    /// Binds all but the value. The texts that most entries share stay bound from the one before.
+    static func bind(_ entry: Entry, after last: Entry?, to statement: Statement) throws {
+        if last?.key.collection != entry.key.collection { try statement.bind(1, entry.key.collection) }
         try statement.bind(2, entry.key.id)
-        try statement.bind(3, entry.epoch.token)
+        if last?.epoch != entry.epoch { try statement.bind(3, entry.epoch.token) }
         try statement.bind(4, entry.revision.number)
         try statement.bind(5, entry.asOf.number)
         try statement.bind(6, entry.pass)
-        try statement.bind(7, entry.content?.type)
-        try statement.bind(8, entry.content?.bytes)
+        if last == nil || last?.content?.type != entry.content?.type { try statement.bind(7, entry.content?.type) }
         try statement.bind(9, entry.modified?.milliseconds)
         try statement.bind(10, entry.verifiedAt.milliseconds)
         try statement.bind(11, entry.origin.rawValue)

@@ -90,11 +90,15 @@ public struct JSONReader: Sendable {
     // MARK: What all aspects use
 
     /// The next byte that is not white space, not yet taken.
+    @inline(__always)
     mutating func peek() -> UInt8? {
+        // Mostly there is none to skip.
+        if position < bytes.count, bytes[position] > 0x20 { return bytes[position] }
         skipSpace()
         return position < bytes.count ? bytes[position] : nil
     }
 
+    @inline(never)
     mutating func skipSpace() {
         while position < bytes.count {
             switch bytes[position] {
