@@ -74,60 +74,60 @@ public struct Meaning: Hashable, Sendable {
         }
     }
 
-    private static let entries = [
-        Entry(
-            "fanout", "fanout-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs",
-            aims: ["floor": "≤ 1.15", "nchan": "≤ 0.9"]),
-        Entry("fanout", "fanout-#-p99-ms", "# waiting: 99 of 100 have it", "ms", aims: ["nchan": "≤ 1"]),
-        Entry("fanout", "fanout-#-last-ms", "# waiting: the last one has it", "ms", aims: ["nchan": "≤ 1"]),
-        Entry("fanout", "fanout-#-memory-kib", "# waiting: memory for each", "KiB"),
-        Entry("sse", "sse-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs", aims: ["redis": "≤ 1.1"]),
-        Entry("sse", "sse-#-p99-ms", "# waiting: 99 of 100 have it", "ms"),
-        Entry("sse", "sse-#-last-ms", "# waiting: the last one has it", "ms"),
-        Entry("sse", "sse-#-memory-kib", "# waiting: memory for each", "KiB"),
-        Entry("waiters", "waiters-#-memory-kib", "# waiting: memory for each", "KiB", aims: ["": "≤ 1.5"]),
-        Entry("waiters", "waiters-#-missed", "# waiting: changes that one did not see, or not in order", "", aims: ["": "0"]),
-        Entry(
-            "writes", "writes-puts-per-s", "`PUT`, each answered after its fsync", "/s",
-            aims: ["etcd": "≥ 1.5", "redis": "≥ 0.6, aiming at 1"]),
-        Entry("writes", "writes-batch16-per-s", "writes in `POST /writes` of 16 each", "/s", aims: ["redis": "≥ 2"]),
-        Entry("reads", "reads-per-s", "`GET` of 130 bytes", "/s", aims: ["hummingbird": "≥ 1", "nginx": "aiming at 1"]),
-        Entry("latency", "latency-p50-ms", "`set` on A to observation on B, half of them", "ms", aims: ["redis": "ours ≤ 0.6"]),
-        Entry("latency", "latency-p99-ms", "`set` on A to observation on B, 99 of 100", "ms", aims: ["redis": "ours ≤ 2"]),
-        Entry("catch-up", "catch-up-#-records-per-s", "# records of 100 bytes onto a new device's disk", "/s", aims: ["": "≥ 100,000"]),
-        Entry(
-            "catch-up", "catch-up-#-server-memory-mib", "the server's memory meanwhile, at most, above before", "MiB", aims: ["": "≤ 64"]),
-        Entry("catch-up", "catch-up-batch-#-ms", "# changes of one batch, from their answer to the observation", "ms", aims: ["": "≤ 10"]),
-        Entry("growth", "growth-records-#-writes-per-s", "# records: `PUT`s", "/s"),
-        Entry("growth", "growth-records-#-feed-ms", "# records: a `PUT` to the waiting poll's answer", "ms"),
-        Entry("growth", "growth-records-#-memory-mib", "# records: the server's memory", "MiB"),
-        Entry("growth", "growth-waiters-#-writes-per-s", "# waiting: `PUT`s that do not concern them", "/s"),
-        Entry("growth", "growth-waiters-#-feed-ms", "# waiting: a `PUT` to a waiting poll's answer", "ms"),
-        Entry("growth", "growth-waiters-#-memory-mib", "# waiting: the server's memory", "MiB"),
-        Entry("cold-start", "cold-start-#-ms", "# records: ready after a stop", "ms", aims: ["": "≤ 50"]),
-        Entry("cold-start", "cold-start-killed-#-ms", "# records: ready after `SIGKILL`", "ms"),
-        Entry("overload", "overload-p99-ms", "a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),
-        Entry("overload", "overload-writes-per-s", "`PUT`s that were taken", "/s"),
-        Entry("overload", "overload-refused", "`PUT`s that were answered `503` with `Retry-After`", ""),
-        Entry("overload", "overload-refused-without-retry-after", "`503` without `Retry-After`", "", aims: ["": "0"]),
-        Entry("overload", "overload-refused-changes", "changes that were refused, and made again", ""),
-        Entry("overload", "overload-least-answers", "answers of the writer that got the fewest", "", aims: ["": "> 0"]),
-        Entry("overload", "overload-longest-answer-ms", "the longest that a writer waited for its answer", "ms"),
-        Entry("overload", "overload-longest-change-ms", "the longest that a change waited for its answer", "ms"),
-        Entry("overload", "overload-memory-mib", "the server's memory, at most", "MiB"),
-        Entry("overload", "overload-storm-p99-ms", "storm: a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),
-        Entry("overload", "overload-storm-writes-per-s", "storm: writes that were taken", "/s"),
-        Entry("overload", "overload-storm-refused", "storm: requests that were answered `503` with `Retry-After`", ""),
-        Entry("overload", "overload-storm-refused-without-retry-after", "storm: `503` without `Retry-After`", "", aims: ["": "0"]),
-        Entry("overload", "overload-storm-refused-changes", "storm: changes that were refused, and made again", ""),
-        Entry("overload", "overload-storm-least-answers", "storm: answers of the writer that got the fewest", "", aims: ["": "> 0"]),
-        Entry("overload", "overload-storm-longest-answer-ms", "storm: the longest that a writer waited for its answer", "ms"),
-        Entry("overload", "overload-storm-longest-change-ms", "storm: the longest that a change waited for its answer", "ms"),
-        Entry("overload", "overload-storm-memory-mib", "storm: the server's memory, at most", "MiB"),
-        Entry("kit", "kit-first-answer-ms", "a process's first server: until its first answer", "ms"),
-        Entry("kit", "kit-ready-p50-ms", "a server: until it is started, half of them", "ms"),
-        Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),
-        Entry("kit", "kit-answer-worst-ms", "a server: until its first answer, the slowest", "ms"),
-        Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
-    ]
+    private static let entries =
+        [
+            Entry(
+                "fanout", "fanout-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs",
+                aims: ["floor": "≤ 1.15", "nchan": "≤ 0.9"]),
+            Entry("fanout", "fanout-#-p99-ms", "# waiting: 99 of 100 have it", "ms", aims: ["nchan": "≤ 1"]),
+            Entry("fanout", "fanout-#-last-ms", "# waiting: the last one has it", "ms", aims: ["nchan": "≤ 1"]),
+            Entry("fanout", "fanout-#-memory-kib", "# waiting: memory for each", "KiB"),
+            Entry("sse", "sse-#-cpu-us", "# waiting: the server's processor time for a delivery", "µs", aims: ["redis": "≤ 1.1"]),
+            Entry("sse", "sse-#-p99-ms", "# waiting: 99 of 100 have it", "ms"),
+            Entry("sse", "sse-#-last-ms", "# waiting: the last one has it", "ms"),
+            Entry("sse", "sse-#-memory-kib", "# waiting: memory for each", "KiB"),
+            Entry("waiters", "waiters-#-memory-kib", "# waiting: memory for each", "KiB", aims: ["": "≤ 1.5"]),
+            Entry("waiters", "waiters-#-missed", "# waiting: changes that one did not see, or not in order", "", aims: ["": "0"]),
+            Entry(
+                "writes", "writes-puts-per-s", "`PUT`, each answered after its fsync", "/s",
+                aims: ["etcd": "≥ 1.5", "redis": "≥ 0.6, aiming at 1"]),
+            Entry("writes", "writes-batch16-per-s", "writes in `POST /writes` of 16 each", "/s", aims: ["redis": "≥ 2"]),
+            Entry("reads", "reads-per-s", "`GET` of 130 bytes", "/s", aims: ["hummingbird": "≥ 1", "nginx": "aiming at 1"]),
+            Entry("latency", "latency-p50-ms", "`set` on A to observation on B, half of them", "ms", aims: ["redis": "ours ≤ 0.6"]),
+            Entry("latency", "latency-p99-ms", "`set` on A to observation on B, 99 of 100", "ms", aims: ["redis": "ours ≤ 2"]),
+            Entry("catch-up", "catch-up-#-records-per-s", "# records of 100 bytes onto a new device's disk", "/s", aims: ["": "≥ 100,000"]),
+            Entry(
+                "catch-up", "catch-up-#-server-memory-mib", "the server's memory meanwhile, at most, above before", "MiB",
+                aims: ["": "≤ 64"]),
+            Entry(
+                "catch-up", "catch-up-batch-#-ms", "# changes of one batch, from their answer to the observation", "ms", aims: ["": "≤ 10"]),
+            Entry("growth", "growth-records-#-writes-per-s", "# records: `PUT`s", "/s"),
+            Entry("growth", "growth-records-#-feed-ms", "# records: a `PUT` to the waiting poll's answer", "ms"),
+            Entry("growth", "growth-records-#-memory-mib", "# records: the server's memory", "MiB"),
+            Entry("growth", "growth-waiters-#-writes-per-s", "# waiting: `PUT`s that do not concern them", "/s"),
+            Entry("growth", "growth-waiters-#-feed-ms", "# waiting: a `PUT` to a waiting poll's answer", "ms"),
+            Entry("growth", "growth-waiters-#-memory-mib", "# waiting: the server's memory", "MiB"),
+            Entry("cold-start", "cold-start-#-ms", "# records: ready after a stop", "ms", aims: ["": "≤ 50"]),
+            Entry("cold-start", "cold-start-killed-#-ms", "# records: ready after `SIGKILL`", "ms"),
+            Entry("kit", "kit-first-answer-ms", "a process's first server: until its first answer", "ms"),
+            Entry("kit", "kit-ready-p50-ms", "a server: until it is started, half of them", "ms"),
+            Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),
+            Entry("kit", "kit-answer-worst-ms", "a server: until its first answer, the slowest", "ms"),
+            Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
+        ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests")
+
+    /// The figures of one kind of overload. What was taken are writes, what was refused are requests.
+    private static func storm(_ name: String, _ prefix: String, _ writes: String, _ requests: String) -> [Entry] {
+        [
+            Entry("overload", "\(name)-p99-ms", "\(prefix)a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),
+            Entry("overload", "\(name)-writes-per-s", "\(prefix)\(writes) that were taken", "/s"),
+            Entry("overload", "\(name)-refused", "\(prefix)\(requests) that were answered `503` with `Retry-After`", ""),
+            Entry("overload", "\(name)-refused-without-retry-after", "\(prefix)`503` without `Retry-After`", "", aims: ["": "0"]),
+            Entry("overload", "\(name)-refused-changes", "\(prefix)changes that were refused, and made again", ""),
+            Entry("overload", "\(name)-least-answers", "\(prefix)answers of the writer that got the fewest", "", aims: ["": "> 0"]),
+            Entry("overload", "\(name)-longest-answer-ms", "\(prefix)the longest that a writer waited for its answer", "ms"),
+            Entry("overload", "\(name)-longest-change-ms", "\(prefix)the longest that a change waited for its answer", "ms"),
+            Entry("overload", "\(name)-memory-mib", "\(prefix)the server's memory, at most", "MiB"),
+        ]
+    }
 }
