@@ -76,6 +76,37 @@ import Testing
         #expect(scene.device.status?.isVerified == true)
     }
 
+    @Test func anOwnWriteThatIsDoneBehindTheVerificationStays() {
+        // Given a device that verifies what it holds, past the key that it writes to
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([], to: 50)
+        scene.put("a/1", "first")
+        scene.results([Scene.applied(1, 55)], at: 55)
+        scene.put("a/1", "second")
+        scene.results([Scene.applied(2, 56)], at: 56)
+        // When
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(57))))
+        // Then it need not go: the feed, which goes on from 50, tells of whatever came after it
+        #expect(scene.stored("a/1")?.revision == Scene.revision(56))
+        _ = scene.set("a/1", .patch(Array("{}".utf8)))
+        scene.page([Scene.put("a/1", 55, "first", by: 1)], to: 55, upToDate: false)
+        #expect(scene.view("a/1").entry?.revision == Scene.revision(56))
+    }
+
+    @Test func anOwnWriteOfBeforeTheVerificationIsVerifiedToo() {
+        // Given a device that resets while the answer to its write is on its way
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        scene.put("a/1", "first")
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([], to: 50)
+        // When
+        scene.results([Scene.applied(1, 45)], at: 45)
+        scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(57))))
+        // Then it is not kept unasked, since nobody tells of what came between it and the beginning
+        #expect(scene.stored("a/1") == nil)
+    }
+
     @Test func aCrashWhileVerifyingGoesOn() {
         // Given
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")]) { $0.verificationKeys = 1 }
