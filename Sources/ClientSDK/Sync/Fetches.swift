@@ -102,8 +102,11 @@ struct Fetches: Sendable {
         for key in keys { update(key) { $0.isUnderWay = false } }
     }
 
-    /// Answers on their way to the disk have been dropped: ask again.
-    mutating func release() { for key in order { update(key) { $0.isUnderWay = false } } }
+    /// Answers that were to go to the disk have been dropped: ask again. Those of `outcomes` are on their way there and will be told.
+    mutating func release(except outcomes: [Outcome] = []) {
+        let keys = Set(outcomes.map(\.key))
+        for key in order where !keys.contains(key) { update(key) { $0.isUnderWay = false } }
+    }
 
     /// Positions of another history mean nothing here.
     mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }

@@ -10,7 +10,7 @@ extension SyncMachine {
         log(.warning, "verifying the whole cache: \(reason)")
         cancelAll()
         intents.removeAll { $0.isFromServer }
-        fetches.release()
+        if case .fetched(let outcomes)? = plan?.plan.continuation { fetches.release(except: outcomes) } else { fetches.release() }
         feed.isCaughtUp = false
         feed.storing = 0
         feed.complete = nil

@@ -234,4 +234,23 @@ import Testing
         #expect(scene.text("c/1") == "1")
         #expect(scene.device.transactions.isEmpty)
     }
+
+    @Test func whoAsksDuringAResetIsNotToldWhatWasReadBefore() {
+        // Given an answer on its way to the disk when a reset begins
+        var scene = Scene.live(.held)
+        let first = scene.fetch("c/1")
+        scene.answerFetch(record(4, "1", at: 10), settles: false)
+        scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: Scene.position(50), retryAfter: nil), settles: false)
+        // When somebody else wants to know what is true now
+        let second = Token(99)
+        scene.device.handle(.fetch(FetchRequest(token: second, items: [.init(key: Scene.key("c/1"), known: nil)], mustBeNew: true)))
+        scene.device.settleDisk()
+        // Then that answer is for the first alone
+        #expect(scene.device.answers[first] != nil)
+        #expect(scene.device.answers[second] == nil)
+        scene.page([], to: 50)
+        scene.answerFetch(record(40, "2", at: 50))
+        guard case .views(let views)? = scene.device.answers[second] else { Issue.record("no answer"); return }
+        #expect(views.first?.value == .content(Scene.json("2")))
+    }
 }
