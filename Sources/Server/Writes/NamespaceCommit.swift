@@ -28,7 +28,7 @@ struct CommitLog {
         // Mostly one follows another of the same namespace, which need not be looked up.
         let last = commits.count - 1
         if last >= 0, commits[last].namespace == namespace {
-            if commits[last].changes.isEmpty { commits[last].changes = changes } else { commits[last].changes.append(contentsOf: changes) }
+            commits[last].changes.append(contentsOf: changes)
             commits[last].cursor = cursor
         } else if let place = places[namespace] {
             commits[place].changes += changes

@@ -27,8 +27,7 @@ extension Change: WireMessage {
     }
 
     private func begin(_ key: RecordKey, _ operation: StaticString, _ writer: inout JSONWriter) {
-        writer.member("key")
-        writer.key(key)
+        writer.member("key", key)
         writer.member("revision", revision.number)
         writer.member("op", word: operation)
     }

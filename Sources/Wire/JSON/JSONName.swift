@@ -9,7 +9,7 @@ public struct JSONName: Hashable, Sendable, CustomStringConvertible {
     private let low: UInt64
     private let high: UInt64
     private let count: Int
-    /// One that is longer, or had escapes.
+    /// A longer one.
     private let long: String?
 
     private static let inlineCount = 16

@@ -1,29 +1,35 @@
 extension JSONReader {
     /// A string, its escapes resolved.
     public mutating func string() throws(WireError) -> String {
-        let range = try stringRange()
-        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        let inner = try innerRange()
         if hasEscapes { return try unescape(inner) }
-        return bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[inner]), as: UTF8.self) }
+        return withBytes(inner) { String(decoding: $0, as: UTF8.self) }
     }
 
     /// A string that is to be compared with words of the protocol.
     mutating func word() throws(WireError) -> JSONName {
-        let range = try stringRange()
-        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        let inner = try innerRange()
         if hasEscapes { return JSONName(try unescape(inner)) }
-        return bytes.withUnsafeBytes { JSONName(UnsafeRawBufferPointer(rebasing: $0[inner])) }
+        return withBytes(inner) { JSONName($0) }
     }
 
     /// A record's key, `collection/id`.
     mutating func key() throws(WireError) -> RecordKey {
-        let range = try stringRange()
-        let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+        let inner = try innerRange()
         if hasEscapes { return try RecordKey(unescape(inner)) }
-        let key = bytes.withUnsafeBytes { RecordKey(utf8: UnsafeRawBufferPointer(rebasing: $0[inner])) }
-        if let key { return key }
+        if let key = withBytes(inner, { RecordKey(utf8: $0) }) { return key }
         // To say what is wrong with it.
-        return try RecordKey(bytes.withUnsafeBytes { String(decoding: UnsafeRawBufferPointer(rebasing: $0[inner]), as: UTF8.self) })
+        return try RecordKey(withBytes(inner) { String(decoding: $0, as: UTF8.self) })
+    }
+
+    /// Passes over a string: the range between its quotes.
+    private mutating func innerRange() throws(WireError) -> Range<Int> {
+        let range = try stringRange()
+        return (range.lowerBound + 1)..<(range.upperBound - 1)
+    }
+
+    private func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// A whole number within `Int64`, written without fraction and exponent.

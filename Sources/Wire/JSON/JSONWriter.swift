@@ -147,6 +147,12 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// A member that is a record's key.
+    mutating func member(_ name: StaticString, _ key: RecordKey) {
+        member(name)
+        self.key(key)
+    }
+
     /// A member that is a word of the protocol, which needs no escape.
     mutating func member(_ name: StaticString, word: StaticString) {
         ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + word.utf8CodeUnitCount + 6) { [needsComma] in

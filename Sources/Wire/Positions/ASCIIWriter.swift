@@ -46,15 +46,17 @@ struct ASCIIWriter {
     /// A whole number, with a minus before a negative one.
     mutating func decimal(_ value: Int64) {
         if value < 0 { write(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        var digits = 1
-        var bound: UInt64 = 10
-        while digits < 20, rest >= bound {
-            digits += 1
-            let (next, overflows) = bound.multipliedReportingOverflow(by: 10)
-            bound = overflows ? .max : next
-        }
+        write(value.magnitude, digits: Self.digits(of: value.magnitude))
+    }
+
+    /// A number that is not negative, with zeros before it up to `width` digits.
+    mutating func write(_ number: Int64, width: Int = 1) {
+        write(number.magnitude, digits: max(width, Self.digits(of: number.magnitude)))
+    }
+
+    private mutating func write(_ number: UInt64, digits: Int) {
         precondition(digits <= memory.count - count, "a text is longer than the room made for it")
+        var rest = number
         for place in stride(from: count + digits - 1, through: count, by: -1) {
             memory[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
@@ -62,17 +64,14 @@ struct ASCIIWriter {
         count += digits
     }
 
-    /// A number that is not negative, with zeros before it up to `width` digits.
-    mutating func write(_ number: Int64, width: Int = 1) {
-        var divisor: Int64 = 1
+    private static func digits(of number: UInt64) -> Int {
         var digits = 1
-        while digits < width || number / divisor >= 10 {
-            divisor *= 10
+        var bound: UInt64 = 10
+        while digits < 20, number >= bound {
             digits += 1
+            let (next, overflows) = bound.multipliedReportingOverflow(by: 10)
+            bound = overflows ? .max : next
         }
-        while divisor > 0 {
-            write(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
-            divisor /= 10
-        }
+        return digits
     }
 }

@@ -27,7 +27,7 @@ public struct ReadsRequest: WireMessage {
         writer.beginArray()
         for item in items {
             writer.beginObject()
-            writer.member("key", item.key.description)
+            writer.member("key", item.key)
             if let revision = item.revision { writer.member("revision", revision.number) }
             writer.endObject()
         }

@@ -2,8 +2,7 @@ extension Record: WireMessage {
     /// Writes the record object.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("key")
-        writer.key(key)
+        writer.member("key", key)
         writer.member("revision", revision.number)
         content?.write(to: &writer)
         writer.member("contentType", contentType)

@@ -4,8 +4,7 @@ extension Write: WireMessage {
         writer.beginObject()
         writer.member("number", number)
         writer.member("op", operation.name)
-        writer.member("key")
-        writer.key(key)
+        writer.member("key", key)
         switch operation {
         case .put(let content): content.write(to: &writer)
         case .patch(let patch):

@@ -17,8 +17,7 @@ public struct WriteReceipt: WireMessage {
     /// `{"key":…,"revision":…,"cursor":…}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("key")
-        writer.key(key)
+        writer.member("key", key)
         if let revision { writer.member("revision", revision.number) }
         writer.member("cursor")
         writer.cursor(cursor)
@@ -33,7 +32,7 @@ public struct WriteReceipt: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "key": key = try RecordKey(try reader.string())
+            case "key": key = try reader.key()
             case "revision": revision = try reader.revision()
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()

@@ -19,6 +19,12 @@ struct DeferredUpdates {
 
     var isEmpty: Bool { updates.isEmpty }
 
+    /// What holds a key becomes this content, or a tombstone.
+    mutating func put(_ content: Content?, over occupant: Occupant, _ revision: Revision, _ stamp: Stamp) {
+        let changesLife = (content == nil) != (occupant.size == nil)
+        put(Update(row: occupant.row, revision: revision, stamp: stamp, content: content, changesLife: changesLife))
+    }
+
     /// Takes the place of an earlier update of the same row. O(1).
     mutating func put(_ update: Update) {
         let next = updates.count

@@ -3,9 +3,9 @@ internal import SQLite
 
 extension SQLiteNamespaceTransaction {
     func merging(_ patch: [UInt8], into key: RecordKey, _ occupant: Occupant) throws -> [UInt8] {
+        try writeDeferred()
         // SQLite's json_patch compares names as they are spelt, so an escaped one ("\u0061" for "a") is beyond it; and it must not
         // fail on what is not JSON, since that would fail all the transaction.
-        try writeDeferred()
         if !patch.contains(UInt8(ascii: "\\")) {
             let merged: [UInt8]? = try connection.withStatement(
                 """

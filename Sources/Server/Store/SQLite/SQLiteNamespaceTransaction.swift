@@ -118,9 +118,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         let id = try madeRow()
         let revision = try nextRevision()
         if let occupant {
-            deferred.put(
-                DeferredUpdates.Update(
-                    row: occupant.row, revision: revision, stamp: stamp, content: content, changesLife: occupant.size == nil))
+            deferred.put(content, over: occupant, revision, stamp)
         } else {
             try connection.withStatement(
                 """
@@ -146,8 +144,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
-        deferred.put(
-            DeferredUpdates.Update(row: occupant.row, revision: revision, stamp: stamp, content: nil, changesLife: occupant.size != nil))
+        deferred.put(nil, over: occupant, revision, stamp)
         row.state.records -= occupant.size == nil ? 0 : 1
         row.state.bytes -= occupant.size ?? 0
         keep(Occupant(row: occupant.row, revision: revision, size: nil, isJSON: false), of: key, in: id)

@@ -43,9 +43,10 @@ enum Schema {
     /// - `generation`: how many namespaces of a bucket of names have been dropped; no row means none.
     /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows.
     /// - `dropped`: namespaces whose rows wait to be cleared away. An `id` is never used again.
-    /// - `record`: `value` NULL is a tombstone, and then `deleted` is its time; `content_type` NULL is JSON. `value` stands last, for SQLite has to walk over a large
-    ///   value to reach what is behind it. A table with a rowid rather than one clustered by its key: values of any size would make
-    ///   the pages of a clustered one sparse; inserts measured half as fast there, and updates a fifth slower.
+    /// - `record`: `value` NULL is a tombstone, and then `deleted` is its time; `content_type` NULL is JSON. `value` stands last of what
+    ///   records have, for SQLite has to walk over a large value to reach what is behind it. A table with a rowid rather than one
+    ///   clustered by its key: values of any size would make the pages of a clustered one sparse; inserts measured half as fast there,
+    ///   and updates a fifth slower.
     /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1: `collection`, with `name`
     ///   as the prefix; 2: one key, with `name` as its id. One row a scope, so that it does not grow with the calls.
     /// - `client`, `outcome`: a row of outcomes holds those of one batch, `last` being the number of its last.
