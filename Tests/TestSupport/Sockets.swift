@@ -4,6 +4,13 @@ import Glibc
 package enum Sockets {
     /// A listening socket on a port of the system's choice.
     package static func listen() -> (descriptor: Int32, port: UInt16) {
+        let socket = bound()
+        precondition(Glibc.listen(socket.descriptor, 128) == 0, "no listening socket: errno \(errno)")
+        return socket
+    }
+
+    /// A socket on a port of the system's choice that refuses connections. Nobody else gets the port as long as it is open.
+    package static func bound() -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -16,7 +23,7 @@ package enum Sockets {
                 return bound
             }
         }
-        precondition(descriptor >= 0 && bound == 0 && Glibc.listen(descriptor, 128) == 0, "no listening socket: errno \(errno)")
+        precondition(descriptor >= 0 && bound == 0, "no bound socket: errno \(errno)")
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 

@@ -128,8 +128,8 @@ import Testing
         for url in ["", "ftp://a/", "/path", "http://user@host/", "http://a b/"] {
             await #expect(throws: HTTPClientError.self) { try await client.data(from: url) }
         }
-        let (descriptor, port) = Sockets.listen()
-        close(descriptor)
+        let (descriptor, port) = Sockets.bound()
+        defer { close(descriptor) }
         do {
             _ = try await client.data(from: "http://127.0.0.1:\(port)/")
             Issue.record("nobody listens there")

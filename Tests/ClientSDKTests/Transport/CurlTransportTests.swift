@@ -140,8 +140,8 @@ import Testing
     }
 
     @Test func aPortWhereNobodyListensIsCouldNotConnect() async throws {
-        let (descriptor, port) = Sockets.listen()
-        close(descriptor)
+        let (descriptor, port) = Sockets.bound()
+        defer { close(descriptor) }
         let error = try await failure(HTTPRequestDescription(url: "http://127.0.0.1:\(port)"))
         guard case .couldNotConnect? = error else {
             Issue.record("got \(String(describing: error))")
