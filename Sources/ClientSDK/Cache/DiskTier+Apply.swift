@@ -40,12 +40,7 @@ extension DiskTier {
                 continue
             case .confirm(let confirmation): hadEffect = try confirm(confirmation)
             case .evict(let scope, let position): hadEffect = try evict(scope, position)
-            case .evictUnverified(let pass):
-                hadEffect = try connection.withStatement("DELETE FROM entry WHERE pass < ?1") { statement in
-                    try statement.bind(1, pass)
-                    try statement.run()
-                    return connection.changes > 0
-                }
+            case .endPass(let pass, let position): hadEffect = try endPass(pass, at: position)
             }
             if !hadEffect { skipped.append(index) }
             index += 1
@@ -139,6 +134,22 @@ extension DiskTier {
             try statement.run()
             return connection.changes > 0
         }
+    }
+
+    private func endPass(_ pass: Int64, at position: Cursor) throws -> Bool {
+        let evicted = try connection.withStatement("DELETE FROM entry WHERE pass < ?1 AND (epoch <> ?2 OR as_of < ?3)") { statement in
+            try statement.bind(1, pass)
+            try statement.bind(2, position.epoch.token)
+            try statement.bind(3, position.revision.number)
+            try statement.run()
+            return connection.changes
+        }
+        let kept = try connection.withStatement("UPDATE entry SET pass = ?1 WHERE pass < ?1") { statement in
+            try statement.bind(1, pass)
+            try statement.run()
+            return connection.changes
+        }
+        return evicted + kept > 0
     }
 
     // MARK: Outbox

@@ -81,15 +81,17 @@ package final class MemoryTier: Sendable {
     ///
     /// - Returns: the object that now stands for the key, if one does.
     @discardableResult
-    package func confirm(_ news: Confirmation) -> CachedValue? {
-        guard let held = cache.peek(news.key), var entry = held.view.entry else { return nil }
-        entry.confirm(news)
+    package func confirm(_ news: Confirmation) -> CachedValue? { update(news.key) { $0.confirm(news) } }
+
+    private func update(_ key: RecordKey, _ change: (inout Entry) -> Void) -> CachedValue? {
+        guard let held = cache.peek(key), var entry = held.view.entry else { return nil }
+        change(&entry)
         guard entry != held.view.entry else { return nil }
         var view = held.view
         view.entry = entry
         let value = CachedValue(view, decodedBy: held)
         noteChange()
-        cache.setValue(value, forKey: news.key, cost: value.cost)
+        cache.setValue(value, forKey: key, cost: value.cost)
         return value
     }
 
@@ -98,9 +100,19 @@ package final class MemoryTier: Sendable {
         remove { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
     }
 
-    /// Removes what was not confirmed in this verification pass or a later one, unless it is pending.
-    package func sweep(unverifiedBefore pass: Int64) {
-        remove { ($0.entry?.pass ?? pass) < pass }
+    /// Removes what a verification pass has not confirmed and is not known through its end either, unless it is pending.
+    ///
+    /// - Returns: what was not confirmed and stays, as it is now.
+    @discardableResult
+    package func endPass(_ pass: Int64, at position: Cursor) -> [CachedValue] {
+        var kept: [RecordKey] = []
+        remove { view in
+            guard let entry = view.entry else { return false }
+            guard let ended = entry.ended(pass, at: position) else { return true }
+            if ended != entry { kept.append(view.key) }
+            return false
+        }
+        return kept.compactMap { key in update(key) { $0 = $0.ended(pass, at: position) ?? $0 } }
     }
 
     package func removeAll() {

@@ -72,9 +72,10 @@ extension Engine {
             memory.sweep(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
             wantsRefresh = true
-        case .sweptUnverified(let pass):
-            memory.sweep(unverifiedBefore: pass)
-            observers.forget { ($0.entry?.pass ?? pass) < pass }
+        case .passEnded(let pass, let position):
+            let kept = memory.endPass(pass, at: position)
+            observers.forget { $0.entry.map { $0.ended(pass, at: position) == nil } ?? false }
+            for value in kept { observers.tell(value) }
             wantsRefresh = true
         case .cleared:
             // Nothing may be read from disk until the clear is done there; the engine's own reads come after it anyway.

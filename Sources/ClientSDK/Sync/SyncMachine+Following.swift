@@ -50,26 +50,25 @@ extension SyncMachine {
     private mutating func finishFromStart(_ cursor: Cursor, in plan: inout Plan) {
         let pass = state.cursor == nil ? state.pass + 1 : state.pass
         for key in overlaidKeys where settings.filter.matches(key) {
-            guard let base = pending(key, in: plan)?.base, base.pass < pass else { continue }
-            // Whoever read it meanwhile knows more than the pass.
-            guard base.isKnownOnly(before: cursor) else {
-                let news = Confirmation(
-                    key: key, epoch: base.epoch, revision: base.revision, asOf: base.asOf, pass: pass, verifiedAt: now.wall)
-                apply(.confirm(news), to: key, .verified, in: &plan)
-                continue
-            }
+            guard let base = pending(key, in: plan)?.base, base.ended(pass, at: cursor) == nil else { continue }
             let absent = Entry(
                 key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
                 verifiedAt: now.wall, origin: .feed)
             apply(.put(absent, onlyIfHeld: false), to: key, .verified, in: &plan)
         }
-        for key in overlaidKeys where !settings.filter.matches(key) {
+        endPass(pass, at: cursor, in: &plan)
+        plan.state.append(.verification(.complete))
+    }
+
+    /// What a pass has not confirmed goes, but for what is known beyond the position from which the feed goes on: that would come back older.
+    mutating func endPass(_ pass: Int64, at position: Cursor, in plan: inout Plan) {
+        let operation = EntryOperation.endPass(pass, at: position)
+        plan.add(operation, .verified)
+        for key in overlaidKeys {
             guard var pending = pending(key, in: plan) else { continue }
-            pending.apply(.evictUnverified(pass: pass), horizon)
+            pending.apply(operation, horizon)
             plan.stage(pending, .verified)
         }
-        plan.add(.evictUnverified(pass: pass), .verified)
-        plan.state.append(.verification(.complete))
     }
 
     private mutating func take(_ change: Change, _ epoch: Epoch, pass: Int64? = nil, in plan: inout Plan) {

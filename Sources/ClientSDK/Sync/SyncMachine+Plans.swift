@@ -139,7 +139,7 @@ extension SyncMachine {
             case .evict(.key(let key), _):
                 if plan.staged(key) == nil { publications.append(.view(view(of: key, stored: nil), plan.causes[index])) }
             case .evict(let scope, let position): publications.append(.swept(scope, before: position))
-            case .evictUnverified(let pass): publications.append(.sweptUnverified(pass: pass))
+            case .endPass(let pass, let position): publications.append(.passEnded(pass, at: position))
             }
         }
         for (index, pending) in plan.staged.enumerated() {

@@ -90,15 +90,9 @@ extension SyncMachine {
     }
 
     mutating func planVerificationOver() -> Plan? {
+        guard let cursor = state.cursor else { return nil }
         var plan = Plan(.heldVerified)
-        // What could not be confirmed must not stay.
-        let operation = EntryOperation.evictUnverified(pass: state.pass)
-        plan.add(operation, .verified)
-        for key in overlaidKeys {
-            guard var pending = outbox.keys[key] else { continue }
-            pending.apply(operation, horizon)
-            plan.stage(pending, .verified)
-        }
+        endPass(state.pass, at: cursor, in: &plan)
         plan.state.append(.verification(.complete))
         settleAll(.verified, in: &plan)
         return plan

@@ -228,22 +228,12 @@ extension SyncMachine {
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, certainty: certainty, in: &plan)
     }
 
-    /// Whether the feed, as it goes on from where it is, tells of all that comes after the entry.
-    private func tellsWhatFollows(_ entry: Entry) -> Bool {
-        guard let cursor = state.cursor else { return false }
-        return switch state.verification {
-        case .complete: true
-        // It stands at the beginning until all are verified.
-        case .ofHeldKeys: entry.revision > cursor.revision
-        case .fromStart: false
-        }
-    }
-
     /// An outcome's record, which may be as old as the first attempt, if it goes beyond what the feed has told of the key since.
     private func news(_ entry: Entry, in plan: Plan) -> Entry? {
         var entry = entry
-        // While all is read anew, nobody tells of deletes before the beginning: only what the pass brings as well may stay.
-        if !tellsWhatFollows(entry) { entry.pass -= 1 }
+        // While all is read anew, nobody tells of deletes before the beginning: only what the pass brings as well may stay, or what is
+        // beyond its end.
+        if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
         if let base = pending(entry.key, in: plan)?.base { return entry.supersedes(base) ? entry : nil }
         // What the device showed of the key before it was swept away may have been newer, whether the feed is to tell of it or not.
         guard let cursor = state.cursor else { return entry }

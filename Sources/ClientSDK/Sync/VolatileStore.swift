@@ -55,14 +55,15 @@ package struct VolatileStore: Sendable {
         case .put(let entry, _): return apply(operation, to: entry.key)
         case .confirm(let news): return apply(operation, to: news.key)
         case .evict(.key(let key), _): return apply(operation, to: key)
-        case .evict(let scope, let position):
-            let before = entries.count
-            entries = entries.filter { !(scope.contains($0.key) && $0.value.isKnownOnly(before: position)) }
-            return entries.count != before
-        case .evictUnverified(let pass):
-            let before = entries.count
-            entries = entries.filter { $0.value.pass >= pass }
-            return entries.count != before
+        case .evict, .endPass:
+            var hadEffect = false
+            for (key, entry) in entries {
+                let updated = operation.applied(to: entry, of: key)
+                guard updated != entry else { continue }
+                entries[key] = updated
+                hadEffect = true
+            }
+            return hadEffect
         }
     }
 

@@ -117,7 +117,7 @@ extension World {
         case .view(let view, _): memory.store(view)
         case .confirmed(let news): memory.confirm(news)
         case .swept(let scope, let position): memory.sweep(scope, before: position)
-        case .sweptUnverified(let pass): memory.sweep(unverifiedBefore: pass)
+        case .passEnded(let pass, let position): memory.endPass(pass, at: position)
         case .cleared:
             device.isCleared = true
             if sabotage != .clearDiskOnly { memory.removeAll() }

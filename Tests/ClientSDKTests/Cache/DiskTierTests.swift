@@ -116,7 +116,7 @@ import Testing
                     .collection("a", prefix: "e"), .collection("b", prefix: "\u{10FFFF}"),
                 ])
                 return .evict(scope, before: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
-            default: return .evictUnverified(pass: Int64(1 + random.next() % 3))
+            default: return .endPass(Int64(1 + random.next() % 3), at: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
             }
         }
         let tier = try open()

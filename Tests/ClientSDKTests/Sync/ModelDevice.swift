@@ -112,9 +112,11 @@ struct ModelDevice {
             shown = shown.filter { key, view in
                 overlaid.contains(key) || !scope.contains(key) || !(view.entry?.isKnownOnly(before: position) ?? true)
             }
-        case .sweptUnverified(let pass):
-            let overlaid = Set(machine.overlaidKeys)
-            shown = shown.filter { key, view in overlaid.contains(key) || view.entry?.pass ?? 0 >= pass }
+        case .passEnded(let pass, let position):
+            for (key, view) in shown where machine.outbox.keys[key] == nil {
+                shown[key]?.entry = view.entry?.ended(pass, at: position)
+                if shown[key]?.entry == nil { shown[key] = nil }
+            }
         case .cleared:
             shown = [:]
             isCleared = true

@@ -94,6 +94,36 @@ import Testing
         #expect(scene.view("a/1").entry?.revision == Scene.revision(56))
     }
 
+    @Test func anOwnWriteThatIsDoneAheadOfThePassFromTheStartStays() {
+        // Given a device that reads everything anew
+        var scene = Scene.live(holding: [Scene.put("a/1", 4, "0")])
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([Scene.put("c/1", 12, "1")], to: 12, upToDate: false)
+        // When a write of its own is done after the last page was made, and that page comes late
+        scene.put("a/1", "first")
+        scene.results([Scene.applied(1, 25)], at: 25)
+        scene.page([Scene.put("a/1", 18, "0")], to: 20)
+        // Then the write stays, and nothing older is shown after it: the feed, which goes on from 20, tells of whatever came after it
+        #expect(scene.stored("a/1")?.revision == Scene.revision(25))
+        scene.page([Scene.put("a/1", 22, "another's")], to: 22, upToDate: false)
+        #expect(scene.stored("a/1")?.revision == Scene.revision(25))
+    }
+
+    @Test func aReadAheadOfTheFirstPageStays() {
+        // Given a new device whose first page is long on its way
+        var scene = Scene(.everything)
+        _ = scene.fetch(Scene.key("a/1"))
+        scene.answerFetch(.record(Scene.record(Scene.key("a/1"), 25, Scene.json("2")), Scene.position(30)))
+        // When that page comes
+        scene.page([Scene.put("a/1", 18, "1")], to: 20)
+        // Then what was read stays, and nothing older is shown after it
+        #expect(scene.stored("a/1")?.revision == Scene.revision(25))
+        scene.page([Scene.put("a/1", 22, "another's")], to: 22, upToDate: false)
+        #expect(scene.stored("a/1")?.revision == Scene.revision(25))
+        // And it counts as verified
+        #expect(scene.stored("a/1")?.pass == scene.device.store.state.pass && scene.view("a/1").entry == scene.stored("a/1"))
+    }
+
     @Test func anOwnWriteOfBeforeTheVerificationIsVerifiedToo() {
         // Given a device that resets while the answer to its write is on its way
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])

@@ -34,8 +34,9 @@ package enum EntryOperation: Hashable, Sendable {
     /// Remove the rows in `scope` that are of another epoch than `before` or whose `asOf` is before its revision
     /// (``Entry/isKnownOnly(before:)``).
     case evict(InvalidationScope, before: Cursor)
-    /// Remove the rows whose `pass` is lower than this.
-    case evictUnverified(pass: Int64)
+    /// Of the rows whose `pass` is lower than this, remove those that are of another epoch than `at` or whose `asOf` is before its revision
+    /// (``Entry/isKnownOnly(before:)``), and raise the `pass` of the others: the feed goes on from there, so it tells of all that follows.
+    case endPass(Int64, at: Cursor)
 }
 
 /// The news that a record has not changed.

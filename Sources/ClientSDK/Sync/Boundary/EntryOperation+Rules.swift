@@ -12,6 +12,16 @@ extension Entry {
     /// Whether news from `position` go beyond what is known of the entry.
     package func isKnownOnly(before position: Cursor) -> Bool { epoch != position.epoch || asOf < position.revision }
 
+    /// What becomes of the entry when a pass is over and the feed goes on from `position`: it stays if the pass has confirmed it, or if it is
+    /// known beyond the position, where the feed tells of all that follows.
+    package func ended(_ pass: Int64, at position: Cursor) -> Entry? {
+        guard self.pass < pass else { return self }
+        guard !isKnownOnly(before: position) else { return nil }
+        var entry = self
+        entry.pass = pass
+        return entry
+    }
+
     /// Whether the disk may let the entry go for want of room.
     ///
     /// One that is known beyond the device's cursor has to stay: a page that is still on its way may hold an older value of its key, and
@@ -40,9 +50,7 @@ extension EntryOperation {
         case .evict(let scope, let position):
             guard let stored, scope.contains(key), stored.isKnownOnly(before: position) else { return stored }
             return nil
-        case .evictUnverified(let pass):
-            guard let stored, stored.pass < pass else { return stored }
-            return nil
+        case .endPass(let pass, let position): return stored?.ended(pass, at: position)
         }
     }
 }

@@ -58,8 +58,9 @@ package enum Publication: Hashable, Sendable {
     /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more. Keys with pending
     /// writes follow as views of their own and must not be taken away by this.
     case swept(InvalidationScope, before: Cursor)
-    /// Entries of a lower pass than this are in no tier any more, except for keys with pending writes.
-    case sweptUnverified(pass: Int64)
+    /// Entries of a lower pass than this that are of another epoch or known only through an earlier position are in no tier any more, and
+    /// the others have this pass (``Entry/ended(_:at:)``); except for keys with pending writes, which follow as views of their own.
+    case passEnded(Int64, at: Cursor)
     /// Nothing is in any tier any more. Comes at once with `clear`, before the disk has done it: until that transaction is committed,
     /// the disk must not be read for users.
     case cleared
