@@ -47,10 +47,13 @@ extension ChangeFeed {
 
     /// Takes the members of a group at the head out; it stays for when they come back.
     mutating func takeMembers(of group: Int32) -> [Waiter] {
-        guard let present = groups[Int(group)] else { return [] }
-        groups[Int(group)]?.members = []
+        guard var members = groups[Int(group)]?.members else { return [] }
+        let taken = waiters.removeAll(members)
+        // As many may come back at once: the room for them is not made anew bit by bit.
+        members.removeAll(keepingCapacity: true)
+        groups[Int(group)]?.members = members
         groups[Int(group)]?.desertedSince = clock
-        return waiters.removeAll(present.members)
+        return taken
     }
 
     /// Drops the groups that nobody has come back to.

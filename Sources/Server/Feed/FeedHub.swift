@@ -16,13 +16,30 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
 
         let state: Mutex<State>
+        private let metrics: FeedMetrics
         private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
         /// Held while what a commit or the time has decided is handed over, so that streams get it in that order.
         let delivery = Mutex(())
 
-        fileprivate init(now: Int64, deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void) {
+        fileprivate init(now: Int64, _ metrics: FeedMetrics, deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void) {
             state = Mutex(State(lastUse: now))
+            self.metrics = metrics
             self.deliver = deliver
+        }
+
+        /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
+        ///
+        /// - Returns: `nil` where the hub has to look the namespace up, again or for the first time.
+        func ask(
+            _ since: Since, _ subscription: Subscription, _ reader: Reader, isVerified: Bool = false, deadline: Int64?, now: Int64
+        ) -> FeedVerdict? {
+            let verdict = state.withLock { state -> FeedVerdict? in
+                guard !state.isRetired, state.feed != nil else { return nil }
+                state.lastUse = now
+                return state.feed?.ask(since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
+            }
+            if let verdict { metrics.count(verdict) }
+            return verdict
         }
 
         /// A reader has hung up. Whether it is gone or has only ended its input cannot be told, so it is answered.
@@ -54,20 +71,14 @@ final class FeedHub<Reader: Sendable>: Sendable {
         self.deliver = deliver
     }
 
-    /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``. With a verdict of waiting comes what cancels it.
+    /// A reader asks, as of an entry that it has not kept. With a verdict of waiting comes what cancels it.
     func ask(
         _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false,
         deadline: Int64?, now: Int64
     ) throws(StoreError) -> (FeedVerdict, Entry) {
         while true {
             let entry = entry(for: namespace, now: now)
-            let verdict = entry.state.withLock { state -> FeedVerdict? in
-                guard !state.isRetired, state.feed != nil else { return nil }
-                state.lastUse = now
-                return state.feed?.ask(since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
-            }
-            if let verdict {
-                metrics.count(verdict)
+            if let verdict = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
                 return (verdict, entry)
             }
             try open(entry, namespace)
@@ -86,10 +97,11 @@ final class FeedHub<Reader: Sendable>: Sendable {
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
 
-    private func entry(for namespace: Namespace, now: Int64) -> Entry {
+    /// The entry of a namespace, made if there is none.
+    func entry(for namespace: Namespace, now: Int64) -> Entry {
         directory.withLock { directory in
             if let entry = directory.find(namespace) { return entry }
-            let entry = Entry(now: now, deliver: deliver)
+            let entry = Entry(now: now, metrics, deliver: deliver)
             directory[namespace] = entry
             return entry
         }

@@ -16,28 +16,44 @@ package struct WaiterTicket: Hashable, Sendable {
     var number: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: slot)) }
 }
 
-/// All waiters of a feed in one array, some forty bytes each, members of a group and of a deadline's bucket.
+/// All waiters of a feed in one array, some forty bytes each, members of a group and links of a deadline's chain.
 ///
-/// Removal is O(1): a member knows its places, and the last of a list takes the place of the one that leaves.
+/// Removal is O(1): a member knows its place in the group, where the last takes it over, and its neighbours in the chain.
 /// Deadlines are kept in a wheel of 256 buckets of 256 ms: a waiter leaves at most that much after its time, never before.
 package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// The width of a bucket in milliseconds.
     package static var bucketWidth: Int64 { 256 }
     private static var bucketCount: Int64 { 256 }
+    /// No slot, and no bucket.
+    private static var none: Int32 { -1 }
 
     private struct Slot: Sendable {
         var waiter: Waiter?
         var generation: UInt32 = 0
         var group: Int32 = 0
         var groupPlace: Int32 = 0
-        /// -1 without a deadline.
-        var bucket: Int32 = -1
-        var bucketPlace: Int32 = 0
+        /// `none` without a deadline.
+        var bucket: Int32
+        /// Who stands after it in the bucket's chain, and before it.
+        var next: Int32
+        var previous: Int32
+
+        /// Takes a waiter in, all at once: each access to the array from outside has its price.
+        mutating func fill(_ waiter: consuming Waiter, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32) -> UInt32 {
+            self.waiter = waiter
+            self.group = group
+            groupPlace = Int32(place)
+            self.bucket = bucket
+            self.next = next
+            previous = none
+            return generation
+        }
     }
 
     private var slots: [Slot] = []
     private var free: [Int32] = []
-    private var buckets: [[Int32]] = []
+    /// The first slot of each bucket's chain.
+    private var buckets: [Int32] = []
     /// All buckets before this one are empty.
     private var due: Int64 = 0
 
@@ -52,22 +68,21 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     ) -> WaiterTicket {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
-        if Int(index) == slots.count { slots.append(Slot()) }
-        slots[Int(index)].waiter = waiter
-        slots[Int(index)].group = group
-        slots[Int(index)].groupPlace = Int32(members.count)
-        members.append(index)
-        slots[Int(index)].bucket = -1
+        if Int(index) == slots.count { slots.append(Slot(bucket: Self.none, next: Self.none, previous: Self.none)) }
+        var bucket = Self.none
+        var next = Self.none
         if let deadline {
-            if buckets.isEmpty { buckets = Array(repeating: [], count: Int(Self.bucketCount)) }
+            if buckets.isEmpty { buckets = Array(repeating: Self.none, count: Int(Self.bucketCount)) }
             let turn = min(max(deadline / Self.bucketWidth + 1, due), due + Self.bucketCount - 1)
-            let bucket = Int(turn % Self.bucketCount)
-            slots[Int(index)].bucket = Int32(bucket)
-            slots[Int(index)].bucketPlace = Int32(buckets[bucket].count)
-            buckets[bucket].append(index)
+            bucket = Int32(turn % Self.bucketCount)
+            next = buckets[Int(bucket)]
+            buckets[Int(bucket)] = index
+            if next != Self.none { slots[Int(next)].previous = index }
         }
+        let generation = slots[Int(index)].fill(waiter, group, members.count, bucket, next: next)
+        members.append(index)
         count += 1
-        return WaiterTicket(slot: index, generation: slots[Int(index)].generation)
+        return WaiterTicket(slot: index, generation: generation)
     }
 
     /// The waiter of a ticket and the group that it is in; `nil` if it has gone.
@@ -88,7 +103,27 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         members.swapAt(place, members.count - 1)
         members.removeLast()
         if place < members.count { slots[Int(members[place])].groupPlace = Int32(place) }
-        return release(index)
+        let waiter = slots.withUnsafeMutableBufferPointer { slots in
+            buckets.withUnsafeMutableBufferPointer { Self.release(index, slots, $0) }
+        }
+        free.append(index)
+        count -= 1
+        return waiter
+    }
+
+    /// Empties a slot and takes it out of its chain.
+    private static func release(
+        _ index: Int32, _ slots: UnsafeMutableBufferPointer<Slot>, _ buckets: UnsafeMutableBufferPointer<Int32>
+    ) -> Waiter? {
+        slots[Int(index)].generation &+= 1
+        let bucket = slots[Int(index)].bucket
+        if bucket != none {
+            let (next, previous) = (slots[Int(index)].next, slots[Int(index)].previous)
+            if next != none { slots[Int(next)].previous = previous }
+            if previous != none { slots[Int(previous)].next = next } else { buckets[Int(bucket)] = next }
+        }
+        // In place: a copy of the slot would be a second owner of the waiter for a moment.
+        return slots[Int(index)].waiter.take()
     }
 
     /// Notes that these members now stand at the end of another group.
@@ -103,7 +138,14 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     package mutating func removeAll(_ members: [Int32]) -> [Waiter] {
         var waiters: [Waiter] = []
         waiters.reserveCapacity(members.count)
-        for index in members { if let waiter = release(index) { waiters.append(waiter) } }
+        // Once for all of them, instead of at each access: whose memory it is, and whether it is shared.
+        slots.withUnsafeMutableBufferPointer { slots in
+            buckets.withUnsafeMutableBufferPointer { buckets in
+                for index in members { if let waiter = Self.release(index, slots, buckets) { waiters.append(waiter) } }
+            }
+        }
+        free.append(contentsOf: members)
+        count -= members.count
         return waiters
     }
 
@@ -116,27 +158,17 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var result: [Int32] = []
         for passed in due...min(turn, due + Self.bucketCount - 1) {
             let bucket = Int(passed % Self.bucketCount)
-            for index in buckets[bucket] { slots[Int(index)].bucket = -1 }
-            result.append(contentsOf: buckets[bucket])
-            buckets[bucket] = []
+            let first = result.count
+            var index = buckets[bucket]
+            while index != Self.none {
+                result.append(index)
+                slots[Int(index)].bucket = Self.none
+                index = slots[Int(index)].next
+            }
+            buckets[bucket] = Self.none
+            // Who came last stands first in the chain.
+            result[first...].reverse()
         }
         return result
-    }
-
-    private mutating func release(_ index: Int32) -> Waiter? {
-        // In place: a copy of the slot would be a second owner of the waiter for a moment.
-        let waiter = slots[Int(index)].waiter.take()
-        let bucket = Int(slots[Int(index)].bucket)
-        if bucket >= 0 {
-            let place = Int(slots[Int(index)].bucketPlace)
-            buckets[bucket].swapAt(place, buckets[bucket].count - 1)
-            buckets[bucket].removeLast()
-            if place < buckets[bucket].count { slots[Int(buckets[bucket][place])].bucketPlace = Int32(place) }
-        }
-        slots[Int(index)].generation &+= 1
-        slots[Int(index)].bucket = -1
-        free.append(index)
-        count -= 1
-        return waiter
     }
 }

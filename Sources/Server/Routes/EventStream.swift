@@ -82,7 +82,7 @@ final class EventStream: Sendable {
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         let (verdict, entry) = try core.hub.ask(
             .after(cursor), changes.subscription, in: changes.namespace, .stream(self), isVerified: isVerified, deadline: nil,
-            now: core.environment.now())
+            now: core.now())
         switch verdict {
         case .parked(let ticket):
             let isCancelled = state.withLock { state in

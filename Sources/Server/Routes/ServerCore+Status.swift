@@ -53,7 +53,7 @@ extension ServerCore {
 
     /// `GET /readyz`
     @Sendable func getReadiness(_ call: Call) {
-        readiness.check(now: environment.now()) { problem in
+        readiness.check(now: now()) { problem in
             guard let problem else { return call.respond(json: Array(#"{"status":"ready"}"#.utf8), at: nil) }
             call.fail(Problem(.unavailable, "The server cannot commit. \(problem.detail)"))
         }

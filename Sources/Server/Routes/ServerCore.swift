@@ -63,6 +63,9 @@ final class ServerCore: Sendable {
         faults = settings.takesFaults ? FaultBoard() : nil
     }
 
+    /// Monotonic milliseconds, the unit of the feed. By the one closure: a copy of the environment would be a copy of all of them.
+    func now() -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }
+
     func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
 
     func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }

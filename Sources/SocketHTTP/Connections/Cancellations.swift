@@ -48,7 +48,9 @@ struct Cancellations: Sendable {
 
     /// Removes and returns the actions of a request, so that they are released outside the lock.
     mutating func remove(_ number: UInt32) -> Removed {
-        take { $0.number == number }
+        // The usual case, without a second owner for a moment.
+        if others.isEmpty { return Removed(first: first?.number == number ? first.take()?.action : nil) }
+        return take { $0.number == number }
     }
 
     mutating func peerHasGone() -> [Action] {

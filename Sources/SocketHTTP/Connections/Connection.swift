@@ -32,7 +32,7 @@ final class Connection: @unchecked Sendable {
 
     var state = ConnectionState()
     var backlog: ConnectionBacklog?
-    var interest = Epoll.Interest.reading
+    var interest = Epoll.Interest.input
     var isOpen = true
     var phase = Phase.opening
     /// The number of the request that the phase belongs to: the same phase of the next request is a new one.

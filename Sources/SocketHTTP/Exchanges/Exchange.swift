@@ -29,8 +29,12 @@ public struct Exchange: Sendable {
     ///
     /// Complexity: O(*n*); one system call for each exchange.
     public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
-        var byLoop: [(loop: EventLoop, exchanges: [Exchange])] = []
-        for exchange in exchanges where exchange.handle.take() {
+        guard let loop = exchanges.first?.handle.connection.loop else { return }
+        // Mostly they are of one loop and none has been answered: then nothing is copied.
+        let alike = exchanges.prefix { $0.handle.delay == 0 && $0.handle.connection.loop === loop && $0.handle.take() }
+        guard alike.count < exchanges.count else { return loop.submit(.fanOut(exchanges, encoded)) }
+        var byLoop = [(loop: loop, exchanges: Array(alike))]
+        for exchange in exchanges[alike.endIndex...] where exchange.handle.take() {
             guard exchange.handle.delay == 0 else {
                 if exchange.handle.endWait() { exchange.handle.submit(.encoded(encoded)) }
                 continue
@@ -41,7 +45,6 @@ public struct Exchange: Sendable {
                 byLoop[index].exchanges.append(exchange)
             } else {
                 byLoop.append((loop, [exchange]))
-                byLoop[byLoop.count - 1].exchanges.reserveCapacity(exchanges.count)
             }
         }
         for (loop, exchanges) in byLoop { loop.submit(.fanOut(exchanges, encoded)) }

@@ -65,7 +65,7 @@ extension EventLoop {
         guard context === self.context else { return SystemCall.close(descriptor) }
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
         let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)
-        guard epoll.add(descriptor, .reading, token: connection.token) else {
+        guard epoll.add(descriptor, connection.interest, token: connection.token) else {
             context.connectionClosed()
             return SystemCall.close(descriptor)
         }

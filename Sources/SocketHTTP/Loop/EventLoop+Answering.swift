@@ -10,6 +10,11 @@ extension EventLoop {
         if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
     }
 
+    /// Answers one of many whose right to it is taken.
+    func answer(_ handle: ExchangeHandle, _ encoded: EncodedResponse) {
+        if handle.endWait() { deliver(encoded, to: handle.connection, handle.ticket) }
+    }
+
     /// The same for bytes that many share: the way of a fan-out, kept short.
     func deliver(_ encoded: EncodedResponse, to connection: Connection, _ ticket: Ticket) {
         let isPlain = ticket.traits.isEmpty && ticket.number == connection.state.turn
@@ -64,7 +69,7 @@ extension EventLoop {
 
     private func finishStream(_ connection: Connection, _ ticket: Ticket, _ ending: StreamEnding) {
         if case .abandoned = ending {
-            flushCork()
+            flushCork(connection)
             return close(connection)
         }
         let closes = connection.state.closes(after: ticket, isDraining: isDraining)
@@ -112,7 +117,7 @@ extension EventLoop {
 
     /// Ends the connection in the answer's stead, or in the middle of it.
     private func end(_ connection: Connection, within answer: Answer, _ ticket: Ticket) {
-        flushCork()
+        flushCork(connection)
         if ticket.traits.contains(.isCut) {
             counters.responses.add(1)
             let bytes = firstPart(of: answer, isHeadOnly: ticket.traits.contains(.headOnly))
@@ -148,7 +153,7 @@ extension EventLoop {
     private func writeHead(to connection: Connection, _ format: (inout [UInt8]) -> Void, body: () -> [UInt8]) {
         let body = body()
         let isSmall = body.count <= EventLoop.smallBody
-        if connection === corked {
+        if isCorked(connection) {
             format(&corkedBytes)
             if isSmall { corkedBytes.append(contentsOf: body) } else { transmit(body, to: connection) }
             return
@@ -164,7 +169,7 @@ extension EventLoop {
     private func finishTurn(_ connection: Connection, closes: Bool) {
         guard connection.isOpen else { return }
         connection.state.finishTurn(closes: closes)
-        if connection === corked { return }
+        if isCorked(connection) { return }
         finishIfDone(connection)
         resumeIfPossible(connection)
     }

@@ -4,7 +4,7 @@ extension EventLoop {
     /// Ends a connection whose last answer is out, and times one that goes on.
     func finishIfDone(_ connection: Connection) {
         guard connection.isOpen else { return }
-        guard connection.state.isClosing, !connection.hasOutput, connection !== corked else { return updateDeadline(connection) }
+        guard connection.state.isClosing, !connection.hasOutput, !isCorked(connection) else { return updateDeadline(connection) }
         guard !connection.state.isLingering else { return }
         switch connection.state.end() {
         case .close:

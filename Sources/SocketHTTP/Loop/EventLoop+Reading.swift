@@ -2,16 +2,24 @@ import HTTPTypes
 import Synchronization
 
 extension EventLoop {
-    /// Reads once, and again only while a read fills the buffer: the events are level-triggered, so nothing is forgotten.
-    func readInput(_ connection: Connection) {
+    /// Reads all that is there, and not only once, since the event does not come again: a read that does not fill the buffer has emptied
+    /// the socket, but for its end (https://man7.org/linux/man-pages/man7/epoll.7.html, the ninth question).
+    ///
+    /// - Parameter isEnding: whether the event told of that end.
+    func readInput(_ connection: Connection, isEnding: Bool = false) {
+        var reads = 0
         while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
+            // Others have their turn before one that sends without end.
+            if reads == EventLoop.readsAtOnce {
+                return epoll.modify(connection.descriptor, connection.interest, token: connection.token)
+            }
+            reads += 1
             counters.receiveCalls.add(1)
             switch SystemCall.read(connection.descriptor, into: readBuffer) {
             case .bytes(let count):
                 counters.bytesIn.add(count)
-                if connection.state.isLingering { return }
-                process(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), of: connection)
-                if count < readBuffer.count { return }
+                if !connection.state.isLingering { process(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), of: connection) }
+                if count < readBuffer.count, !isEnding { return }
             case .endOfStream:
                 return inputEnded(connection)
             case .wouldBlock:
@@ -20,9 +28,11 @@ extension EventLoop {
                 return close(connection)
             }
         }
-        // Input that nobody wants now, or ever: without this the event would come again and again.
+        // Input that nobody wants now, or ever: asked for again, it is told of again.
         if connection.isOpen { updateInterest(connection) }
     }
+
+    private static let readsAtOnce = 16
 
     /// Goes on where a connection had to stop: with the request that waited, then with the bytes behind it.
     func resume(_ connection: Connection) {

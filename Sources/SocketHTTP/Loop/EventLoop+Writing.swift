@@ -6,16 +6,20 @@ extension EventLoop {
 
     /// Collects what is written to the connection until it is uncorked.
     func cork(_ connection: Connection) {
-        corked = connection
+        corked = connection.token
     }
+
+    func isCorked(_ connection: Connection) -> Bool { connection.token == corked }
 
     /// Sends what was collected, in one call, and brings the connection up to date.
     func uncork(_ connection: Connection) {
-        flushCork()
-        corked = nil
+        flushCork(connection)
+        corked = 0
         guard connection.isOpen else { return }
-        finishIfDone(connection)
-        guard connection.isOpen else { return }
+        if connection.state.isClosing {
+            finishIfDone(connection)
+            guard connection.isOpen else { return }
+        }
         resumeIfPossible(connection)
         connection.trimBacklog()
         updateInterest(connection)
@@ -29,21 +33,22 @@ extension EventLoop {
         if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
     }
 
-    func flushCork() {
-        guard let connection = corked, !corkedBytes.isEmpty else { return }
-        corked = nil
+    /// Sends what was collected so far, if this is the connection that it was collected for.
+    func flushCork(_ connection: Connection) {
+        guard isCorked(connection), !corkedBytes.isEmpty else { return }
+        corked = 0
         if connection.isOpen { corkedBytes.withUnsafeBytes { transmitCopying($0, to: connection) } }
         corkedBytes.removeAll(keepingCapacity: true)
-        corked = connection
+        corked = connection.token
     }
 
     /// Sends `bytes`; what the peer does not take is queued without a copy.
     func transmit(_ bytes: [UInt8], to connection: Connection) {
-        if connection === corked {
+        if isCorked(connection) {
             if bytes.count <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
                 return corkedBytes.append(contentsOf: bytes)
             }
-            flushCork()
+            flushCork(connection)
         }
         guard connection.isOpen else { return }
         let sent = bytes.withUnsafeBytes { sendNow($0, to: connection) }
@@ -76,7 +81,7 @@ extension EventLoop {
     private func enqueue(_ bytes: [UInt8], from start: Int, on connection: Connection) {
         connection.backlogForKeeping().output.append(bytes, from: start)
         connection.unsent.add(bytes.count - start, ordering: .relaxed)
-        guard connection !== corked else { return }
+        guard !isCorked(connection) else { return }
         updateInterest(connection)
         updateDeadline(connection)
     }
@@ -110,7 +115,7 @@ extension EventLoop {
         if connection.hasOutput {
             interest = .writing
         } else if connection.state.wantsInput(isStalled: connection.isStalled) {
-            interest = .reading
+            interest = .input
         }
         guard interest != connection.interest else { return }
         connection.interest = interest

@@ -25,12 +25,12 @@ final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
 
     /// Where input is read to; what is not used at once is copied out.
-    let readBuffer: UnsafeMutableRawBufferPointer
+    var readBuffer: UnsafeMutableRawBufferPointer
     /// Where heads are formatted.
     var scratch: [UInt8] = []
-    /// The connection whose requests are being handled, and its answers so far: they go out in one call.
-    var corked: Connection?
-    var corkedBytes: [UInt8] = []
+    /// The token of the connection whose requests are being handled, 0 for none; and its answers so far: they go out in one call.
+    var corked: UInt64 = 0
+    @exclusivity(unchecked) var corkedBytes: [UInt8] = []
 
     /// Heads that may come again, of the server that the loop works for.
     @exclusivity(unchecked) var recentHeads = RecentHeads()
@@ -153,7 +153,7 @@ final class EventLoop: @unchecked Sendable {
         } else if let connection = connection(token) {
             if event.isWritable { flush(connection) }
             if event.isReadable {
-                readInput(connection)
+                readInput(connection, isEnding: event.endsInput)
             } else if event.isBroken, connection.isOpen {
                 close(connection)
             }
@@ -180,9 +180,7 @@ final class EventLoop: @unchecked Sendable {
         case .unanswered(let connection, let ticket):
             answerUnanswered(connection, ticket)
         case .fanOut(let exchanges, let encoded):
-            for exchange in exchanges where exchange.handle.endWait() {
-                deliver(encoded, to: exchange.handle.connection, exchange.handle.ticket)
-            }
+            for exchange in exchanges { answer(exchange.handle, encoded) }
         case .streamBytes(let connection, let number, let piece):
             deliver(piece, reserved: piece.count, to: connection, number)
         case .broadcast(let recipients, let chunk, let plain, let reserved):

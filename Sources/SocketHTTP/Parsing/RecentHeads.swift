@@ -5,12 +5,19 @@ import Glibc
 /// Clients that wait for the same thing ask in the same bytes: of a thousand polls that follow one change nearly all are found
 /// here. A head ends with its blank line, so nothing behind it can change what it means.
 struct RecentHeads {
-    /// What is known of a head.
-    struct Entry {
+    /// What is known of a head. An object, since a handler may run while another takes its place.
+    final class Entry: Sendable {
         let bytes: [UInt8]
         let isSafe: Bool
         let traits: Ticket.Traits
         let handler: any RepeatHandler
+
+        init(_ head: RequestHead, _ handler: any RepeatHandler) {
+            bytes = head.bytes
+            isSafe = head.line.method.isSafe
+            traits = head.traits
+            self.handler = handler
+        }
     }
 
     /// A miss costs a comparison with each, so there are few.
@@ -34,8 +41,7 @@ struct RecentHeads {
     mutating func keep(_ head: RequestHead, _ handler: any RepeatHandler) {
         guard head.body == .none, head.bytes.count <= RecentHeads.longestHead else { return }
         if entries.count == RecentHeads.capacity { entries.removeLast() }
-        let entry = Entry(bytes: head.bytes, isSafe: head.line.method.isSafe, traits: head.traits, handler: handler)
-        entries.insert(entry, at: 0)
+        entries.insert(Entry(head, handler), at: 0)
     }
 
     private static func begins(_ input: UnsafeRawBufferPointer, with head: [UInt8]) -> Bool {

@@ -10,6 +10,9 @@ struct Epoll: Sendable {
         static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// News are told once, however long they last.
         static let onEdges = Interest(rawValue: EPOLLET.rawValue)
+        /// What a peer sends, and its end, each told once: an event that is told again costs a look at the socket each time, a twentieth
+        /// of what a delivery does. To change what is asked for tells what is there anew.
+        static let input: Interest = [.reading, Interest(rawValue: EPOLLRDHUP.rawValue), .onEdges]
     }
 
     /// The descriptor of the set itself.
@@ -47,4 +50,6 @@ extension epoll_event {
     var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
     var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
     var isBroken: Bool { events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
+    /// Whether the end of the input comes behind what there is to read.
+    var endsInput: Bool { isBroken || events & EPOLLRDHUP.rawValue != 0 }
 }

@@ -22,7 +22,7 @@ enum SystemCall {
 
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
         while true {
-            let count = Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            let count = freshet_receive(descriptor, buffer.baseAddress, buffer.count)
             if count > 0 { return .bytes(count) }
             if count == 0 { return .endOfStream }
             let code = errno
@@ -34,7 +34,7 @@ enum SystemCall {
     /// Sends without raising `SIGPIPE`: a peer that has gone is an error code like any other.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> WriteResult {
         while true {
-            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, noSignal)
+            let count = freshet_send(descriptor, bytes.baseAddress, bytes.count, noSignal)
             if count >= 0 { return .bytes(count) }
             let code = errno
             if code == EINTR { continue }

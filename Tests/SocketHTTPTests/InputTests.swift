@@ -1,0 +1,91 @@
+import Dispatch
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+/// The kernel tells of input once, so the loop must not leave any behind that nobody tells of again.
+@Suite("Input", .timeLimit(.minutes(1)))
+struct InputTests {
+    private static let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    @Test("What has come while the loop was busy is found, and the end behind it")
+    func toldOnce() async throws {
+        // Given a loop that is held up
+        let gate = DispatchSemaphore(value: 0)
+        let isHeld = Signal()
+        let server = try TestServer(adding: { router in
+            router.on(.get, "/hold") { _, exchange in
+                isHeld.happen()
+                gate.wait()
+                exchange.respond(.text("held"))
+            }
+        })
+        let holder = Client(try RawClient(port: server.port))
+        try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
+        await isHeld.wait()
+
+        // When requests come in one piece and in several, and some peers end, all before the loop looks
+        let whole = Client(try RawClient(port: server.port))
+        let pieces = Client(try RawClient(port: server.port))
+        let ended = Client(try RawClient(port: server.port))
+        let silent = Client(try RawClient(port: server.port))
+        try await whole.run { $0.send(Self.request) }
+        try await pieces.run { client in for byte in (Self.request + Self.request).utf8 { client.send([byte]) } }
+        try await ended.run {
+            $0.send(Self.request)
+            $0.finish()
+        }
+        try await silent.run { $0.finish() }
+        gate.signal()
+
+        // Then all are answered, and those that ended see the end
+        #expect(try await holder.run { try $0.reply().text } == "held")
+        #expect(try await whole.run { try $0.reply().text } == "ok")
+        #expect(try await pieces.run { try [$0.reply().text, $0.reply().text] } == ["ok", "ok"])
+        #expect(try await ended.run { try $0.reply().text } == "ok")
+        #expect(try await ended.run { try $0.isAtEnd() })
+        #expect(try await silent.run { try $0.isAtEnd() })
+        // And one that goes on is heard again, and so is its end
+        try await whole.run { $0.send(Self.request) }
+        #expect(try await whole.run { try $0.reply().text } == "ok")
+        try await whole.run { $0.finish() }
+        #expect(try await whole.run { try $0.isAtEnd() })
+    }
+
+    @Test("What one turn leaves of a connection's input comes in a later one")
+    func turns() async throws {
+        // Given a loop that is held up, and reads little at a time
+        let gate = DispatchSemaphore(value: 0)
+        let isHeld = Signal()
+        let server = try TestServer(adding: { router in
+            router.on(.get, "/hold") { _, exchange in
+                let loop = exchange.handle.connection.loop
+                loop.readBuffer = UnsafeMutableRawBufferPointer(rebasing: loop.readBuffer[..<100])
+                isHeld.happen()
+                gate.wait()
+                exchange.respond(.text("held"))
+            }
+            router.on(.get, "/restore") { _, exchange in
+                let loop = exchange.handle.connection.loop
+                loop.readBuffer = UnsafeMutableRawBufferPointer(start: loop.readBuffer.baseAddress, count: 64 << 10)
+                exchange.respond(.text("restored"))
+            }
+        })
+        let holder = Client(try RawClient(port: server.port))
+        try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
+        await isHeld.wait()
+
+        // When far more has come than it reads in one turn, Then all of it is read
+        let client = Client(try RawClient(port: server.port))
+        let body = [UInt8](repeating: 97, count: 40_000)
+        try await client.run {
+            $0.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n")
+            $0.send(body)
+        }
+        gate.signal()
+        #expect(try await client.run { try $0.reply().body } == body)
+        try await holder.run { $0.send("GET /restore HTTP/1.1\r\nHost: x\r\n\r\n") }
+        #expect(try await holder.run { try [$0.reply().text, $0.reply().text] } == ["held", "restored"])
+    }
+}
