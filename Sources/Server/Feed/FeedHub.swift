@@ -92,7 +92,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
     }
 
     private func begin(_ state: inout Entry.State, at position: Cursor) {
-        guard state.feed == nil else { return }
+        guard state.feed == nil, !state.isRetired else { return }
         state.feed = ChangeFeed(position: position, limits: limits)
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
@@ -177,6 +177,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
                 let limit = (state.feed?.recentCount ?? 0) > 0 ? Self.retirement.full : Self.retirement.empty
                 guard now - state.lastUse > limit, (state.feed?.waiting ?? 0) == 0 else { return false }
                 state.isRetired = true
+                // Whoever still holds the entry shall not hold what it had in memory.
+                state.feed = nil
                 return true
             }
             if isIdle { directory[namespace] = nil }

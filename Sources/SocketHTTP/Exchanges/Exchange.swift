@@ -47,7 +47,7 @@ public struct Exchange: Sendable {
                 byLoop.append((loop, [exchange]))
             }
         }
-        for (loop, exchanges) in byLoop { loop.submit(.fanOut(exchanges, encoded)) }
+        for (loop, exchanges) in byLoop where !exchanges.isEmpty { loop.submit(.fanOut(exchanges, encoded)) }
     }
 
     /// Calls `body` once if the peer goes away before the answer: by a reset, or by hanging up. Calls it soon if it has.

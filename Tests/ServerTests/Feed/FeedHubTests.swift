@@ -87,4 +87,24 @@ import Testing
         hub.expire(now: 306_001)
         #expect(hub.totals().feeds == 0)
     }
+
+    @Test func whoKeptAFeedThatIsGoneLooksItUpAgain() throws {
+        // Given somebody who keeps a namespace's feed, which goes meanwhile
+        let hub = hub(at: 5)
+        _ = try ask(hub, after: 5)
+        hub.publish([try commit(6...6)])
+        let kept = hub.entry(for: namespace, now: 0)
+        let since = Since.after(FeedSupport.cursor(6))
+        #expect(kept.ask(since, subscription, 1, deadline: 100, now: 0) != nil)
+        hub.expire(now: 1_000)
+        hub.expire(now: 300_001)
+        // Then it is of no use any more and keeps nothing in memory
+        #expect(kept.ask(since, subscription, 1, deadline: nil, now: 300_002) == nil)
+        #expect(kept.state.withLock { $0.feed == nil })
+        // And the hub's own hears of what is committed
+        let fresh = try hub.ask(since, subscription, in: namespace, 1, deadline: nil, now: 300_002).1
+        #expect(fresh !== kept)
+        hub.publish([try commit(6...6), try commit(7...7)])
+        #expect(try ask(hub, after: 6, now: 300_003).page?.changes.map(\.revision.number) == [7])
+    }
 }
