@@ -236,8 +236,8 @@ extension SyncMachine {
         if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
         if let base = pending(entry.key, in: plan)?.base { return entry.supersedes(base) ? entry : nil }
         // What the device showed of the key before it was swept away may have been newer, whether the feed is to tell of it or not.
-        guard let cursor = state.cursor else { return entry }
-        return entry.revision > cursor.revision ? entry : nil
+        guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return entry }
+        return entry.revision > position.revision ? entry : nil
     }
 }
 

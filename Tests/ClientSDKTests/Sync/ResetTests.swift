@@ -109,6 +109,25 @@ import Testing
         #expect(scene.stored("a/1")?.revision == Scene.revision(25))
     }
 
+    @Test(arguments: [false, true]) func anOldVerdictDuringAResetBringsNothingBack(_ restarts: Bool) {
+        // Given a device that wrote, saw a later record of the key, and heard that this is outdated, all but the verdict
+        var scene = Scene.live(.held, holding: [Scene.put("a/1", 4, "0")])
+        scene.put("a/1", "mine")
+        scene.page([Scene.put("a/1", 16, "another's")], to: 16)
+        scene.page([Scene.invalidate(.key(Scene.key("a/1")), 17)], to: 17)
+        // When its position expires, and the verdict comes before there is another
+        scene.replyToFeed(gone(.cursorExpired))
+        if restarts { scene.device.crash() }
+        scene.results([Scene.applied(1, 15)], at: 20)
+        // Then what was written shows, but not as the record
+        #expect(scene.stored("a/1") == nil && scene.view("a/1").entry == nil)
+        #expect(scene.text("a/1") == "mine")
+        // And once all is verified it is as unknown as anything that was invalidated
+        scene.page([], to: 20)
+        scene.page([], to: 20)
+        #expect(scene.stored("a/1") == nil && scene.view("a/1").value == .unknown)
+    }
+
     @Test func aReadAheadOfTheFirstPageStays() {
         // Given a new device whose first page is long on its way
         var scene = Scene(.everything)

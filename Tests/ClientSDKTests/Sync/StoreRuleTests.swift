@@ -93,6 +93,12 @@ import Testing
         var scene = Scene.live(.held)
         scene.put("c/1", "1")
         #expect(try SyncState(json: scene.device.store.state.json) == scene.device.store.state)
+        var state = scene.device.store.state
+        state.apply(.cursor(nil))
+        #expect(state.lostCursor == Scene.position(10))
+        #expect(try SyncState(json: state.json) == state)
+        state.apply(.cursor(Scene.position(20)))
+        #expect(state.lostCursor == nil)
     }
 
     @Test func theStoryTellsWhatHappenedAndIsBounded() {

@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension SyncState: WireMessage {
-    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"pass":…,"verification":…,"mustReconcile":…}`
+    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
@@ -9,6 +9,7 @@ extension SyncState: WireMessage {
         writer.member("nextReceipt", nextReceipt)
         if let epoch { writer.member("epoch", epoch.token) }
         if let cursor { writer.member("cursor", cursor.description) }
+        if let lostCursor { writer.member("lostCursor", lostCursor.description) }
         writer.member("pass", pass)
         writer.member("verification", verification.rawValue)
         writer.member("scope", scope)
@@ -19,6 +20,7 @@ extension SyncState: WireMessage {
     /// Reads what ``write(to:)`` writes.
     package init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
+        var lostCursor: Cursor?
         var changes: [StateChange] = []
         try reader.beginObject()
         while let name = try reader.nextMember() {
@@ -28,6 +30,7 @@ extension SyncState: WireMessage {
             case "nextReceipt": changes.append(.nextReceipt(try reader.integer()))
             case "epoch": changes.append(.epoch(Epoch(try reader.string())))
             case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
+            case "lostCursor": lostCursor = try Cursor(try reader.string())
             case "pass": changes.append(.pass(try reader.integer()))
             case "verification": changes.append(.verification(Verification(rawValue: try reader.integer()) ?? .complete))
             case "scope": changes.append(.scope(try reader.string()))
@@ -38,5 +41,6 @@ extension SyncState: WireMessage {
         guard let client else { throw .unexpectedJSON("a device's state takes 'client'") }
         self.init(client: client)
         for change in changes { apply(change) }
+        self.lostCursor = lostCursor
     }
 }

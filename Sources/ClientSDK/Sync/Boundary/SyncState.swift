@@ -22,6 +22,8 @@ package struct SyncState: Hashable, Sendable {
     package var epoch: Epoch?
     /// The position of the feed through which all changes are on disk; `nil` before the first page and after a reset.
     package var cursor: Cursor?
+    /// The position before the reset that took ``cursor`` away; `nil` as soon as there is another. What was shown may be as new as this.
+    package var lostCursor: Cursor?
     /// Counts the resets. Entries of an earlier pass are unverified.
     package var pass: Int64
     package var verification: Verification
@@ -46,7 +48,9 @@ package struct SyncState: Hashable, Sendable {
         case .nextNumber(let number): nextNumber = number
         case .nextReceipt(let number): nextReceipt = number
         case .epoch(let epoch): self.epoch = epoch
-        case .cursor(let cursor): self.cursor = cursor
+        case .cursor(let cursor):
+            lostCursor = cursor == nil ? self.cursor ?? lostCursor : nil
+            self.cursor = cursor
         case .pass(let pass): self.pass = pass
         case .verification(let verification): self.verification = verification
         case .scope(let scope): self.scope = scope
