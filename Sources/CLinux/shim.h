@@ -16,10 +16,8 @@
 /* glibc declares it only under _GNU_SOURCE, which a module's header cannot ask for. */
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
-/* Without being points of cancellation, which cost two atomic operations a call where there are threads; ours are never cancelled:
-   https://man7.org/linux/man-pages/man7/pthreads.7.html */
-extern long syscall(long number, ...);
-
+/* recv and send by their numbers: glibc's are points of cancellation, two atomic operations a call where there are threads, and ours
+   are never cancelled: https://man7.org/linux/man-pages/man7/pthreads.7.html */
 static inline ssize_t freshet_receive(int socket, void *bytes, size_t count) {
     return syscall(SYS_recvfrom, socket, bytes, count, 0, (void *)0, (void *)0);
 }

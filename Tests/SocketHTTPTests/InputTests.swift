@@ -9,21 +9,31 @@ import Testing
 struct InputTests {
     private static let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("What has come while the loop was busy is found, and the end behind it")
-    func toldOnce() async throws {
-        // Given a loop that is held up
+    /// A server whose one loop does nothing until the gate is opened: a handler, whose client gets its answer then, holds it up.
+    private static func held(
+        _ prepare: @escaping @Sendable (EventLoop) -> Void = { _ in }, adding: (inout Router) -> Void = { _ in }
+    ) async throws -> (server: TestServer, holder: Client, gate: DispatchSemaphore) {
         let gate = DispatchSemaphore(value: 0)
         let isHeld = Signal()
         let server = try TestServer(adding: { router in
             router.on(.get, "/hold") { _, exchange in
+                prepare(exchange.handle.connection.loop)
                 isHeld.happen()
                 gate.wait()
                 exchange.respond(.text("held"))
             }
+            adding(&router)
         })
         let holder = Client(try RawClient(port: server.port))
         try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
         await isHeld.wait()
+        return (server, holder, gate)
+    }
+
+    @Test("What has come while the loop was busy is found, and the end behind it")
+    func toldOnce() async throws {
+        // Given a loop that is held up
+        let (server, holder, gate) = try await Self.held()
 
         // When requests come in one piece and in several, and some peers end, all before the loop looks
         let whole = Client(try RawClient(port: server.port))
@@ -56,25 +66,15 @@ struct InputTests {
     @Test("What one turn leaves of a connection's input comes in a later one")
     func turns() async throws {
         // Given a loop that is held up, and reads little at a time
-        let gate = DispatchSemaphore(value: 0)
-        let isHeld = Signal()
-        let server = try TestServer(adding: { router in
-            router.on(.get, "/hold") { _, exchange in
-                let loop = exchange.handle.connection.loop
-                loop.readBuffer = UnsafeMutableRawBufferPointer(rebasing: loop.readBuffer[..<100])
-                isHeld.happen()
-                gate.wait()
-                exchange.respond(.text("held"))
-            }
+        let (server, holder, gate) = try await Self.held { loop in
+            loop.readBuffer = UnsafeMutableRawBufferPointer(rebasing: loop.readBuffer[..<100])
+        } adding: { router in
             router.on(.get, "/restore") { _, exchange in
                 let loop = exchange.handle.connection.loop
                 loop.readBuffer = UnsafeMutableRawBufferPointer(start: loop.readBuffer.baseAddress, count: 64 << 10)
                 exchange.respond(.text("restored"))
             }
-        })
-        let holder = Client(try RawClient(port: server.port))
-        try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
-        await isHeld.wait()
+        }
 
         // When far more has come than it reads in one turn, Then all of it is read
         let client = Client(try RawClient(port: server.port))

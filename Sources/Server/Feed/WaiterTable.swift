@@ -33,10 +33,10 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var group: Int32 = 0
         var groupPlace: Int32 = 0
         /// `none` without a deadline.
-        var bucket: Int32
+        var bucket = none
         /// Who stands after it in the bucket's chain, and before it.
-        var next: Int32
-        var previous: Int32
+        var next = none
+        var previous = none
 
         /// Takes a waiter in, all at once: each access to the array from outside has its price.
         mutating func fill(_ waiter: consuming Waiter, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32) -> UInt32 {
@@ -68,7 +68,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     ) -> WaiterTicket {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
-        if Int(index) == slots.count { slots.append(Slot(bucket: Self.none, next: Self.none, previous: Self.none)) }
+        if Int(index) == slots.count { slots.append(Slot()) }
         var bucket = Self.none
         var next = Self.none
         if let deadline {

@@ -34,7 +34,7 @@ final class Run: Sendable {
         core.attach(server)
         retention = configuration.tombstoneRetention.milliseconds
         compaction = Mutex(
-            CompactionSchedule(interval: configuration.compactionInterval.milliseconds, retention: retention, now: environment.now()))
+            CompactionSchedule(interval: configuration.compactionInterval.milliseconds, retention: retention, now: core.now()))
     }
 
     deinit { timer.cancel() }
@@ -63,14 +63,14 @@ final class Run: Sendable {
     }
 
     private func timePassed() {
-        let now = environment.now()
+        let now = core.now()
         core.hub.expire(now: now)
         let due = compaction.withLock { $0.tick(now: now, wall: environment.wallMilliseconds()) }
         guard let due else { return }
         core.committer.submit(
-            .compact(before: due) { [weak self, core, environment] committed in
+            .compact(before: due) { [weak self, core] committed in
                 let isComplete = Self.count(committed, core)
-                self?.compaction.withLock { $0.finished(isComplete: isComplete, now: environment.now()) }
+                self?.compaction.withLock { $0.finished(isComplete: isComplete, now: core.now()) }
             })
     }
 

@@ -30,9 +30,6 @@ public struct ServerEnvironment: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Monotonic milliseconds, the unit of the feed.
-    func now() -> Int64 { monotonicNanoseconds() / 1_000_000 }
-
     /// Whole seconds to wait before asking again: spread, so that those who were refused together do not come back together.
     func retryAfter() -> Int { 1 + Int(random() % 4) }
 }

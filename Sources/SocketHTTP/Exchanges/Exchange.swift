@@ -34,6 +34,7 @@ public struct Exchange: Sendable {
         let alike = exchanges.prefix { $0.handle.delay == 0 && $0.handle.connection.loop === loop && $0.handle.take() }
         guard alike.count < exchanges.count else { return loop.submit(.fanOut(exchanges, encoded)) }
         var byLoop = [(loop: loop, exchanges: Array(alike))]
+        byLoop[0].exchanges.reserveCapacity(exchanges.count)
         for exchange in exchanges[alike.endIndex...] where exchange.handle.take() {
             guard exchange.handle.delay == 0 else {
                 if exchange.handle.endWait() { exchange.handle.submit(.encoded(encoded)) }
@@ -45,6 +46,7 @@ public struct Exchange: Sendable {
                 byLoop[index].exchanges.append(exchange)
             } else {
                 byLoop.append((loop, [exchange]))
+                byLoop[byLoop.count - 1].exchanges.reserveCapacity(exchanges.count)
             }
         }
         for (loop, exchanges) in byLoop where !exchanges.isEmpty { loop.submit(.fanOut(exchanges, encoded)) }

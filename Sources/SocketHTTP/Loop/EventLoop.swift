@@ -24,7 +24,7 @@ final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var resumable: [Connection] = []
     @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
 
-    /// Where input is read to; what is not used at once is copied out.
+    /// Where input is read to; what is not used at once is copied out. Set by tests alone, which narrow it.
     var readBuffer: UnsafeMutableRawBufferPointer
     /// Where heads are formatted.
     var scratch: [UInt8] = []

@@ -38,7 +38,7 @@ public struct ReadsResponse: WireMessage {
         while let name = try reader.nextMember() {
             switch name {
             case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
-            case "missing": missing = try reader.elements { reader throws(WireError) in try RecordKey(try reader.string()) }
+            case "missing": missing = try reader.elements { reader throws(WireError) in try reader.key() }
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
             }
