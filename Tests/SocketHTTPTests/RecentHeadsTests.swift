@@ -5,7 +5,7 @@ import Testing
 @Suite("Heads that come again")
 struct RecentHeadsTests {
     private final class Handler: RepeatHandler {
-        func handle(_ exchange: Exchange) {}
+        func handle(_ crowd: Crowd) {}
     }
 
     private static func bytes(_ target: String, _ lines: String = "") -> [UInt8] {
@@ -22,7 +22,7 @@ struct RecentHeadsTests {
     }
 
     private static func found(_ heads: RecentHeads, _ input: [UInt8]) -> [UInt8]? {
-        input.withUnsafeBytes { heads.find(atStartOf: $0) }.map { heads[$0].bytes }
+        input.withUnsafeBytes { heads.find(atStartOf: $0) }.map { heads.entries[$0].bytes }
     }
 
     @Test("A head is found at the start of what came, whatever follows, and only whole and unchanged")
@@ -80,9 +80,9 @@ struct RecentHeadsTests {
         var heads = RecentHeads()
         heads.keep(head, Handler())
         // Then
-        #expect(heads[0].isSafe)
-        #expect(heads[0].traits.contains(.headOnly) == (method == "HEAD"))
-        #expect(heads[0].traits.contains(.isHTTP10) == (version == "1.0"))
-        #expect(heads[0].traits.contains(.closes) == (version == "1.0" || connection == "close"))
+        #expect(heads.entries[0].isSafe)
+        #expect(heads.entries[0].traits.contains(.headOnly) == (method == "HEAD"))
+        #expect(heads.entries[0].traits.contains(.isHTTP10) == (version == "1.0"))
+        #expect(heads.entries[0].traits.contains(.closes) == (version == "1.0" || connection == "close"))
     }
 }

@@ -4,7 +4,7 @@ package import FreshetWire
 ///
 /// A pure value: events come in with the time (monotonic milliseconds), what is to be sent goes out. Whether a reader
 /// waits is decided against the same ``head`` that a commit moves, so that nobody falls asleep behind a change.
-/// `Waiter` is whatever the shell answers to; the feed only keeps it.
+/// `Waiter` is whatever the shell answers to, one reader or many that asked the same at once; the feed only keeps it.
 package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// Waiters with the same subscription. All of them have seen everything up to the head, hence one answer fits all.
     struct Group: Sendable {
@@ -22,10 +22,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
 
         /// Takes a waiter in, in place: a copy of the group would be a copy of its members.
         mutating func admit(
-            _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
+            _ waiter: Waiter, _ weight: Int32, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
         ) -> WaiterTicket {
             desertedSince = nil
-            return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
+            return waiters.insert(waiter, weight: weight, group: group, members: &members, deadline: deadline, now: now)
         }
     }
 
@@ -77,10 +77,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
 
     /// A reader asks for what comes after its position.
     /// - Parameters:
+    ///   - weight: how many readers the waiter stands for.
     ///   - isVerified: the position was just read from the store, where nothing was found before it.
     ///   - deadline: when it wants to be told that nothing happened; `nil` for never.
     package mutating func ask(
-        _ since: Since, _ subscription: Subscription, waiter: Waiter, isVerified: Bool = false, deadline: Int64?, now: Int64
+        _ since: Since, _ subscription: Subscription, waiter: Waiter, weight: Int32 = 1, isVerified: Bool = false, deadline: Int64?,
+        now: Int64
     ) -> FeedVerdict {
         clock = max(clock, now)
         switch since {
@@ -92,7 +94,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
             guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
-                return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
+                return park(waiter, weight, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
             guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription, now) else {
                 let clearSince = present(subscription).flatMap { groups[Int($0)]?.clearSince }
@@ -103,7 +105,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
             // waits will hear of it, and who does not must not be told that there is nothing.
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
-            return park(waiter, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
+            return park(waiter, weight, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
         }
     }
 
@@ -116,14 +118,34 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return remove(ticket.slot, from: group).map { end([$0], present.subscription, .idle(present.awaited ?? head)) }
     }
 
+    /// Another reader, who asks the same as a waiter did, waits with it. O(1).
+    ///
+    /// - Returns: the waiter; `nil` where it was answered already.
+    package mutating func join(_ ticket: WaiterTicket) -> Waiter? {
+        guard waiters.group(of: ticket) != nil else { return nil }
+        waiters.burden(ticket.slot)
+        return waiters.waiter(at: ticket.slot)
+    }
+
+    /// One of the readers that a waiter stands for has gone. O(1).
+    ///
+    /// - Returns: the waiter, and what to tell that reader, should it be there after all; `nil` where the waiter was answered already.
+    package mutating func leave(_ ticket: WaiterTicket) -> (Waiter, FeedReply)? {
+        guard let group = waiters.group(of: ticket), let present = groups[Int(group)], let waiter = waiters.waiter(at: ticket.slot) else {
+            return nil
+        }
+        if !waiters.lighten(ticket.slot) { remove(ticket.slot, from: group) }
+        return (waiter, .idle(present.awaited ?? head))
+    }
+
     private mutating func park(
-        _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, clearSince: Revision, _ deadline: Int64?,
-        _ now: Int64
+        _ waiter: Waiter, _ weight: Int32, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, clearSince: Revision,
+        _ deadline: Int64?, _ now: Int64
     ) -> FeedVerdict {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
         let group = group(for: subscription, awaited, clearSince: clearSince)
-        guard let ticket = groups[Int(group)]?.admit(waiter, to: &waiters, as: group, deadline, now) else {
+        guard let ticket = groups[Int(group)]?.admit(waiter, weight, to: &waiters, as: group, deadline, now) else {
             return .reply(.idle(position))
         }
         return .parked(ticket)

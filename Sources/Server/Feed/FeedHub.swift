@@ -16,8 +16,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
 
         let state: Mutex<State>
-        private let metrics: FeedMetrics
-        private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
+        let metrics: FeedMetrics
+        let deliver: @Sendable (FeedDelivery<Reader>) -> Void
         /// Held while what a commit or the time has decided is handed over, so that streams get it in that order.
         let delivery = Mutex(())
 
@@ -27,18 +27,21 @@ final class FeedHub<Reader: Sendable>: Sendable {
             self.deliver = deliver
         }
 
-        /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
+        /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:weight:isVerified:deadline:now:)``.
         ///
         /// - Returns: `nil` where the hub has to look the namespace up, again or for the first time.
         func ask(
-            _ since: Since, _ subscription: Subscription, _ reader: Reader, isVerified: Bool = false, deadline: Int64?, now: Int64
+            _ since: Since, _ subscription: Subscription, _ reader: Reader, weight: Int = 1, isVerified: Bool = false, deadline: Int64?,
+            now: Int64
         ) -> FeedVerdict? {
             let verdict = state.withLock { state -> FeedVerdict? in
                 guard !state.isRetired, state.feed != nil else { return nil }
                 state.lastUse = now
-                return state.feed?.ask(since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
+                return state.feed?.ask(
+                    since, subscription, waiter: reader, weight: Int32(clamping: weight), isVerified: isVerified, deadline: deadline,
+                    now: now)
             }
-            if let verdict { metrics.count(verdict) }
+            if let verdict { metrics.count(verdict, times: weight) }
             return verdict
         }
 
@@ -73,12 +76,12 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
     /// A reader asks, as of an entry that it has not kept. With a verdict of waiting comes what cancels it.
     func ask(
-        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false,
-        deadline: Int64?, now: Int64
+        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, weight: Int = 1,
+        isVerified: Bool = false, deadline: Int64?, now: Int64
     ) throws(StoreError) -> (FeedVerdict, Entry) {
         while true {
             let entry = entry(for: namespace, now: now)
-            if let verdict = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
+            if let verdict = entry.ask(since, subscription, reader, weight: weight, isVerified: isVerified, deadline: deadline, now: now) {
                 return (verdict, entry)
             }
             try open(entry, namespace)

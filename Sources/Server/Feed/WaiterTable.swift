@@ -32,6 +32,8 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var generation: UInt32 = 0
         var group: Int32 = 0
         var groupPlace: Int32 = 0
+        /// How many readers it stands for.
+        var weight: Int32 = 1
         /// `none` without a deadline.
         var bucket = none
         /// Who stands after it in the bucket's chain, and before it.
@@ -39,8 +41,11 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var previous = none
 
         /// Takes a waiter in, all at once: each access to the array from outside has its price.
-        mutating func fill(_ waiter: consuming Waiter, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32) -> UInt32 {
+        mutating func fill(
+            _ waiter: consuming Waiter, _ weight: Int32, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32
+        ) -> UInt32 {
             self.waiter = waiter
+            self.weight = weight
             self.group = group
             groupPlace = Int32(place)
             self.bucket = bucket
@@ -57,14 +62,15 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// All buckets before this one are empty.
     private var due: Int64 = 0
 
-    /// How many wait.
+    /// How many readers wait, a crowd's members each.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Takes a waiter in; `members` are its group's. A deadline beyond the wheel is brought forward to its end.
+    /// Takes a waiter in that stands for `weight` readers, one at least; `members` are its group's. A deadline beyond the wheel is brought
+    /// forward to its end.
     package mutating func insert(
-        _ waiter: consuming Waiter, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
+        _ waiter: consuming Waiter, weight: Int32 = 1, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
     ) -> WaiterTicket {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
@@ -79,9 +85,9 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
             buckets[Int(bucket)] = index
             if next != Self.none { slots[Int(next)].previous = index }
         }
-        let generation = slots[Int(index)].fill(waiter, group, members.count, bucket, next: next)
+        let generation = slots[Int(index)].fill(waiter, weight, group, members.count, bucket, next: next)
         members.append(index)
-        count += 1
+        count += Int(weight)
         return WaiterTicket(slot: index, generation: generation)
     }
 
@@ -96,6 +102,20 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
 
     package func waiter(at index: Int32) -> Waiter? { slots[Int(index)].waiter }
 
+    /// A waiter stands for one reader more.
+    package mutating func burden(_ index: Int32) {
+        slots[Int(index)].weight += 1
+        count += 1
+    }
+
+    /// One of the readers that a waiter stands for has gone; false if it was the last, which has to be removed.
+    package mutating func lighten(_ index: Int32) -> Bool {
+        guard slots[Int(index)].weight > 1 else { return false }
+        slots[Int(index)].weight -= 1
+        count -= 1
+        return true
+    }
+
     /// Takes one waiter out of everything. O(1).
     @discardableResult
     package mutating func remove(_ index: Int32, members: inout [Int32]) -> Waiter? {
@@ -103,11 +123,11 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         members.swapAt(place, members.count - 1)
         members.removeLast()
         if place < members.count { slots[Int(members[place])].groupPlace = Int32(place) }
+        count -= Int(slots[Int(index)].weight)
         let waiter = slots.withUnsafeMutableBufferPointer { slots in
             buckets.withUnsafeMutableBufferPointer { Self.release(index, slots, $0) }
         }
         free.append(index)
-        count -= 1
         return waiter
     }
 
@@ -141,11 +161,13 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         // Once for all of them, instead of at each access: whose memory it is, and whether it is shared.
         slots.withUnsafeMutableBufferPointer { slots in
             buckets.withUnsafeMutableBufferPointer { buckets in
-                for index in members { if let waiter = Self.release(index, slots, buckets) { waiters.append(waiter) } }
+                for index in members {
+                    count -= Int(slots[Int(index)].weight)
+                    if let waiter = Self.release(index, slots, buckets) { waiters.append(waiter) }
+                }
             }
         }
         free.append(contentsOf: members)
-        count -= members.count
         return waiters
     }
 

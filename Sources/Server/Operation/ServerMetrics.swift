@@ -59,13 +59,14 @@ final class FeedMetrics: Sendable {
     /// Answers that `410` was given to.
     let gone = Counter()
 
-    func count(_ verdict: FeedVerdict) {
+    /// - Parameter times: how many readers it is for.
+    func count(_ verdict: FeedVerdict, times: Int) {
         switch verdict {
-        case .reply(.page): hits.add()
-        case .reply(.idle): expired.add()
-        case .reply(.gone): gone.add()
-        case .scan: scans.add()
-        case .parked: parked.add()
+        case .reply(.page): hits.add(times)
+        case .reply(.idle): expired.add(times)
+        case .reply(.gone): gone.add(times)
+        case .scan: scans.add(times)
+        case .parked: parked.add(times)
         }
     }
 }

@@ -33,7 +33,7 @@ struct Call: Sendable {
     }
 
     func response(to error: any Error, at cursor: Cursor? = nil) -> Response {
-        Response(core.problem(error), at: cursor ?? position(), retryAfter: core.environment.retryAfter())
+        core.response(to: error, at: cursor, in: try? namespace())
     }
 
     /// Runs on the read queue what may take long; an error answers the call.
@@ -43,7 +43,7 @@ struct Call: Sendable {
         }
         if !isAccepted {
             core.metrics.refusedReads.add()
-            fail(Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After."))
+            fail(ReadQueue.overloaded)
         }
     }
 
@@ -51,11 +51,5 @@ struct Call: Sendable {
     func nowOrLater(_ work: @escaping @Sendable () throws -> Void) {
         guard request.body.count <= 64 << 10 else { return later(work) }
         do { try work() } catch { fail(error) }
-    }
-
-    /// The position of the namespace that the call is about, where there is one and the store can tell.
-    private func position() -> Cursor? {
-        guard let namespace = try? namespace() else { return nil }
-        return try? core.store.state(of: namespace).cursor
     }
 }

@@ -1,75 +1,93 @@
 import FreshetWire
+import HTTPTypes
 import SocketHTTP
 
 /// A long poll, understood once for all requests that ask in the same bytes.
 final class Poll: RepeatHandler {
     private let core: ServerCore
-    /// The first of these requests. They differ in their exchanges alone.
-    private let request: Request
     private let changes: ChangesRequest
     /// The feed that they ask, as long as the hub has it.
     private let feed: FeedHub<FeedReader>.Entry
 
     init(_ call: Call, _ changes: ChangesRequest) {
         core = call.core
-        request = call.request
         self.changes = changes
         feed = core.hub.entry(for: changes.namespace, now: core.now())
     }
 
-    func handle(_ exchange: Exchange) {
+    func handle(_ crowd: Crowd) { handle(.crowd(PollCrowd(crowd))) }
+
+    func handle(_ reader: FeedReader) {
         let now = core.now()
-        do throws(StoreError) {
-            try ask(exchange, since: changes.since, deadline: now + Int64(changes.wait) * 1_000, now: now)
-        } catch { call(exchange).fail(error) }
+        attempt(reader) { () throws(StoreError) in
+            let wait = changes.wait > 0 ? Int64(changes.wait) * 1_000 + reader.leeway : 0
+            try ask(reader, since: changes.since, deadline: now + wait, now: now)
+        }
     }
 
-    private func call(_ exchange: Exchange) -> Call { Call(core: core, endpoint: .getChanges, request: request, exchange: exchange) }
-
     private func ask(
-        _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
+        _ reader: FeedReader, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws(StoreError) {
         if let verdict = feed.ask(
-            since, changes.subscription, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now)
+            since, changes.subscription, reader, weight: reader.count, isVerified: isVerified, deadline: deadline, now: now)
         {
-            return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
+            return carryOut(verdict, of: feed, reader, isVerified: isVerified, deadline: deadline)
         }
         let (verdict, entry) = try core.hub.ask(
-            since, changes.subscription, in: changes.namespace, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now)
-        carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
+            since, changes.subscription, in: changes.namespace, reader, weight: reader.count, isVerified: isVerified, deadline: deadline,
+            now: now)
+        carryOut(verdict, of: entry, reader, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool, deadline: Int64
+        _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ reader: FeedReader, isVerified: Bool, deadline: Int64
     ) {
         switch verdict {
         // One that has only ended its input still reads, so it gets its answer: nothing yet.
-        case .parked(let ticket): exchange.onHangUp(tell: feed, ticket.number)
-        case .reply(let reply): call(exchange).respond(Response(reply))
+        case .parked(let ticket): reader.onHangUp(tell: feed, ticket.number)
+        case .reply(let reply): respond(reader, Response(reply))
         case .scan(let since):
-            call(exchange).later(isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }
+            later(reader, isContinuation: isVerified) { [self] () throws(StoreError) in try scan(reader, since: since, deadline: deadline) }
         }
     }
 
     /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
-    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws(StoreError) {
+    private func scan(_ reader: FeedReader, since: Since, deadline: Int64) throws(StoreError) {
         let found = try core.store.scan(changes.query(since: since, core.settings.feed), in: changes.namespace)
         switch found {
         case .refused(let problem, let position):
-            core.metrics.feed.gone.add()
-            call(exchange).fail(problem, at: position)
-        case .page(let page): call(exchange).respond(Response(.page(page)))
+            core.metrics.feed.gone.add(reader.count)
+            fail(reader, problem, at: position)
+        case .page(let page): respond(reader, Response(.page(page)))
         case .nothing(let reached, isComplete: true):
-            try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
+            try ask(reader, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Others have their turn before the next stretch.
-            call(exchange).later(isContinuation: true) { [self] in
-                try scan(exchange, since: .after(reached), deadline: deadline)
+            later(reader, isContinuation: true) { [self] () throws(StoreError) in
+                try scan(reader, since: .after(reached), deadline: deadline)
             }
         }
     }
-}
 
-extension FeedHub.Entry: HangUpListener {
-    func peerHungUp(_ number: UInt64) { cancel(WaiterTicket(number: number)) }
+    // MARK: Answers
+
+    private func later(_ reader: FeedReader, isContinuation: Bool, _ work: @escaping @Sendable () throws(StoreError) -> Void) {
+        let isAccepted = core.reads.submit(isContinuation: isContinuation) { [self] in attempt(reader, work) }
+        guard !isAccepted else { return }
+        core.metrics.refusedReads.add(reader.count)
+        fail(reader, ReadQueue.overloaded)
+    }
+
+    private func attempt(_ reader: FeedReader, _ work: () throws(StoreError) -> Void) {
+        do { try work() } catch { fail(reader, error) }
+    }
+
+    private func fail(_ reader: FeedReader, _ error: any Error, at position: Cursor? = nil) {
+        respond(reader, core.response(to: error, at: position, in: changes.namespace))
+    }
+
+    private func respond(_ reader: FeedReader, _ response: Response) {
+        core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
+        reader.respond(EncodedResponse(response))
+    }
 }

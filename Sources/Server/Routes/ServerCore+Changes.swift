@@ -11,7 +11,7 @@ extension ServerCore {
             let poll = Poll(call, changes)
             // Where there are faults, each poll has to meet them.
             if faults == nil { call.request.onRepeat(poll) }
-            poll.handle(call.exchange)
+            poll.handle(.poll(call.exchange))
         }
     }
 }

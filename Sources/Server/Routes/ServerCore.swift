@@ -84,6 +84,12 @@ final class ServerCore: Sendable {
         }
     }
 
+    /// What an error is answered with: with the namespace's position, where there is one and the store can tell.
+    func response(to error: any Error, at cursor: Cursor?, in namespace: Namespace?) -> Response {
+        let position = cursor ?? namespace.flatMap { try? store.state(of: $0).cursor }
+        return Response(problem(error), at: position, retryAfter: environment.retryAfter())
+    }
+
     /// The table of all routes.
     func router() -> Router {
         var router = Router { [self] failure in

@@ -1,25 +1,22 @@
 import HTTPTypes
 import SocketHTTP
 
-/// Who waits at a feed of this server.
-enum FeedReader: Sendable {
-    case poll(Exchange)
-    case stream(EventStream)
-}
-
 extension ServerMetrics {
     /// Carries out what the feed decided, and counts it.
     func deliver(_ delivery: FeedDelivery<FeedReader>) {
         switch delivery {
         case .answer(let readers, let reply):
             let response = Response(reply)
+            let encoded = EncodedResponse(response)
+            let count = readers.reduce(0) { $0 + $1.count }
             switch reply {
-            case .page: feed.woken.add(readers.count)
-            case .idle: feed.expired.add(readers.count)
-            case .gone: feed.gone.add(readers.count)
+            case .page: feed.woken.add(count)
+            case .idle: feed.expired.add(count)
+            case .gone: feed.gone.add(count)
             }
-            countResponse(.getChanges, status: response.status.code, times: readers.count)
-            Exchange.respond(to: readers.compactMap(\.exchange), with: EncodedResponse(response))
+            countResponse(.getChanges, status: response.status.code, times: count)
+            Exchange.respond(to: readers.compactMap(\.exchange), with: encoded)
+            for case .crowd(let polls) in readers { polls.crowd.respond(encoded) }
         case .push(let readers, let page):
             let streams = readers.compactMap(\.stream)
             ResponseStream.broadcast(to: streams.map(\.stream), EventStream.encode(page))
@@ -29,15 +26,5 @@ extension ServerMetrics {
         case .close(let readers):
             for reader in readers { reader.stream?.stream.finish() }
         }
-    }
-}
-
-extension FeedReader {
-    fileprivate var exchange: Exchange? {
-        if case .poll(let exchange) = self { exchange } else { nil }
-    }
-
-    fileprivate var stream: EventStream? {
-        if case .stream(let stream) = self { stream } else { nil }
     }
 }

@@ -32,6 +32,8 @@ final class Connection: @unchecked Sendable {
 
     var state = ConnectionState()
     var backlog: ConnectionBacklog?
+    /// Its place in the crowd that its request waits in.
+    var seat = CrowdTable.Seat.none
     var interest = Epoll.Interest.input
     var isOpen = true
     var phase = Phase.opening

@@ -24,6 +24,7 @@ extension EventLoop {
         SystemCall.close(connection.descriptor)
         openCount -= 1
         connection.backlog = nil
+        leaveCrowd(connection)
         let actions = connection.cancellations.withLock { $0.peerHasGone() }
         if !actions.isEmpty { callSoon(actions) }
         connection.context.connectionClosed()

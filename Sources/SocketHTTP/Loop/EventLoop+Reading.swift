@@ -62,7 +62,7 @@ extension EventLoop {
 
     /// Parses `input` and handles each request in it, as far as the connection's state lets it.
     private func parse(_ input: UnsafeRawBufferPointer, of connection: Connection) {
-        var position = handleKnown(input, of: connection)
+        var position = gatherKnown(input, of: connection)
         guard position < input.count else { return }
         let bytes = Span<UInt8>(_unsafeBytes: input)
         var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
@@ -93,24 +93,19 @@ extension EventLoop {
         if connection.isOpen, !connection.state.isFinal, !parser.isFresh { connection.backlogForKeeping().parser = parser }
     }
 
-    /// Handles the requests at the beginning of `input` whose heads are known, and returns where they end.
-    private func handleKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
-        var position = 0
-        guard connection.backlog?.parser == nil else { return position }
-        let limit = connection.context.limits.pipelinedRequests
-        while position < input.count, connection.isOpen, !connection.state.isFinal, !connection.isStalled,
-            let place = recentHeads.find(atStartOf: UnsafeRawBufferPointer(rebasing: input[position...]))
-        {
-            let known = recentHeads[place]
-            guard connection.state.mayAdmit(isSafe: known.isSafe, limit: limit) else { break }
-            position += known.bytes.count
-            let number = connection.state.admit(isSafe: known.isSafe, isFinal: known.traits.contains(.closes))
-            counters.requests.add(1)
-            counters.recognised.add(1)
-            let ticket = Ticket(number: number, traits: known.traits)
-            known.handler.handle(Exchange(handle: ExchangeHandle(connection, ticket)))
-        }
-        return position
+    /// Has the request at the beginning of `input` wait with others if its head is known, and returns where it ends; 0 if it is not.
+    private func gatherKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
+        guard connection.seat == .none, !connection.state.isFinal, connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true,
+            let place = recentHeads.find(atStartOf: input)
+        else { return 0 }
+        let isSafe = recentHeads.entries[place].isSafe
+        let traits = recentHeads.entries[place].traits
+        guard connection.state.mayAdmit(isSafe: isSafe, limit: connection.context.limits.pipelinedRequests) else { return 0 }
+        let number = connection.state.admit(isSafe: isSafe, isFinal: traits.contains(.closes))
+        counters.requests.add(1)
+        counters.recognised.add(1)
+        gather(connection, Ticket(number: number, traits: traits), place)
+        return recentHeads.entries[place].bytes.count
     }
 
     func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
@@ -178,6 +173,7 @@ extension EventLoop {
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)
+        leaveCrowd(connection)
         let actions = connection.cancellations.withLock { $0.inputHasEnded() }
         if !actions.isEmpty { callSoon(actions) }
     }

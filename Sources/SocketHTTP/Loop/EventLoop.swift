@@ -35,6 +35,9 @@ final class EventLoop: @unchecked Sendable {
     /// Heads that may come again, of the server that the loop works for.
     @exclusivity(unchecked) var recentHeads = RecentHeads()
 
+    /// Requests that wait together.
+    @exclusivity(unchecked) var crowds = CrowdTable()
+
     /// Open connections by descriptor.
     @exclusivity(unchecked) var connections: [Connection?] = []
     var openCount = 0
@@ -140,9 +143,11 @@ final class EventLoop: @unchecked Sendable {
             if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
             for index in 0..<count { handle(events[index]) }
+            settleCrowds()
             handleMessages()
             passTime()
             settle()
+            settleCrowds()
         }
     }
 
@@ -181,6 +186,9 @@ final class EventLoop: @unchecked Sendable {
             answerUnanswered(connection, ticket)
         case .fanOut(let exchanges, let encoded):
             for exchange in exchanges { answer(exchange.handle, encoded) }
+        case .crowd(let crowd, let encoded): answer(crowd, encoded)
+        case .unansweredCrowd(let crowd): answerUnanswered(crowd)
+        case .watchCrowd(let crowd, let listener, let key): begin(CrowdTable.Watch(listener: listener, key: key), of: crowd)
         case .streamBytes(let connection, let number, let piece):
             deliver(piece, reserved: piece.count, to: connection, number)
         case .broadcast(let recipients, let chunk, let plain, let reserved):
@@ -208,6 +216,14 @@ final class EventLoop: @unchecked Sendable {
                 resume(connection)
             }
             for action in actions { action.perform() }
+        }
+    }
+
+    /// Hands over the crowds that have gathered, and those that gather where their answers let more input in.
+    private func settleCrowds() {
+        while crowds.isGathering {
+            handOverCrowds()
+            settle()
         }
     }
 

@@ -6,6 +6,10 @@ enum LoopMessage: Sendable {
     case unanswered(Connection, Ticket)
     /// Answers to exchanges whose right is taken and whose waits are to be ended.
     case fanOut([Exchange], EncodedResponse)
+    /// The answer to all of a crowd.
+    case crowd(CrowdTable.Number, EncodedResponse)
+    case unansweredCrowd(CrowdTable.Number)
+    case watchCrowd(CrowdTable.Number, any CrowdListener, UInt64)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
     case streamEnd(Connection, Ticket, StreamEnding)

@@ -5,12 +5,14 @@ import Glibc
 /// Clients that wait for the same thing ask in the same bytes: of a thousand polls that follow one change nearly all are found
 /// here. A head ends with its blank line, so nothing behind it can change what it means.
 struct RecentHeads {
-    /// What is known of a head. An object, since a handler may run while another takes its place.
-    final class Entry: Sendable {
+    /// What is known of a head.
+    struct Entry: Sendable {
         let bytes: [UInt8]
         let isSafe: Bool
         let traits: Ticket.Traits
         let handler: any RepeatHandler
+        /// The crowd of those who came with it last.
+        var crowd: CrowdTable.Number?
 
         init(_ head: RequestHead, _ handler: any RepeatHandler) {
             bytes = head.bytes
@@ -25,15 +27,15 @@ struct RecentHeads {
     /// Longer heads are not kept.
     private static let longestHead = 2 << 10
 
-    /// The newest first: it is the one that comes again most.
-    private var entries: [Entry] = []
+    /// The newest first: it is the one that comes again most. Looked at in place, since a copy of an entry is two more owners.
+    private(set) var entries: [Entry] = []
 
     /// The place of the entry whose head stands at the start of `input`.
     func find(atStartOf input: UnsafeRawBufferPointer) -> Int? {
         entries.firstIndex { RecentHeads.begins(input, with: $0.bytes) }
     }
 
-    subscript(place: Int) -> Entry { entries[place] }
+    mutating func gather(_ place: Int, in crowd: CrowdTable.Number) { entries[place].crowd = crowd }
 
     /// Keeps a head and the handler that was named for it, in the place of the oldest.
     ///

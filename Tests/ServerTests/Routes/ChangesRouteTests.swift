@@ -136,6 +136,42 @@ import Testing
         }
     }
 
+    @Test func thoseWhoAskInTheSameBytesAreToldTheSameAndMayLeaveOneByOne() async throws {
+        try await TestServer.with { server in
+            try await server.thread { connection in
+                // Given five clients that were told the same, and ask on alike
+                let put = { try connection.request("PUT", "/v1/shop/records/a/1", [("Content-Type", "application/json")], body: [0x31]) }
+                var clients = try (0..<5).map { _ in try RawConnection(port: server.port) }
+                func ask(_ cursor: String) throws {
+                    for client in clients { try client.sendRequest("GET", "/v1/shop/changes?since=\(cursor)&wait=60") }
+                }
+                func wait(for count: Int) throws {
+                    while try connection.request("GET", "/v1/shop").message(NamespaceStatus.self).waiting != count {}
+                }
+                try ask(try put().cursor?.description ?? "")
+                try wait(for: 5)
+                _ = try put()
+                let first = try clients.map { try $0.readReply() }
+                #expect(Set(first.map(\.text)).count == 1 && first[0].text.contains("\"revision\":2"))
+                try ask(first[0].cursor?.description ?? "")
+                try wait(for: 5)
+
+                // When one ends its input and one goes
+                clients[1].finish()
+                clients.remove(at: 3)
+
+                // Then the first is told that there is nothing yet, and neither waits any more
+                let left = try clients[1].readReply()
+                #expect(left.status == 204 && left.cursor == first[0].cursor && left["Connection"] == "close")
+                try wait(for: 3)
+                // And the others are told of the next change
+                _ = try put()
+                for client in [clients[0], clients[2], clients[3]] { #expect(try client.readReply().text.contains("\"revision\":3")) }
+                try wait(for: 0)
+            }
+        }
+    }
+
     @Test func drainingAnswersThoseWhoWait() async throws {
         // Given
         let server = try TestServer()

@@ -23,6 +23,9 @@ final class RawConnection {
 
     deinit { close(descriptor) }
 
+    /// Ends the sending side.
+    func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

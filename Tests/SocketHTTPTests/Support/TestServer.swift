@@ -2,6 +2,7 @@ import Dispatch
 import HTTPTypes
 import Logging
 import Synchronization
+import Testing
 
 @testable import SocketHTTP
 
@@ -53,30 +54,37 @@ extension Limits {
 }
 
 /// Exchanges that wait, and tests that wait for them to come.
-final class Parked: Sendable {
+typealias Parked = Held<Exchange>
+
+/// What handlers hold on to, and tests that wait for it to come.
+final class Held<Element: Sendable>: Sendable {
     private struct State {
-        var exchanges: [Exchange] = []
+        var elements: [Element] = []
         var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
     }
 
     private let state = Mutex(State())
+    private let weight: @Sendable (Element) -> Int
 
-    func add(_ exchange: Exchange) {
+    /// - Parameter weight: how many an element counts for.
+    init(weight: @escaping @Sendable (Element) -> Int = { _ in 1 }) { self.weight = weight }
+
+    func add(_ element: Element) {
         let ready: CheckedContinuation<Void, Never>? = state.withLock { state in
-            state.exchanges.append(exchange)
-            guard let waiting = state.waiting, state.exchanges.count >= waiting.count else { return nil }
+            state.elements.append(element)
+            guard let waiting = state.waiting, count(state.elements) >= waiting.count else { return nil }
             state.waiting = nil
             return waiting.continuation
         }
         ready?.resume()
     }
 
-    /// Returns once `count` have come, and takes them.
-    func take(_ count: Int) async -> [Exchange] {
+    /// Returns once so many have come, and takes them.
+    func take(_ wanted: Int) async -> [Element] {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                if state.exchanges.count >= count { return true }
-                state.waiting = (count, continuation)
+                if count(state.elements) >= wanted { return true }
+                state.waiting = (wanted, continuation)
                 return false
             }
             if isReady { continuation.resume() }
@@ -84,11 +92,45 @@ final class Parked: Sendable {
         return takeAll()
     }
 
-    func takeAll() -> [Exchange] {
+    func takeAll() -> [Element] {
         state.withLock { state in
-            defer { state.exchanges = [] }
-            return state.exchanges
+            defer { state.elements = [] }
+            return state.elements
         }
+    }
+
+    private func count(_ elements: [Element]) -> Int { elements.reduce(0) { $0 + weight($1) } }
+}
+
+/// A server whose one loop does nothing between ``hold()`` and ``open()``: a handler, whose client gets its answer then, holds it up.
+struct HeldServer {
+    let server: TestServer
+    private let holder: Client
+    private let gate = DispatchSemaphore(value: 0)
+    private let holds = Held<EventLoop>()
+
+    init(adding: (inout Router) -> Void = { _ in }) throws {
+        server = try TestServer(adding: { [holds, gate] router in
+            router.on(.get, "/hold") { _, exchange in
+                holds.add(exchange.handle.connection.loop)
+                gate.wait()
+                exchange.respond(.text("held"))
+            }
+            adding(&router)
+        })
+        holder = Client(try RawClient(port: server.port))
+    }
+
+    /// Gives the loop, which touches nothing now.
+    @discardableResult
+    func hold() async throws -> EventLoop {
+        try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
+        return await holds.take(1)[0]
+    }
+
+    func open() async throws {
+        gate.signal()
+        #expect(try await holder.run { try $0.reply().text } == "held")
     }
 }
 
