@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import SocketHTTP
@@ -9,17 +8,18 @@ struct CrowdTableTests {
         func handle(_ crowd: Crowd) {}
     }
 
-    /// Admits whom it is told to, and remembers by which keys it was asked.
     private final class Listener: CrowdListener {
-        let isOpen = Mutex(true)
-        let asked = Mutex<[UInt64]>([])
-
-        func admits(to key: UInt64) -> Bool {
-            asked.withLock { $0.append(key) }
-            return isOpen.withLock { $0 }
-        }
-
+        func admits(to key: UInt64) -> Bool { true }
         func hungUp(_ member: Crowd.Member, of key: UInt64) {}
+    }
+
+    /// The key of a crowd whose listener is to be asked; 0 of one that is open, `nil` of one that is closed.
+    private static func key(_ openness: CrowdTable.Openness) -> UInt64? {
+        switch openness {
+        case .open: 0
+        case .asking(let watch): watch.key
+        case .closed: nil
+        }
     }
 
     private static func member(_ token: UInt64) -> CrowdTable.Member {
@@ -36,7 +36,7 @@ struct CrowdTableTests {
         let crowd = table.begin(for: handler, at: 1)
         let seats = (1...3).map { table.admit(Self.member($0), to: crowd) }
         // Then
-        #expect(table.isGathering && table.admits(to: crowd, at: 9))
+        #expect(table.isGathering && Self.key(table.openness(of: crowd, at: 9)) == 0)
         #expect(Set(seats).count == 3)
         let handed = table.handOver()
         #expect(handed?.0 == crowd && handed?.count == 3 && handed?.2 === handler)
@@ -49,24 +49,20 @@ struct CrowdTableTests {
     func joining() {
         // Given
         var table = CrowdTable()
-        let listener = Listener()
         let crowd = table.begin(for: Handler(), at: 5)
         _ = table.admit(Self.member(1), to: crowd)
         _ = table.handOver()
         // When nobody has said that it waits, Then nobody joins
-        #expect(!table.admits(to: crowd, at: 5))
-        // When it waits, Then its listener decides, by its key, and not for longer than the tick
-        _ = table.begin(CrowdTable.Watch(listener: listener, key: 7), of: crowd)
-        #expect(table.admits(to: crowd, at: 5))
-        listener.isOpen.withLock { $0 = false }
-        #expect(!table.admits(to: crowd, at: 5))
-        #expect(!table.admits(to: crowd, at: 6))
-        #expect(listener.asked.withLock { $0 } == [7, 7])
+        #expect(Self.key(table.openness(of: crowd, at: 5)) == nil)
+        // When it waits, Then its listener is to say, by its key, and not for longer than the tick
+        _ = table.begin(CrowdTable.Watch(listener: Listener(), key: 7), of: crowd)
+        #expect(Self.key(table.openness(of: crowd, at: 5)) == 7)
+        #expect(Self.key(table.openness(of: crowd, at: 6)) == nil)
         // When it is answered, Then nobody is asked, not even of the next one in its place
         _ = table.takeAll(of: crowd)
         let next = table.begin(for: Handler(), at: 5)
         #expect(next.slot == crowd.slot)
-        #expect(!table.admits(to: crowd, at: 5) && table.admits(to: next, at: 5))
+        #expect(Self.key(table.openness(of: crowd, at: 5)) == nil && Self.key(table.openness(of: next, at: 5)) == 0)
         #expect(table.watch(of: crowd) == nil && table.watch(of: next) == nil)
     }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import SocketHTTP
@@ -86,6 +87,22 @@ struct CrowdTests {
         try await scene.sendAll()
         for crowd in await scene.keepers[0].crowds.take(20) { crowd.respond(EncodedResponse(.text("second"))) }
         for number in scene.clients.indices { #expect(try await scene.text(number) == "second") }
+    }
+
+    @Test("Each of a crowd may get a response of its own")
+    func each() async throws {
+        // Given
+        let scene = try await Scene(clients: 3)
+        try await scene.sendAll()
+        let crowd = try await scene.crowd()
+        let number = Atomic<Int>(0)
+        // When
+        let isAnswered = crowd.respond { .text("\(number.add(1, ordering: .relaxed).newValue)") }
+        // Then
+        #expect(isAnswered && !crowd.respond { .text("again") })
+        var texts: [String] = []
+        for number in scene.clients.indices { texts.append(try await scene.text(number)) }
+        #expect(texts.sorted() == ["1", "2", "3"])
     }
 
     @Test("A crowd that is let go of is answered 500, each of it")

@@ -56,6 +56,21 @@ struct RecentHeadsTests {
         for poll in polls.dropFirst() { #expect(RecentHeadsTests.found(heads, poll) == poll) }
     }
 
+    @Test("One that is known already keeps its place and its crowd")
+    func known() throws {
+        // Given
+        var heads = RecentHeads()
+        let polls = (1...2).map { RecentHeadsTests.bytes("/changes?since=e-\($0)") }
+        for poll in polls { heads.keep(try RecentHeadsTests.head(poll), Handler()) }
+        let crowd = CrowdTable.Number(slot: 3, generation: 1)
+        heads.gather(1, in: crowd)
+        // When
+        heads.keep(try RecentHeadsTests.head(polls[0]), Handler())
+        // Then
+        #expect(heads.entries.map(\.bytes) == [polls[1], polls[0]])
+        #expect(heads.entries.map(\.crowd) == [nil, crowd])
+    }
+
     @Test("None is kept that has a body or that is long")
     func notKept() throws {
         var heads = RecentHeads()

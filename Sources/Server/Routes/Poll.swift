@@ -83,7 +83,15 @@ final class Poll: RepeatHandler {
     }
 
     private func fail(_ reader: FeedReader, _ error: any Error, at position: Cursor? = nil) {
-        respond(reader, core.response(to: error, at: position, in: changes.namespace))
+        let response = core.response(to: error, at: position, in: changes.namespace)
+        guard case .crowd(let polls) = reader, response.fields[.retryAfter] != nil else { return respond(reader, response) }
+        // Those who are refused together shall not come back together.
+        core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
+        polls.crowd.respond { [core] in
+            var response = response
+            response.fields[.retryAfter] = String(core.environment.retryAfter())
+            return response
+        }
     }
 
     private func respond(_ reader: FeedReader, _ response: Response) {

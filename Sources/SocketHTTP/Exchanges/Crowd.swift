@@ -41,6 +41,16 @@ public final class Crowd: Sendable {
         return true
     }
 
+    /// Answers each with a response of its own, such as a refusal that says when to come back. `response` is called on the event loop.
+    ///
+    /// - Returns: false where the crowd was answered before.
+    @discardableResult
+    public func respond(each response: @escaping @Sendable () -> Response) -> Bool {
+        guard !isAnswered.exchange(true, ordering: .relaxed) else { return false }
+        loop.submit(.eachOfCrowd(number, response))
+        return true
+    }
+
     /// Has `listener` asked about others who would join, and told of each member that goes away, or ends its input, before the answer; soon
     /// of those that have. To be called once, from any thread.
     ///
@@ -56,7 +66,7 @@ public final class Crowd: Sendable {
 /// Is told who comes to a crowd and who leaves; see ``Crowd/watch(_:_:)``. It is called on the crowd's event loop and must not block.
 public protocol CrowdListener: AnyObject, Sendable {
     /// Another has come in the same bytes. Whether it may wait with the crowd of this key: whether every answer that the crowd may still
-    /// get is one to this request too.
+    /// get is one to this request too. It is not to be answered within this call.
     func admits(to key: UInt64) -> Bool
 
     /// One of the crowd of this key has gone, or ended its input. Such a peer may still read, so it should be answered by itself, unless

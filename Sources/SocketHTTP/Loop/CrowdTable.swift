@@ -26,6 +26,14 @@ struct CrowdTable {
         let key: UInt64
     }
 
+    /// Whether others may join.
+    enum Openness {
+        case open
+        /// It waits already: that is for its listener to say, for as long as its first tick lasts.
+        case asking(Watch)
+        case closed
+    }
+
     private struct Entry {
         var generation: UInt32
         var members: [Member?] = []
@@ -56,12 +64,12 @@ struct CrowdTable {
         return number
     }
 
-    /// Whether others may join a crowd. One that waits is asked, for as long as its first tick lasts.
-    func admits(to crowd: Number, at tick: UInt32) -> Bool {
-        guard isPresent(crowd) else { return false }
-        if entries[Int(crowd.slot)].handler != nil { return true }
-        guard entries[Int(crowd.slot)].start == tick, let watch = entries[Int(crowd.slot)].watch else { return false }
-        return watch.listener.admits(to: watch.key)
+    /// Whether others may join a crowd.
+    func openness(of crowd: Number, at tick: UInt32) -> Openness {
+        guard isPresent(crowd) else { return .closed }
+        if entries[Int(crowd.slot)].handler != nil { return .open }
+        guard entries[Int(crowd.slot)].start == tick, let watch = entries[Int(crowd.slot)].watch else { return .closed }
+        return .asking(watch)
     }
 
     /// Takes a request into a crowd. Its connection must not have a seat.
@@ -111,5 +119,5 @@ struct CrowdTable {
     /// Whom to tell, as long as the crowd waits.
     func watch(of crowd: Number) -> Watch? { isPresent(crowd) ? entries[Int(crowd.slot)].watch : nil }
 
-    private func isPresent(_ crowd: Number) -> Bool { entries[Int(crowd.slot)].generation == crowd.generation }
+    func isPresent(_ crowd: Number) -> Bool { entries[Int(crowd.slot)].generation == crowd.generation }
 }

@@ -4,7 +4,7 @@ extension EventLoop {
     /// - Parameter head: the place of the known head.
     func gather(_ connection: Connection, _ ticket: Ticket, _ head: Int) {
         let crowd: CrowdTable.Number
-        if let present = recentHeads.entries[head].crowd, crowds.admits(to: present, at: tick) {
+        if let present = recentHeads.entries[head].crowd, isOpen(present) {
             crowd = present
         } else {
             crowd = crowds.begin(for: recentHeads.entries[head].handler, at: tick)
@@ -13,26 +13,41 @@ extension EventLoop {
         connection.seat = crowds.admit(CrowdTable.Member(token: connection.token, ticket: ticket), to: crowd)
     }
 
+    private func isOpen(_ crowd: CrowdTable.Number) -> Bool {
+        switch crowds.openness(of: crowd, at: tick) {
+        case .open: true
+        case .closed: false
+        // Whoever answers the crowd now should not say yes; if it does, the crowd is gone.
+        case .asking(let watch): watch.listener.admits(to: watch.key) && crowds.isPresent(crowd)
+        }
+    }
+
     /// Gives each crowd that has gathered to its handler.
     func handOverCrowds() {
         while let (number, count, handler) = crowds.handOver() { handler.handle(Crowd(self, number, count: count)) }
     }
 
-    /// Answers all of a crowd.
+    /// Answers all of a crowd alike.
     func answer(_ crowd: CrowdTable.Number, _ encoded: EncodedResponse) {
-        for case let member? in crowds.takeAll(of: crowd) {
-            guard let connection = connection(member.token) else { continue }
-            connection.seat = .none
-            deliver(encoded, to: connection, member.ticket)
-        }
+        forEach(of: crowd) { deliver(encoded, to: $0, $1) }
+    }
+
+    /// Answers each of a crowd.
+    func answer(_ crowd: CrowdTable.Number, each response: () -> Response) {
+        forEach(of: crowd) { deliver(.response(response()), to: $0, $1) }
     }
 
     /// The crowd's handler let go of it.
     func answerUnanswered(_ crowd: CrowdTable.Number) {
+        forEach(of: crowd) { answerUnanswered($0, $1) }
+    }
+
+    @inline(__always)
+    private func forEach(of crowd: CrowdTable.Number, _ answer: (Connection, Ticket) -> Void) {
         for case let member? in crowds.takeAll(of: crowd) {
             guard let connection = connection(member.token) else { continue }
             connection.seat = .none
-            answerUnanswered(connection, member.ticket)
+            answer(connection, member.ticket)
         }
     }
 

@@ -95,7 +95,8 @@ extension EventLoop {
 
     /// Has the request at the beginning of `input` wait with others if its head is known, and returns where it ends; 0 if it is not.
     private func gatherKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
-        guard connection.seat == .none, !connection.state.isFinal, connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true,
+        guard connection.seat == .none, !connection.state.isFinal, !connection.state.isInputEnded,
+            connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true,
             let place = recentHeads.find(atStartOf: input)
         else { return 0 }
         let isSafe = recentHeads.entries[place].isSafe

@@ -187,6 +187,7 @@ final class EventLoop: @unchecked Sendable {
         case .fanOut(let exchanges, let encoded):
             for exchange in exchanges { answer(exchange.handle, encoded) }
         case .crowd(let crowd, let encoded): answer(crowd, encoded)
+        case .eachOfCrowd(let crowd, let response): answer(crowd, each: response)
         case .unansweredCrowd(let crowd): answerUnanswered(crowd)
         case .watchCrowd(let crowd, let listener, let key): begin(CrowdTable.Watch(listener: listener, key: key), of: crowd)
         case .streamBytes(let connection, let number, let piece):

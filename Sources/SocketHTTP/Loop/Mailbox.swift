@@ -8,6 +8,8 @@ enum LoopMessage: Sendable {
     case fanOut([Exchange], EncodedResponse)
     /// The answer to all of a crowd.
     case crowd(CrowdTable.Number, EncodedResponse)
+    /// An answer of its own to each of a crowd.
+    case eachOfCrowd(CrowdTable.Number, @Sendable () -> Response)
     case unansweredCrowd(CrowdTable.Number)
     case watchCrowd(CrowdTable.Number, any CrowdListener, UInt64)
     case streamBytes(Connection, UInt32, [UInt8])

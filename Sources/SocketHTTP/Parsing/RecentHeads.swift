@@ -42,6 +42,8 @@ struct RecentHeads {
     /// Only requests without a body are kept: then the head is all of the request.
     mutating func keep(_ head: RequestHead, _ handler: any RepeatHandler) {
         guard head.body == .none, head.bytes.count <= RecentHeads.longestHead else { return }
+        // One that a connection with a seat sent again.
+        guard !entries.contains(where: { $0.bytes == head.bytes }) else { return }
         if entries.count == RecentHeads.capacity { entries.removeLast() }
         entries.insert(Entry(head, handler), at: 0)
     }
