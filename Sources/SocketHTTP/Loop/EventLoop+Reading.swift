@@ -55,15 +55,17 @@ extension EventLoop {
     }
 
     private func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+        let position = gatherKnown(input, of: connection)
+        // Most who come again leave nothing behind, and nothing was written to them.
+        if position == input.count, connection.backlog == nil { return updateDeadline(connection) }
         cork(connection)
-        parse(input, of: connection)
+        parse(input, from: position, of: connection)
         uncork(connection)
     }
 
     /// Parses `input` and handles each request in it, as far as the connection's state lets it.
-    private func parse(_ input: UnsafeRawBufferPointer, of connection: Connection) {
-        var position = gatherKnown(input, of: connection)
-        guard position < input.count else { return }
+    private func parse(_ input: UnsafeRawBufferPointer, from start: Int = 0, of connection: Connection) {
+        var position = start
         let bytes = Span<UInt8>(_unsafeBytes: input)
         var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
         // Kept in one place only, or its buffers would be copied at each change.
