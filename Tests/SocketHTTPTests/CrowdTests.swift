@@ -72,6 +72,16 @@ struct CrowdTests {
             return crowds[0]
         }
 
+        /// A crowd of all clients, one of whom leaves before or after somebody listens.
+        func crowd(left number: Int, isEarly: Bool, _ leave: @escaping @Sendable (RawClient) -> Void) async throws -> Crowd {
+            try await sendAll()
+            if isEarly { try await clients[number].run(leave) }
+            let crowd = try await crowd()
+            crowd.watch(keepers[0], 7)
+            if !isEarly { try await clients[number].run(leave) }
+            return crowd
+        }
+
         /// The next who hangs up, split off on the loop.
         func split(_ crowd: Crowd) async throws -> Exchange {
             let (member, key) = await keepers[0].left.take(1)[0]
@@ -132,11 +142,7 @@ struct CrowdTests {
     func halfClosed(isEarly: Bool) async throws {
         // Given three that wait as one, of whom one ends its input, before or after somebody listens
         let scene = try await Scene(clients: 3)
-        try await scene.sendAll()
-        if isEarly { try await scene.clients[1].run { $0.finish() } }
-        let crowd = try await scene.crowd()
-        crowd.watch(scene.keepers[0], 7)
-        if !isEarly { try await scene.clients[1].run { $0.finish() } }
+        let crowd = try await scene.crowd(left: 1, isEarly: isEarly) { $0.finish() }
 
         // When
         let exchange = try await scene.split(crowd)
@@ -154,11 +160,7 @@ struct CrowdTests {
     func gone(isEarly: Bool) async throws {
         // Given three that wait as one, of whom one goes, before or after somebody listens
         let scene = try await Scene(clients: 3)
-        try await scene.sendAll()
-        if isEarly { try await scene.clients[1].run { $0.reset() } }
-        let crowd = try await scene.crowd()
-        crowd.watch(scene.keepers[0], 7)
-        if !isEarly { try await scene.clients[1].run { $0.reset() } }
+        let crowd = try await scene.crowd(left: 1, isEarly: isEarly) { $0.reset() }
 
         // When
         let exchange = try await scene.split(crowd)
@@ -178,10 +180,7 @@ struct CrowdTests {
     func answered() async throws {
         // Given
         let scene = try await Scene(clients: 2)
-        try await scene.sendAll()
-        let crowd = try await scene.crowd()
-        crowd.watch(scene.keepers[0], 7)
-        try await scene.clients[1].run { $0.finish() }
+        let crowd = try await scene.crowd(left: 1, isEarly: false) { $0.finish() }
         let (member, _) = await scene.keepers[0].left.take(1)[0]
         crowd.respond(EncodedResponse(.text("change")))
         for number in [0, 1] { #expect(try await scene.text(number) == "change") }

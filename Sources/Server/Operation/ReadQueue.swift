@@ -1,6 +1,5 @@
 import DequeModule
 import Dispatch
-import FreshetWire
 import Synchronization
 
 /// Runs what may take long (scans, large bodies) on a few threads, away from the event loops, and refuses it when too much waits.
@@ -29,9 +28,6 @@ final class ReadQueue: Sendable {
         self.width = max(width, 1)
         self.limit = limit
     }
-
-    /// What those are told who are not accepted.
-    static let overloaded = Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After.")
 
     /// How many wait.
     var depth: Int { state.withLock { $0.waiting.count } }

@@ -38,13 +38,7 @@ struct Call: Sendable {
 
     /// Runs on the read queue what may take long; an error answers the call.
     func later(isContinuation: Bool = false, _ work: @escaping @Sendable () throws -> Void) {
-        let isAccepted = core.reads.submit(isContinuation: isContinuation) {
-            do { try work() } catch { fail(error) }
-        }
-        if !isAccepted {
-            core.metrics.refusedReads.add()
-            fail(ReadQueue.overloaded)
-        }
+        core.later(isContinuation: isContinuation, work) { fail($0) }
     }
 
     /// On the loop what is short, on the read queue what is long enough to hold up others.

@@ -19,10 +19,10 @@ final class Poll: RepeatHandler {
 
     func handle(_ reader: FeedReader) {
         let now = core.now()
-        attempt(reader) { () throws(StoreError) in
-            let wait = changes.wait > 0 ? Int64(changes.wait) * 1_000 + reader.leeway : 0
+        let wait = changes.wait > 0 ? Int64(changes.wait) * 1_000 + reader.leeway : 0
+        do throws(StoreError) {
             try ask(reader, since: changes.since, deadline: now + wait, now: now)
-        }
+        } catch { fail(reader, error) }
     }
 
     private func ask(
@@ -47,7 +47,7 @@ final class Poll: RepeatHandler {
         case .parked(let ticket): reader.onHangUp(tell: feed, ticket.number)
         case .reply(let reply): respond(reader, Response(reply))
         case .scan(let since):
-            later(reader, isContinuation: isVerified) { [self] () throws(StoreError) in try scan(reader, since: since, deadline: deadline) }
+            later(reader, isContinuation: isVerified) { [self] in try scan(reader, since: since, deadline: deadline) }
         }
     }
 
@@ -63,23 +63,14 @@ final class Poll: RepeatHandler {
             try ask(reader, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Others have their turn before the next stretch.
-            later(reader, isContinuation: true) { [self] () throws(StoreError) in
-                try scan(reader, since: .after(reached), deadline: deadline)
-            }
+            later(reader, isContinuation: true) { [self] in try scan(reader, since: .after(reached), deadline: deadline) }
         }
     }
 
     // MARK: Answers
 
-    private func later(_ reader: FeedReader, isContinuation: Bool, _ work: @escaping @Sendable () throws(StoreError) -> Void) {
-        let isAccepted = core.reads.submit(isContinuation: isContinuation) { [self] in attempt(reader, work) }
-        guard !isAccepted else { return }
-        core.metrics.refusedReads.add(reader.count)
-        fail(reader, ReadQueue.overloaded)
-    }
-
-    private func attempt(_ reader: FeedReader, _ work: () throws(StoreError) -> Void) {
-        do { try work() } catch { fail(reader, error) }
+    private func later(_ reader: FeedReader, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
+        core.later(isContinuation: isContinuation, readers: reader.count, work) { [self] in fail(reader, $0) }
     }
 
     private func fail(_ reader: FeedReader, _ error: any Error, at position: Cursor? = nil) {

@@ -90,11 +90,26 @@ final class ServerCore: Sendable {
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
+    /// Runs on the read queue what may take long. What it throws, or that too much waits already, goes to `fail`.
+    ///
+    /// - Parameter readers: how many it is for.
+    func later(
+        isContinuation: Bool, readers: Int = 1, _ work: @escaping @Sendable () throws -> Void,
+        orFail fail: @escaping @Sendable (any Error) -> Void
+    ) {
+        let isAccepted = reads.submit(isContinuation: isContinuation) {
+            do { try work() } catch { fail(error) }
+        }
+        guard !isAccepted else { return }
+        metrics.refusedReads.add(readers)
+        fail(Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After."))
+    }
+
     /// The table of all routes.
     func router() -> Router {
         var router = Router { [self] failure in
             metrics.countResponse(nil, status: failure.status.code)
-            return Response(Problem(failure), at: position(at: failure.path), retryAfter: environment.retryAfter())
+            return response(to: Problem(failure), at: nil, in: Self.namespace(at: failure.path))
         }
         for endpoint in endpoints {
             let handler = handler(of: endpoint)
@@ -110,11 +125,11 @@ final class ServerCore: Sendable {
     /// Those that this server has.
     var endpoints: [Endpoint] { Endpoint.served(withFaults: faults != nil) }
 
-    /// Where the namespace stands that a path is about, if it is about one.
-    private func position(at path: String) -> Cursor? {
+    /// The namespace that a path is about, if it is about one.
+    private static func namespace(at path: String) -> Namespace? {
         let segments = path.split(separator: "/", maxSplits: 2)
-        guard segments.count > 1, segments[0] == "v1", let namespace = try? Namespace(String(segments[1])) else { return nil }
-        return try? store.state(of: namespace).cursor
+        guard segments.count > 1, segments[0] == "v1" else { return nil }
+        return try? Namespace(String(segments[1]))
     }
 
     private func handler(of endpoint: Endpoint) -> @Sendable (Call) throws -> Void {

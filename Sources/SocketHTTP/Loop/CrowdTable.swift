@@ -51,8 +51,6 @@ struct CrowdTable {
     /// Those that are to be handed over.
     private var gathering: [Number] = []
 
-    var isGathering: Bool { !gathering.isEmpty }
-
     /// Has a crowd gather.
     mutating func begin(for handler: any RepeatHandler, at tick: UInt32) -> Number {
         let slot = free.popLast() ?? Int32(entries.count)

@@ -22,7 +22,7 @@ extension EventLoop {
         }
     }
 
-    /// Gives each crowd that has gathered to its handler.
+    /// Gives each crowd that has gathered to its handler. Only what reads a socket has them gather, and it comes before this.
     func handOverCrowds() {
         while let (number, count, handler) = crowds.handOver() { handler.handle(Crowd(self, number, count: count)) }
     }

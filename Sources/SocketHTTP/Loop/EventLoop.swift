@@ -143,11 +143,11 @@ final class EventLoop: @unchecked Sendable {
             if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
             for index in 0..<count { handle(events[index]) }
-            settleCrowds()
+            handOverCrowds()
             handleMessages()
             passTime()
+            handOverCrowds()
             settle()
-            settleCrowds()
         }
     }
 
@@ -217,14 +217,6 @@ final class EventLoop: @unchecked Sendable {
                 resume(connection)
             }
             for action in actions { action.perform() }
-        }
-    }
-
-    /// Hands over the crowds that have gathered, and those that gather where their answers let more input in.
-    private func settleCrowds() {
-        while crowds.isGathering {
-            handOverCrowds()
-            settle()
         }
     }
 
