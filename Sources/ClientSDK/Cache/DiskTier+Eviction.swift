@@ -13,8 +13,17 @@ extension DiskTier {
     var bytes: Int {
         get throws {
             func number(_ name: StaticString) throws -> Int { try connection.withStatement(name) { try $0.step() ? Int($0.int64(0)) : 0 } }
-            return try (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * pageSize
+            let bytes = try (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * pageSize
+            measured = (bytes, connection.pagesWritten)
+            return bytes
         }
+    }
+
+    /// What ``bytes`` is at most: a page that the tables take since it was last looked at has been written. No query; `Int.max` where nobody
+    /// has looked, or pages are not counted, which is in memory.
+    var mostBytes: Int {
+        guard path != nil, let measured else { return .max }
+        return measured.bytes + Int(connection.pagesWritten &- measured.pagesWritten) * pageSize
     }
 
     /// Notes that an entry was read. Reaches the disk with a later transaction.

@@ -22,6 +22,8 @@ final class DiskTier {
     let limit: Int
     /// Entries that were read since it was last written down, at most ``mostUses``.
     var uses: Set<RecordKey> = []
+    /// What ``bytes`` was, and how many pages had been written by then; see ``mostBytes``.
+    var measured: (bytes: Int, pagesWritten: Int32)?
     /// Whether the next commit waits for the disk; see ``setDurable(_:)``.
     private var isDurable = true
 

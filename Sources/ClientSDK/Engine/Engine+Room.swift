@@ -9,7 +9,7 @@ extension Engine {
 
     /// Begins to evict if the disk tier has outgrown its limit. Called at the start and after events that changed the disk.
     func watchRoom() {
-        guard eviction == nil, let disk, disk.limit != .max else { return }
+        guard eviction == nil, let disk, disk.limit != .max, disk.mostBytes > disk.limit else { return }
         do {
             let bytes = try disk.bytes
             if bytes <= disk.limit { hopelessBytes = 0 }

@@ -161,4 +161,42 @@ struct DiskTierEvictionTests {
         // About 750 fit. First in, first out would give 63 of 100, least recently used 70.
         #expect(hits[0] == 0 && Double(hits[1]) > 0.8 * Double(reads[1]), "\(hits) of \(reads)")
     }
+
+    @Test("how much it is at most needs no look, and is never less than what it is")
+    func most() throws {
+        // Given a tier whose size was looked at once
+        let tier = try open(.max)
+        #expect(tier.mostBytes == .max)
+        let first = try tier.bytes
+        #expect(tier.mostBytes == first)
+        var random = SeededGenerator(seed: 7)
+        var known = first
+        for number in 1...400 as ClosedRange<Int64> {
+            // When entries of all sizes come, replace each other and leave
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: try put(Int64.random(in: 1...number, using: &random), tier, size: 200_000)
+            case 1:
+                let scope = InvalidationScope.key(Sample.key("a/\(Int64.random(in: 1...number, using: &random))"))
+                _ = try tier.apply(transaction([.evict(scope, before: Sample.cursor(number + 1))]))
+            case 2 where number % 50 == 0:
+                _ = try tier.apply(transaction([.evict(.everything, before: Sample.cursor(number + 1))]))
+            default: try put(number, tier, size: Int.random(in: 1...9_000, using: &random))
+            }
+            // Then
+            let most = tier.mostBytes
+            if number % 7 == 0 {
+                #expect(try tier.bytes <= most)
+                #expect(tier.mostBytes == (try tier.bytes))
+                known = try tier.bytes
+            }
+        }
+        #expect(known > first)
+    }
+
+    @Test("a tier in memory tells nothing without a look")
+    func mostInMemory() throws {
+        let tier = try DiskTier(directory: nil, namespace: Sample.namespace, client: Sample.client, limit: 400_000)
+        _ = try tier.bytes
+        #expect(tier.mostBytes == .max)
+    }
 }
