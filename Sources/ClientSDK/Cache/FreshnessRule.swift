@@ -23,9 +23,15 @@ final class SharedFreshness: Sendable {
     private let sequence = Atomic(0)
     private let isLive = Atomic(false)
     private let pass = Atomic<Int64>(0)
+    private let end = Atomic(Int64.max)
     private let filter: ChangeFilter
+    private let uptime: @Sendable () -> Int64
 
-    init(_ filter: ChangeFilter) { self.filter = filter }
+    /// - Parameter uptime: milliseconds of a clock that counts sleep.
+    init(_ filter: ChangeFilter, uptime: @escaping @Sendable () -> Int64) {
+        self.filter = filter
+        self.uptime = uptime
+    }
 
     var now: FreshnessRule { during {}.1 }
 
@@ -38,10 +44,22 @@ final class SharedFreshness: Sendable {
             // What was loaded stays before the second look at the sequence.
             atomicMemoryFence(ordering: .acquiring)
             if before & 1 == 0, sequence.load(ordering: .relaxed) == before {
-                return (found, FreshnessRule(isLive: isLive, pass: pass, filter: filter))
+                return (found, FreshnessRule(isLive: isLive && mayBeLive, pass: pass, filter: filter))
             }
             sched_yield()
         }
+    }
+
+    /// From this time of the clock on nothing is live, whatever the rule says. The clock is not looked at for `Int64.max`.
+    var liveUntil: Int64 {
+        get { end.load(ordering: .relaxed) }
+        set { end.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether that is yet to come.
+    var mayBeLive: Bool {
+        let end = liveUntil
+        return end == .max || uptime() < end
     }
 
     /// By one thread at a time: the engine's queue.

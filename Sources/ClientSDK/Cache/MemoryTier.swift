@@ -23,9 +23,12 @@ package final class MemoryTier: Sendable {
     ///   - costLimit: the most bytes that all views may cost together; those that are pending or observed may exceed it.
     ///   - filter: what the client follows: nothing else is ever live.
     ///   - shards: how many locks the reads are spread over.
-    package init(costLimit: Int, filter: ChangeFilter, shards: Int? = nil) {
+    ///   - uptime: milliseconds of a clock that counts sleep; looked at only where ``liveUntil`` was set.
+    package init(
+        costLimit: Int, filter: ChangeFilter, shards: Int? = nil, uptime: @escaping @Sendable () -> Int64 = { DeviceClock.uptime }
+    ) {
         cache = Cache(costLimit: costLimit, lifetime: .unlimited, shards: shards)
-        rule = SharedFreshness(filter)
+        rule = SharedFreshness(filter, uptime: uptime)
     }
 
     /// What is held for the key. O(1).
@@ -57,6 +60,16 @@ package final class MemoryTier: Sendable {
     ///   - isLive: whether the feed is followed live.
     ///   - pass: the verification pass without which nothing counts as confirmed.
     package func setFreshness(isLive: Bool, pass: Int64) { rule.set(isLive: isLive, pass: pass) }
+
+    /// From this uptime on nothing is live, whoever has not noticed yet that it is not: a device that has just woken, or one whose disk is
+    /// stuck. In milliseconds; at first it never comes.
+    var liveUntil: Int64 {
+        get { rule.liveUntil }
+        set { rule.liveUntil = newValue }
+    }
+
+    /// Whether that is yet to come.
+    var mayBeLive: Bool { rule.mayBeLive }
 
     /// Moves on before any view changes.
     var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }

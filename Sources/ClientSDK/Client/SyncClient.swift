@@ -59,10 +59,11 @@ public final class SyncClient: Sendable {
 
     // MARK: Status
 
-    /// How fresh the client is. Never waits.
-    public var status: Status { engine.board.status }
+    /// How fresh the client is. Never waits. After a sleep of the device it is not live, before anything else has noticed.
+    public var status: Status { engine.status }
 
-    /// The present status and then each change; one who is slow gets the latest only. It does not end while the client lives.
+    /// The present status and then each change; one who is slow gets the latest only. It does not end while the client lives. A sleep of the
+    /// device is noticed within five seconds.
     public var statuses: AsyncStream<Status> { engine.board.follow() }
 
     /// Rejected writes, from here on: also those of before a restart, whose writers are gone. Up to 256 wait for a slow reader.

@@ -85,6 +85,13 @@ extension Engine {
         }
     }
 
+    /// The latest status, as far as it can still be true.
+    nonisolated var status: SyncClient.Status {
+        var status = board.status
+        if status.isLive, !memory.mayBeLive { status.connection = .catchingUp }
+        return status
+    }
+
     private func take(_ status: SyncStatus) {
         let wasLive = board.status.isLive
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)

@@ -4,6 +4,8 @@ internal import HTTPTypes
 extension Engine {
     func send(_ request: RequestDescription) {
         requests[request.id] = .some(nil)
+        // What the watchdog would end then is over then, also where that fires late.
+        if case .changes = request.kind { memory.liveUntil = DeviceClock.uptime + request.timeout }
         guard let token = settings.token else { return transmit(request, token: nil) }
         // The user's closure may take its time, and any thread: it is asked outside of the queue.
         Task.detached { [weak self, run] in

@@ -102,6 +102,25 @@ import Testing
         #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: time))
     }
 
+    @Test("once its time is over nothing is live, although nobody has said so")
+    func livenessEnds() {
+        // Given a tier that is live until an answer is due
+        let clock = Mutex(Int64(1_000))
+        let tier = MemoryTier(costLimit: 100_000, filter: .all, uptime: { clock.withLock { $0 } })
+        tier.store(view("a/1"))
+        tier.setFreshness(isLive: true, pass: 1)
+        tier.liveUntil = 31_000
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .live)
+        // When the device sleeps until then
+        clock.withLock { $0 = 31_000 }
+        // Then
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: Timestamp(milliseconds: 2_000)))
+        #expect(!tier.mayBeLive)
+        // And an answer with another question after it begins anew
+        tier.liveUntil = 61_000
+        #expect(tier.read(Sample.key("a/1"))?.freshness == .live)
+    }
+
     @Test("what a filter leaves out is never live")
     func filtered() throws {
         let tier = MemoryTier(costLimit: 100_000, filter: try ChangeFilter(collections: ["b"], prefix: ""))

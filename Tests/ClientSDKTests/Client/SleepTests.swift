@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+@testable import FreshetClient
+
+@Suite("A device that slept")
+struct SleepTests {
+    @Test("is not live in what it is asked first, and live again once it was told something")
+    func asked() async throws {
+        // Given a live device with a value
+        let world = try World()
+        let ann = try await world.live()
+        let bob = try await world.live()
+        let revision = try #require(try await within { try await ann.notes.set(Note(text: "old"), for: "1").confirmed() })
+        try await bob.past(revision)
+        #expect(bob.status.isLive)
+        #expect(bob.notes["1"]?.freshness == .live)
+        // When the time of its poll is over, which nothing of its own has noticed
+        bob.engine.memory.liveUntil = DeviceClock.uptime
+        // Then
+        #expect(!bob.status.isLive)
+        guard case .confirmed? = bob.notes["1"]?.freshness else { return #expect(bob.notes["1"]?.freshness == nil) }
+        // And when a change comes by a poll that was under way, and is followed by another
+        let next = try #require(try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() })
+        try await bob.past(next)
+        // Then
+        try await within { while !bob.status.isLive { await Task.yield() } }
+        #expect(bob.notes["1"]?.freshness == .live)
+        #expect(bob.notes["1"]?.value == Note(text: "new"))
+    }
+
+    @Test("may be live no longer than its poll may take")
+    func bounded() async throws {
+        let world = try World()
+        let before = DeviceClock.uptime
+        let bob = try await world.live {
+            $0.hold = .seconds(20)
+            $0.grace = .seconds(5)
+        }
+        let end = bob.engine.memory.liveUntil
+        #expect(end >= before + 25_000)
+        #expect(end <= DeviceClock.uptime + 25_000)
+    }
+}
