@@ -31,6 +31,7 @@ let package = Package(
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),
+        .executableTarget(name: "LatencyFloor"),
         .executableTarget(
             name: "DiskBench",
             dependencies: ["CPointRead", .product(name: "FreshetCache", package: "freshet")],

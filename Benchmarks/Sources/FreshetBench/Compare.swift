@@ -18,6 +18,7 @@ struct Compare: AsyncParsableCommand {
     @Option(help: "A folder on the disk to measure, for what servers keep; its file figures gets the lines too.") var folder: String
     @Option(help: "The folder with fanout.c and limit.c.") var peers: String?
     @Option(help: "The program that serves Hummingbird's constant.") var hummingbird: String?
+    @Option(help: "The program that takes the way from device to device and computes nothing.") var latencyFloor: String
     @Option(help: "How often ours and theirs are measured in turn.") var rounds = 3
     @Option(help: "The most records of growth, cold-start and catch-up.") var records = 1_000_000
     @Flag(help: "Short loads with small counts, to try the program.") var quick = false
@@ -31,8 +32,8 @@ struct Compare: AsyncParsableCommand {
         // A server that ends while a load writes to it is an error to tell, not an end.
         signal(SIGPIPE, SIG_IGN)
         let workshop = Workshop(
-            folder: folder, program: program, sources: peers, hummingbird: hummingbird, rounds: rounds,
-            records: quick ? min(records, 100_000) : records, isQuick: quick)
+            folder: folder, program: program, sources: peers, hummingbird: hummingbird, latencyFloor: latencyFloor,
+            rounds: rounds, records: quick ? min(records, 100_000) : records, isQuick: quick)
         let filling = Filling(workshop)
         var failures = 0
         for comparison in comparisons {

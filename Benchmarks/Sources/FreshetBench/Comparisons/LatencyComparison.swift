@@ -3,7 +3,7 @@ import Foundation
 import FreshetClient
 
 /// From `set` on one device to its observation on another, the server's fsync and both caches on disk included; beside Redis, from `SET` to
-/// the invalidation that another connection is pushed.
+/// the invalidation that another connection is pushed; and beside a floor, which waits for both disks on the same way and computes nothing.
 struct LatencyComparison {
     private struct Value: Codable, Sendable { var number: Int }
 
@@ -15,18 +15,22 @@ struct LatencyComparison {
     func measure() async throws {
         var ours: [[Double]] = []
         var redis: [[Double]] = []
+        var floor: [[Double]] = []
         let writes = Int(workshop.seconds(5) * Self.rate)
         for round in 0..<workshop.rounds {
             let server = try workshop.freshFreshet()
             defer { server.stop() }
             ours.append(try await devices("http://127.0.0.1:\(server.port)", "\(workshop.folder)/devices-\(round)", writes))
             redis.append(try using(workshop.redis(isDurable: true)) { try tracking($0, writes) })
+            floor.append(try bare(writes))
         }
         for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-            workshop.report(
-                Figure(
-                    "latency-\(name)-ms-vs-redis", ours: ours.compactMap { Statistics.percentile(share, of: $0) },
-                    peer: redis.compactMap { Statistics.percentile(share, of: $0) }))
+            for (peer, theirs) in [("redis", redis), ("floor", floor)] {
+                workshop.report(
+                    Figure(
+                        "latency-\(name)-ms-vs-\(peer)", ours: ours.compactMap { Statistics.percentile(share, of: $0) },
+                        peer: theirs.compactMap { Statistics.percentile(share, of: $0) }))
+            }
         }
     }
 
@@ -60,6 +64,13 @@ struct LatencyComparison {
         let latencies = zip(departures, try await arrivals.value).map { $0.duration(to: $1) / .milliseconds(1) }
         await writer.stop()
         await reader.stop()
+        return latencies
+    }
+
+    private func bare(_ writes: Int) throws -> [Double] {
+        let text = try workshop.output(of: [workshop.latencyFloor, workshop.folder, "\(writes)", "\(Self.rate)"])
+        let latencies = text.split(separator: "\n").compactMap { Double($0) }
+        guard latencies.count == writes else { throw BenchError.noFigure("the floor of latency", text) }
         return latencies
     }
 

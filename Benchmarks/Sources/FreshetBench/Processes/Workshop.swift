@@ -11,6 +11,8 @@ struct Workshop {
     let sources: String?
     /// The program that serves Hummingbird's constant; `nil` where it could not be built.
     let hummingbird: String?
+    /// The program that takes the way from device to device and computes nothing.
+    let latencyFloor: String
     /// How often ours and theirs are measured in turn.
     let rounds: Int
     /// The most records of the comparisons that fill a server.
