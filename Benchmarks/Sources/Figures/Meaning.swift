@@ -1,4 +1,4 @@
-/// What a figure stands for, in words. A figure is called `<what>` or `<what>-vs-<peer>`.
+/// What a figure stands for, in words. A figure is called `<what>` or `<what>-vs-<peer>`; the unit of some of the cache's follows the peer.
 public struct Meaning: Hashable, Sendable {
     /// The comparison that it belongs to, as `scripts/bench` takes it.
     public var comparison: String
@@ -11,7 +11,7 @@ public struct Meaning: Hashable, Sendable {
     /// What the project wants of the ratio, or where there is no peer of the figure itself; empty where it wants nothing.
     public var aim = ""
 
-    /// Finds a figure's meaning. A figure that is not in the list belongs to `cache`, under its own name: those programs name themselves.
+    /// Finds a figure's meaning. A figure that is not in the list belongs to `cache`, under its own name.
     public init(of name: String) {
         var what = name[...]
         var rival: Substring = ""
@@ -24,7 +24,7 @@ public struct Meaning: Hashable, Sendable {
             comparison = entry.comparison
             title = entry.title.replacing("#", with: count.map(Digits.count) ?? "")
             unit = entry.unit
-            peer = Self.peers[String(rival)] ?? String(rival)
+            peer = rival.isEmpty ? entry.peer : Self.peers[String(rival)] ?? String(rival)
             aim = entry.aims[String(rival)] ?? ""
             return
         }
@@ -56,20 +56,25 @@ public struct Meaning: Hashable, Sendable {
         "floor": "the floor in C", "nchan": "nginx with nchan", "redis": "Redis", "redis-pipelined": "Redis, 16 in a pipeline",
         "etcd": "etcd",
         "hummingbird": "Hummingbird, a constant", "nginx": "nginx, a file", "quiet": "itself, without the writers",
+        "mutex-dictionary-ns": "a dictionary behind a mutex", "nscache-ns": "NSCache", "lrucache-ns": "LRUCache",
+        "one-million-per-second": "one thread", "s3fifo": "S3-FIFO of libcachesim", "lru": "LRU of libcachesim",
     ]
 
-    private struct Entry {
+    struct Entry {
         var comparison: String
         var pattern: String
         var title: String
         var unit: String
+        /// Who stands beside ours where the figure's name does not say it.
+        var peer: String
         var aims: [String: String]
 
-        init(_ comparison: String, _ pattern: String, _ title: String, _ unit: String, aims: [String: String] = [:]) {
+        init(_ comparison: String, _ pattern: String, _ title: String, _ unit: String, peer: String = "", aims: [String: String] = [:]) {
             self.comparison = comparison
             self.pattern = pattern
             self.title = title
             self.unit = unit
+            self.peer = peer
             self.aims = aims
         }
     }
@@ -114,7 +119,7 @@ public struct Meaning: Hashable, Sendable {
             Entry("kit", "kit-answer-p50-ms", "a server: until its first answer, half of them", "ms"),
             Entry("kit", "kit-answer-worst-ms", "a server: until its first answer, the slowest", "ms"),
             Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
-        ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests")
+        ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests") + ofCaches
 
     /// The figures of one kind of overload. What was taken are writes, what was refused are requests.
     private static func storm(_ name: String, _ prefix: String, _ writes: String, _ requests: String) -> [Entry] {

@@ -10,6 +10,9 @@ import Testing
             growth-records-1000000-feed-ms ours=0.400
             growth-waiters-1-feed-ms ours=0.500
             cache-get-ns ours=10.0 peer=20.0 ratio=0.500
+            cache-hit-vs-nscache-ns ours=150.0 peer=600.0 ratio=0.250
+            cache-hit-ratio-zipf-1000-vs-lru ours=58.3 peer=48.9 ratio=1.19
+            disk-open-1000000-ms ours=1.33 peer=0.62 ratio=2.14
 
             """)
 
@@ -22,6 +25,9 @@ import Testing
         #expect(page.contains("| 1,000,000 records: a `PUT` to the waiting poll's answer | ms | 0.400 |"))
         #expect(page.contains("| 1 waiting: a `PUT` to a waiting poll's answer | ms | 0.500 |"))
         #expect(page.contains("| cache-get-ns |"))
+        #expect(page.contains("| in memory: a read | ns | 150 | 600 | 0.250 |  | NSCache |"))
+        #expect(page.contains("| in memory, 1,000 entries: reads that hit, `zipf` | % | 58.3 | 48.9 | 1.19 |  | LRU of libcachesim |"))
+        #expect(page.contains("| on disk, 1,000,000 entries: opened and one read | ms | 1.33 | 0.620 | 2.14 |  | itself, 10,000 entries |"))
         #expect(!page.contains("### Reads"))
     }
 
