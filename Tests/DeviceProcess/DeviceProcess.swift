@@ -1,3 +1,4 @@
+import Dispatch
 import FreshetClient
 import Glibc
 import TestSupport
@@ -17,6 +18,7 @@ struct DeviceProcess {
             say("usage: DeviceProcess URL NAMESPACE DIRECTORY CLIENT SEED WRITES")
             exit(64)
         }
+        endWithReader()
         var configuration = SyncClient.Configuration(url: arguments[1], namespace: arguments[2], storage: .directory(arguments[3]))
         configuration.client = arguments[4]
         configuration.following = .everything
@@ -43,6 +45,15 @@ struct DeviceProcess {
         try await client.drained()
         await client.stop()
         say("drained \(last)")
+    }
+
+    /// Ends the process once nobody can read what it says: a test run that is killed leaves no device behind.
+    private static func endWithReader() {
+        DispatchQueue.global().async {
+            var output = pollfd(fd: 1, events: 0, revents: 0)
+            while poll(&output, 1, -1) <= 0 {}
+            exit(1)
+        }
     }
 
     /// Past the buffers of `print`, so that the line is out before the process can be killed.
