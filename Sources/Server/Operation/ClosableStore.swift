@@ -43,6 +43,8 @@ final class ClosableStore: RecordStore {
         try open().lastWrite(of: client, in: namespace)
     }
 
+    func prepare(_ records: () -> [RecordAddress]) { base.withLock { $0 }?.prepare(records) }
+
     func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
         try open().transaction(body)
     }

@@ -26,8 +26,29 @@ package protocol RecordStore: Sendable {
     /// The number of the last decided write of a device; 0 if it has none.
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
 
+    /// Writes to these records are about to be made, in the next transaction. A store that would wait for the disk at each of them may
+    /// fetch what they need beforehand; it changes nothing else.
+    ///
+    /// - Parameter records: asked for only where that helps.
+    func prepare(_ records: () -> [RecordAddress])
+
     /// Runs the closure in the one write transaction. It is on disk when this returns, and undone if the closure or the commit throws.
     func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result
+}
+
+extension RecordStore {
+    package func prepare(_ records: () -> [RecordAddress]) {}
+}
+
+/// A record among those of all namespaces.
+package struct RecordAddress: Hashable, Sendable {
+    package var namespace: Namespace
+    package var key: RecordKey
+
+    package init(namespace: Namespace, key: RecordKey) {
+        self.namespace = namespace
+        self.key = key
+    }
 }
 
 /// What is wanted of a collection.

@@ -12,6 +12,7 @@ package struct GroupCommit: Sendable {
     package static func commit(
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, valueLimit: Int
     ) throws(StoreError) -> GroupCommit {
+        store.prepare { submissions.flatMap(\.records) }
         do {
             return try store.transaction { transaction in
                 var context = Submission.Context(transaction: transaction, time: time, valueLimit: valueLimit)

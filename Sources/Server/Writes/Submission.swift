@@ -39,25 +39,38 @@ package struct Submission: Sendable {
     /// Whether it is taken however much waits: for the server's own, which cost little.
     let isVital: Bool
     private let work: Work
+    /// Of a batch: what it writes, and where.
+    private let batch: (items: [NumberedWrites.Item], namespace: Namespace)?
 
-    init(_ load: WriteLoad, isVital: Bool = false, _ work: Work) {
+    init(
+        _ load: WriteLoad, isVital: Bool = false, batch: (items: [NumberedWrites.Item], namespace: Namespace)? = nil, _ work: Work
+    ) {
         self.load = load
         self.isVital = isVital
+        self.batch = batch
         self.work = work
     }
 
     init<Value>(
-        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, then completion: @escaping @Sendable (Committed<Value>) -> Void,
+        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, batch: (items: [NumberedWrites.Item], namespace: Namespace)? = nil,
+        then completion: @escaping @Sendable (Committed<Value>) -> Void,
         _ work: @escaping @Sendable (inout Context) throws -> Committed<Value>
     ) {
         self.init(
-            WriteLoad(writes: writes, bytes: bytes), isVital: isVital,
+            WriteLoad(writes: writes, bytes: bytes), isVital: isVital, batch: batch,
             .other { context in
                 let committed = try work(&context)
                 return { completion(committed) }
             } refuse: {
                 completion(Committed(.failure($0), nil))
             })
+    }
+
+    /// The records that it writes to.
+    var records: [RecordAddress] {
+        if case .single(let write) = work { return [write.record] }
+        guard let batch else { return [] }
+        return batch.items.map { RecordAddress(namespace: batch.namespace, key: $0.key) }
     }
 
     /// Does it, within the transaction.

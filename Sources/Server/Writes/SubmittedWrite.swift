@@ -8,6 +8,8 @@ final class SubmittedWrite: Sendable {
     private let flaw: Problem?
     let completion: @Sendable (Committed<SingleReceipt>) -> Void
 
+    var record: RecordAddress { RecordAddress(namespace: namespace, key: write.key) }
+
     init(_ write: SingleWrite, _ namespace: Namespace, then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void) {
         self.write = write
         self.namespace = namespace

@@ -8,16 +8,18 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     private(set) var row: NamespaceRow
     private let occupants: OccupantCache
     let clients: ClientCache
+    private let timer: LookTimer
     private var isChanged = false
     private var deferred = DeferredUpdates()
     /// The keys written within ``atomically(_:)``; none outside of it.
     private var atomicallyWritten: [RecordKey]?
 
-    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache, _ clients: ClientCache) throws {
+    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache, _ clients: ClientCache, _ timer: LookTimer) throws {
         self.name = name
         self.connection = connection
         self.occupants = occupants
         self.clients = clients
+        self.timer = timer
         row = try NamespaceRow.read(name, connection)
     }
 
@@ -86,7 +88,13 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func occupant(of key: RecordKey) throws -> Occupant? {
         guard let id = row.id else { return nil }
         if let known = occupants.occupant(of: key, in: id) { return known }
-        let found: Occupant? = try connection.withStatement(
+        let found = try timer.time { try find(key, id) }
+        if let found { occupants.keep(found, of: key, in: id) }
+        return found
+    }
+
+    private func find(_ key: RecordKey, _ id: Int64) throws -> Occupant? {
+        try connection.withStatement(
             "SELECT row, revision, length(value), content_type IS NULL FROM record WHERE namespace = ? AND collection = ? AND id = ?"
         ) { row in
             try row.bind(1, id)
@@ -97,8 +105,6 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             return Occupant(
                 row: row.int64(0), revision: try Revision(row, 1), size: row.optionalInt64(2).map { Int($0) }, isJSON: row.int64(3) == 1)
         }
-        if let found { occupants.keep(found, of: key, in: id) }
-        return found
     }
 
     func record(_ key: RecordKey) throws -> Record? {

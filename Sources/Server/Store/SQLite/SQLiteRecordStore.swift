@@ -9,6 +9,7 @@ package final class SQLiteRecordStore: RecordStore {
     private let lock: FileLock
     private let writer: Mutex<StoreWriter>
     private let readers: ReaderPool
+    private let prefetcher: PagePrefetcher
 
     /// Opens the directory's store, and makes both if they are not there; the directory above must be.
     ///
@@ -22,10 +23,14 @@ package final class SQLiteRecordStore: RecordStore {
         let path = directory + "/freshet.db"
         self.path = path
         do {
-            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed), OccupantCache(limit: occupantBytes)))
+            let timer = LookTimer()
+            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed), OccupantCache(limit: occupantBytes), timer))
+            prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
         } catch { throw StoreError.from(error, path: path) }
     }
+
+    package func prepare(_ records: () -> [RecordAddress]) { prefetcher.prepare(records) }
 
     package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
         let path = path

@@ -5,14 +5,16 @@ internal import SQLite
 final class StoreWriter {
     let connection: Connection
     private let occupants: OccupantCache
+    private let timer: LookTimer
     private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
     /// Those that the open transaction has looked at.
     private var touched: [SQLiteNamespaceTransaction] = []
 
-    init(_ connection: sending Connection, _ occupants: sending OccupantCache) {
+    init(_ connection: sending Connection, _ occupants: sending OccupantCache, _ timer: LookTimer) {
         self.connection = connection
         self.occupants = occupants
+        self.timer = timer
     }
 
     func transaction<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
@@ -33,7 +35,7 @@ final class StoreWriter {
 
     func namespace(_ name: Namespace) throws -> SQLiteNamespaceTransaction {
         if let last = touched.last, last.name == name { return last }
-        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants, clients)
+        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants, clients, timer)
         namespaces[name] = namespace
         touched.append(namespace)
         return namespace

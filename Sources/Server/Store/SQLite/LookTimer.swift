@@ -1,0 +1,22 @@
+internal import Dispatch
+internal import Synchronization
+
+/// The pace of all looks that writes have need of, whichever thread makes them.
+final class LookTimer: Sendable {
+    private let pace = Mutex(LookPace())
+    private let now: @Sendable () -> Int64
+
+    /// - Parameter now: nanoseconds that never go back.
+    init(now: @escaping @Sendable () -> Int64 = { Int64(bitPattern: DispatchTime.now().uptimeNanoseconds) }) { self.now = now }
+
+    var isSlow: Bool { pace.withLock { $0.isSlow } }
+
+    /// Makes a look, and notes how long it took.
+    func time<Found>(_ look: () throws -> Found) rethrows -> Found {
+        let start = now()
+        let found = try look()
+        let time = now() - start
+        pace.withLock { $0.took(time) }
+        return found
+    }
+}
