@@ -44,11 +44,6 @@ extension RecordStore {
 package struct RecordAddress: Hashable, Sendable {
     package var namespace: Namespace
     package var key: RecordKey
-
-    package init(namespace: Namespace, key: RecordKey) {
-        self.namespace = namespace
-        self.key = key
-    }
 }
 
 /// What is wanted of a collection.

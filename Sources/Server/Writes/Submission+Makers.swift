@@ -13,12 +13,14 @@ extension Submission {
                 work: .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []))
         }
         let (client, epoch) = (batch.client, batch.epoch)
-        return Submission(writes: items.count, bytes: bytes, batch: (items, namespace), then: completion) { context in
+        var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in
             try context.write(to: namespace) { applier in
                 if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
                 return try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
             }
         }
+        submission.batch = (items, namespace)
+        return submission
     }
 
     /// `PUT`, `PATCH`, `DELETE`.

@@ -40,24 +40,20 @@ package struct Submission: Sendable {
     let isVital: Bool
     private let work: Work
     /// Of a batch: what it writes, and where.
-    private let batch: (items: [NumberedWrites.Item], namespace: Namespace)?
+    var batch: (items: [NumberedWrites.Item], namespace: Namespace)?
 
-    init(
-        _ load: WriteLoad, isVital: Bool = false, batch: (items: [NumberedWrites.Item], namespace: Namespace)? = nil, _ work: Work
-    ) {
+    init(_ load: WriteLoad, isVital: Bool = false, _ work: Work) {
         self.load = load
         self.isVital = isVital
-        self.batch = batch
         self.work = work
     }
 
     init<Value>(
-        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, batch: (items: [NumberedWrites.Item], namespace: Namespace)? = nil,
-        then completion: @escaping @Sendable (Committed<Value>) -> Void,
+        writes: Int = 1, bytes: Int = 0, isVital: Bool = false, then completion: @escaping @Sendable (Committed<Value>) -> Void,
         _ work: @escaping @Sendable (inout Context) throws -> Committed<Value>
     ) {
         self.init(
-            WriteLoad(writes: writes, bytes: bytes), isVital: isVital, batch: batch,
+            WriteLoad(writes: writes, bytes: bytes), isVital: isVital,
             .other { context in
                 let committed = try work(&context)
                 return { completion(committed) }

@@ -19,7 +19,8 @@ struct SleepTests {
         bob.engine.memory.liveUntil = DeviceClock.uptime
         // Then
         #expect(!bob.status.isLive)
-        guard case .confirmed? = bob.notes["1"]?.freshness else { return #expect(bob.notes["1"]?.freshness == nil) }
+        let snapshot = try #require(bob.notes["1"])
+        #expect(snapshot.freshness == .confirmed(at: try #require(snapshot.verified)))
         // And when a change comes by a poll that was under way, and is followed by another
         let next = try #require(try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() })
         try await bob.past(next)

@@ -11,7 +11,7 @@ final class PagePrefetcher: Sendable {
     private final class Lane: Sendable {
         let queue = DispatchQueue(label: "freshet.prefetch")
         /// Opened when it is first needed: most stores never need one.
-        let connection = Mutex<Connection?>(nil)
+        let reader = Mutex<SnapshotReader?>(nil)
     }
 
     private let path: String
@@ -42,39 +42,31 @@ final class PagePrefetcher: Sendable {
 
     /// Looks at one lane's part of the records.
     private func look(_ records: [RecordAddress], from first: Int, on lane: Lane) throws {
-        try lane.connection.withLock { place in
-            if place == nil { place = try Self.open(path) }
-            guard let connection = place else { return }
-            try connection.readTransaction {
+        try lane.reader.withLock { place in
+            // The pages shall be in the system's memory, where the writer finds them, not in the reader's own.
+            if place == nil { place = try SnapshotReader(path: path, memory: 256) }
+            try place?.withSnapshot(of: nil) { reader in
                 for index in stride(from: first, to: records.count, by: lanes.count) {
-                    try timer.time { try Self.look(records[index], connection) }
+                    try timer.time { try Self.look(records[index], reader) }
                 }
             }
         }
     }
 
     /// Touches what an update of the record will: its place by key, its row, and its place by revision.
-    private static func look(_ record: RecordAddress, _ connection: Connection) throws {
-        try connection.withStatement(
+    private static func look(_ record: RecordAddress, _ reader: SnapshotReader) throws {
+        guard let namespace = try reader.row(of: record.namespace).id else { return }
+        try reader.connection.withStatement(
             """
             SELECT (SELECT count(*) FROM record AS same INDEXED BY record_by_revision
                     WHERE same.namespace = found.namespace AND same.revision = found.revision)
-            FROM record AS found
-            WHERE namespace = (SELECT id FROM namespace WHERE name = ?) AND collection = ? AND id = ?
+            FROM record AS found WHERE namespace = ? AND collection = ? AND id = ?
             """
         ) { statement in
-            try statement.bind(1, record.namespace.name)
+            try statement.bind(1, namespace)
             try statement.bind(2, record.key.collection)
             try statement.bind(3, record.key.id)
             _ = try statement.step()
         }
-    }
-
-    private static func open(_ path: String) throws -> sending Connection {
-        // As a reader's, but for its memory: the pages shall be in the system's, where the writer finds them.
-        let connection = try Connection(path: path, mode: .readWrite)
-        try connection.pragma("query_only = ON")
-        try connection.pragma("cache_size = -256")
-        return connection
     }
 }

@@ -12,11 +12,12 @@ final class SnapshotReader {
     /// The namespace that was looked up last in it.
     private var latest: (name: Namespace, row: NamespaceRow)?
 
-    init(path: String) throws(SQLiteError) {
+    /// - Parameter memory: how many KiB of pages it keeps for itself.
+    init(path: String, memory: Int = 16_384) throws(SQLiteError) {
         // Not opened read-only, since a reader too has to write the index of the log: https://www.sqlite.org/wal.html#readonly
         connection = try Connection(path: path, mode: .readWrite)
         try connection.pragma("query_only = ON")
-        try connection.pragma("cache_size = -16384")
+        try connection.pragma("cache_size = -\(memory)")
     }
 
     /// Lends the connection, with no transaction open.
