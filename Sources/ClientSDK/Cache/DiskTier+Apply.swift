@@ -170,15 +170,17 @@ extension DiskTier {
                 try statement.bind(1, receipt.number)
                 try statement.run()
             }
-        case .freeze(let entry):
-            try connection.withStatement(
-                """
-                INSERT OR REPLACE INTO frozen(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
-                VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-                """
-            ) { _ = try write(entry, after: nil, $0) }
-        case .thaw(let key):
-            try connection.withStatement("DELETE FROM frozen WHERE collection = ?1 AND id = ?2") { statement in
+        case .watermark(let key, let watermark?):
+            try connection.withStatement("INSERT OR REPLACE INTO watermark(collection, id, epoch, number) VALUES(?1, ?2, ?3, ?4)") {
+                statement in
+                try statement.bind(1, key.collection)
+                try statement.bind(2, key.id)
+                try statement.bind(3, watermark.epoch.token)
+                try statement.bind(4, watermark.number)
+                try statement.run()
+            }
+        case .watermark(let key, nil):
+            try connection.withStatement("DELETE FROM watermark WHERE collection = ?1 AND id = ?2") { statement in
                 try statement.bind(1, key.collection)
                 try statement.bind(2, key.id)
                 try statement.run()
@@ -190,7 +192,7 @@ extension DiskTier {
         // What is cleared shall not stand in free pages of the file either: https://www.sqlite.org/pragma.html#pragma_secure_delete
         try connection.pragma("secure_delete=ON")
         uses = []
-        for table in ["entry", "frozen", "outbox", "used"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
+        for table in ["entry", "outbox", "used", "watermark"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
         try connection.pragma("secure_delete=OFF")
     }
 

@@ -4,7 +4,7 @@ internal import SQLite
 extension DiskTier {
     /// What the machine starts from: the state, the outbox and what belongs to it. O(outbox).
     func load() throws -> PersistedState {
-        PersistedState(state: state, outbox: try outbox(), bases: try bases(), frozen: try frozen())
+        PersistedState(state: state, outbox: try outbox(), bases: try bases(), watermarks: try watermarks())
     }
 
     /// The stored state; makes the row in a new file.
@@ -38,12 +38,17 @@ extension DiskTier {
             """)
     }
 
-    private func frozen() throws -> [Entry] {
-        try entries(
-            """
-            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin FROM frozen
-            ORDER BY collection, id
-            """)
+    private func watermarks() throws -> [RecordKey: WriteWatermark] {
+        try connection.withStatement("SELECT collection, id, epoch, number FROM watermark") { row in
+            var watermarks: [RecordKey: WriteWatermark] = [:]
+            while try row.step() {
+                guard let epoch = Epoch(row.text(2)), let key = try? RecordKey(collection: row.text(0), id: row.text(1)) else {
+                    throw Self.damaged("a watermark")
+                }
+                watermarks[key] = WriteWatermark(epoch: epoch, number: row.int64(3))
+            }
+            return watermarks
+        }
     }
 
     private func entries(_ sql: StaticString) throws -> [Entry] {

@@ -3,13 +3,13 @@ internal import SQLite
 
 extension DiskTier {
     /// The schema that this version reads and writes. A file with a higher `user_version` is refused untouched.
-    static let schemaVersion: Int64 = 2
+    static let schemaVersion: Int64 = 3
 
     /// From each version to the next.
     private static let migrations: [String] = [
         // An entry's row has a number of its own rather than its key as the primary one, since values may be large:
         // https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid
-        // A row without a type says that there is no record. Frozen entries have the same columns.
+        // A row without a type says that there is no record.
         """
         CREATE TABLE entry(
           collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, revision INTEGER NOT NULL, as_of INTEGER NOT NULL,
@@ -24,6 +24,16 @@ extension DiskTier {
         """,
         // Which rows of entries were used since eviction last came by.
         "CREATE TABLE used(id INTEGER PRIMARY KEY);",
+        // Which writes of this device the record of a key in the outbox contains. A file of before does not say it, so there nothing is known
+        // of those records, and a device with writes under way verifies everything (its scope is no longer that of its settings).
+        """
+        DROP TABLE frozen;
+        CREATE TABLE watermark(
+          collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY(collection, id)
+        ) WITHOUT ROWID;
+        DELETE FROM entry WHERE (collection, id) IN (SELECT collection, id FROM outbox);
+        UPDATE state SET state = CAST(json_set(state, '$.scope', 'before watermarks') AS BLOB) WHERE EXISTS (SELECT 1 FROM outbox);
+        """,
     ]
 
     /// Brings the file to ``schemaVersion``, one transaction for all steps.

@@ -71,7 +71,7 @@ final class DiskTier {
         guard let path else { return }
         guard access(path, W_OK) == 0 else { throw ClientError.readOnly(path: path) }
         // Reads the root of each table, which finds a file that is no database at all or lost its schema.
-        for table in ["entry", "frozen", "outbox", "state", "used"] {
+        for table in ["entry", "outbox", "state", "used", "watermark"] {
             try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
         }
     }

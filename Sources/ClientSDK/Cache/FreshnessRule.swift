@@ -11,7 +11,7 @@ struct FreshnessRule: Sendable {
     func of(_ view: KeyView) -> SnapshotFreshness? {
         guard let entry = view.entry else { return nil }
         guard entry.pass >= pass else { return .unverified(since: entry.verifiedAt) }
-        return isLive && !view.isOutdated && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
+        return isLive && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
     }
 }
 

@@ -21,8 +21,6 @@ extension StoryNote {
         case .rejected(let receipt, let code): "write \(receipt.number) was rejected (\(code)): rolled back"
         case .merged(let receipt, let into): "write \(receipt.number) met a conflict and was merged into write \(into.number)"
         case .confirmed(let receipt): "the confirmed record holds write \(receipt.number)"
-        case .frozen(let revision): "revision \(revision) stays shown until a pending write, which the newer one may hold, has its verdict"
-        case .thawed: "the verdict came: the newer revision is shown"
         case .reset: "the history or the position was lost: everything is being verified"
         case .verified(let asOf): "verified after the reset, right as of \(asOf)"
         }

@@ -11,7 +11,7 @@ extension ClientError {
             case .baseUnknown: .baseUnknown(key: key?.description ?? "the record")
             case .offline(let failure): .unreachable(failure.text)
             case .refused(let problem): problem.code == .unauthorized ? .unauthorized : .refused(problem)
-            case .outdated, .undecided: .outdated
+            case .outdated: .outdated
             case .malformed(let text): .unexpectedAnswer(text)
             case .cleared: .cleared
             case .stopped: .stopped

@@ -132,7 +132,7 @@ extension Engine {
     /// As ``stored(_:)``, but from memory where that shows the row as it is.
     private func base(_ key: RecordKey) throws -> Entry? {
         _ = try running()
-        if let view = memory.peek(key)?.view, !view.isPending, !view.isOutdated, let entry = view.entry { return entry }
+        if let view = memory.peek(key)?.view, !view.isPending, let entry = view.entry { return entry }
         return try stored(key)
     }
 

@@ -37,13 +37,16 @@ extension Engine {
         }
         requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, run] outcome in
             // On the engine's own thread, between its jobs.
-            self?.assumeIsolated { $0.receive(ReplyDecoder.decode(outcome, for: request.kind), for: request.id, of: run) }
+            self?.assumeIsolated {
+                let (reply, lastWrite) = ReplyDecoder.decode(outcome, for: request.kind)
+                $0.receive(reply, lastWrite, for: request.id, of: run)
+            }
         }
     }
 
-    private func receive(_ reply: Reply, for id: RequestID, of run: Int) {
+    private func receive(_ reply: Reply, _ lastWrite: Int64? = nil, for id: RequestID, of run: Int) {
         guard run == self.run, requests.removeValue(forKey: id) != nil else { return }
-        submit(.replied(id, reply))
+        submit(.replied(id, reply, lastWrite: lastWrite))
     }
 
     /// Visible ASCII, so that nothing in it ends the field.

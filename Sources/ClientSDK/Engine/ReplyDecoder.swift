@@ -3,16 +3,31 @@ internal import HTTPTypes
 
 /// Reads what came back for a request. Whatever came, it is a reply: nothing here fails or traps. Pure.
 enum ReplyDecoder {
-    static func decode(_ outcome: Result<HTTPReply, TransportError>, for kind: RequestDescription.Kind) -> Reply {
+    static func decode(
+        _ outcome: Result<HTTPReply, TransportError>, for kind: RequestDescription.Kind
+    ) -> (reply: Reply, lastWrite: Int64?) {
         switch outcome {
-        case .failure(let error): return error.reply
+        case .failure(let error): return (error.reply, nil)
         case .success(let reply):
             do {
-                return try decode(reply, for: kind)
+                return (try decode(reply, for: kind), try lastWrite(in: reply, for: kind))
             } catch {
-                return .garbage("the answer with status \(reply.status) is not what the protocol says: \(error)")
+                return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil)
             }
         }
+    }
+
+    /// What `Freshet-Last-Write` says. A success that was asked for it must have it.
+    private static func lastWrite(in reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Int64? {
+        guard let text = reply.fields[.freshetLastWrite] else {
+            let isRequired = kind.statesLastWrite && reply.status < 400
+            if isRequired { throw .unexpectedJSON("it lacks the field Freshet-Last-Write, which the request asked for") }
+            return nil
+        }
+        guard let number = Int64(text), (0...Revision.maximum.number).contains(number) else {
+            throw .unexpectedJSON("its field Freshet-Last-Write is no number of a write")
+        }
+        return number
     }
 
     private static func decode(_ reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Reply {
@@ -22,7 +37,7 @@ enum ReplyDecoder {
         case (.changes, 204): return .quiet(try required(cursor))
         case (.writes, 200): return .results(try WriteResults(json: reply.body))
         case (.reads, 200): return .reads(try ReadsResponse(json: reply.body))
-        case (.record(let key, _), 200): return .record(try record(key, reply), try required(cursor))
+        case (.record(let key, _, _), 200): return .record(try record(key, reply), try required(cursor))
         case (.record, 304): return .notModified(try required(cursor))
         case (.record, 404) where cursor != nil: return .missing(try required(cursor))
         case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), try required(cursor))
@@ -77,6 +92,18 @@ enum ReplyDecoder {
     private static func retryAfter(_ reply: HTTPReply) -> Int64? {
         guard let text = reply.fields[.retryAfter], let seconds = Int64(text), (0...86_400).contains(seconds) else { return nil }
         return seconds * 1_000
+    }
+}
+
+extension RequestDescription.Kind {
+    /// Whether the response has to state the device's last decided write.
+    fileprivate var statesLastWrite: Bool {
+        switch self {
+        case .changes(_, _, _, _, let client), .record(_, _, let client): client != nil
+        case .reads(let request): request.client != nil
+        case .writes: true
+        case .clientStatus: false
+        }
     }
 }
 

@@ -11,13 +11,13 @@ struct RequestEncoder: Sendable {
     func encode(_ request: RequestDescription, token: String?) -> HTTPRequestDescription {
         let timeout = Duration.milliseconds(request.timeout)
         switch request.kind {
-        case .changes(let since, let filter, let wait, let limit):
-            return self.request(
-                .get, namespace.changesPath(since: since, filter: filter, wait: wait, limit: limit, values: true), token, timeout)
+        case .changes(let since, let filter, let wait, let limit, let client):
+            let path = namespace.changesPath(since: since, filter: filter, wait: wait, limit: limit, values: true, client: client)
+            return self.request(.get, path, token, timeout)
         case .writes(let batch): return self.request(.post, namespace.writesPath, token, timeout, json: batch.json)
         case .reads(let reads): return self.request(.post, namespace.readsPath, token, timeout, json: reads.json)
-        case .record(let key, let known):
-            var result = self.request(.get, namespace.path(of: key), token, timeout)
+        case .record(let key, let known, let client):
+            var result = self.request(.get, namespace.path(of: key, client: client), token, timeout)
             result.fields[.ifNoneMatch] = known?.entityTag
             return result
         case .clientStatus(let client): return self.request(.get, namespace.path(of: client), token, timeout)

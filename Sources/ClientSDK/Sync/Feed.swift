@@ -9,8 +9,6 @@ struct Feed: Sendable {
     var isPolling = false
     /// When the last answer was still true for certain, in milliseconds of uptime; it may have been on its way for long.
     var trueAt: Int64 = 0
-    /// The position at which nothing was left; `nil` until that is so, in this life of the process.
-    var complete: Cursor?
     /// How many answers are on their way to the disk.
     var storing = 0
     /// Where the page begins that may be asked for meanwhile; `nil` where the last answer left nothing.

@@ -25,7 +25,7 @@ struct Outbox: Sendable {
             var pending =
                 keys[row.key]
                 ?? PendingKey(
-                    key: row.key, base: persisted.bases.first { $0.key == row.key }, frozen: persisted.frozen.first { $0.key == row.key })
+                    key: row.key, base: persisted.bases.first { $0.key == row.key }, watermark: persisted.watermarks[row.key])
             pending.rows.append(row)
             put(pending)
         }

@@ -67,25 +67,25 @@ struct QueuedSet: Hashable, Sendable {
 
 /// What waits for its turn to become a ``Plan``.
 enum Intent: Sendable {
-    case page(ChangePage, since: Since)
-    case quiet(Cursor, since: Since)
+    case page(ChangePage, since: Since, lastWrite: Int64?)
+    case quiet(Cursor, since: Since, lastWrite: Int64?)
     case sets
-    case results(WriteResults)
-    case fetched([Fetches.Arrival])
+    case results(WriteResults, lastWrite: Int64?)
+    case fetched([Fetches.Arrival], lastWrite: Int64?)
     /// The server's last number of ours, and when it was that.
     case reconcile(last: Int64, at: Cursor)
-    case heldVerified([HeldKey], ReadsResponse)
+    case heldVerified([HeldKey], ReadsResponse, lastWrite: Int64?)
     case verificationOver
     case merged(Receipt, Resolution)
 
     /// The history that it speaks of.
     var epoch: Epoch? {
         switch self {
-        case .page(let page, _): page.cursor.epoch
-        case .quiet(let cursor, _), .reconcile(_, let cursor): cursor.epoch
-        case .results(let results): results.cursor.epoch
-        case .fetched(let arrivals): arrivals.first?.cursor.epoch
-        case .heldVerified(_, let response): response.cursor.epoch
+        case .page(let page, _, _): page.cursor.epoch
+        case .quiet(let cursor, _, _), .reconcile(_, let cursor): cursor.epoch
+        case .results(let results, _): results.cursor.epoch
+        case .fetched(let arrivals, _): arrivals.first?.cursor.epoch
+        case .heldVerified(_, let response, _): response.cursor.epoch
         case .verificationOver, .sets, .merged: nil
         }
     }

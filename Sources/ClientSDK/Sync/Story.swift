@@ -67,10 +67,6 @@ package struct StoryNote: Hashable, Sendable {
         case merged(Receipt, into: Receipt)
         /// The confirmed record holds the write's effect: it left the overlay.
         case confirmed(Receipt)
-        /// A newer record may or may not hold an increment that waits for its verdict: the older one is shown meanwhile.
-        case frozen(at: Revision)
-        /// The verdict came, and the newer record is shown.
-        case thawed
         /// The history or the position was lost; all entries are being verified.
         case reset
         /// After a reset, the entry was confirmed or replaced.

@@ -13,7 +13,7 @@ extension SyncMachine {
         return id
     }
 
-    mutating func take(_ reply: Reply, to id: RequestID) {
+    mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID) {
         // One that was cancelled, or came twice.
         guard let request = requests.removeValue(forKey: id) else { return }
         if let epoch = reply.epoch, let known = state.epoch, epoch != known {
@@ -25,12 +25,18 @@ extension SyncMachine {
             return reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)")
         }
         switch request.purpose {
-        case .feed(let since, let wait): takeFeedReply(reply, request, since: since, wait: wait)
-        case .writes(let numbers): takeWriteReply(reply, request, numbers)
+        case .feed(let since, let wait): takeFeedReply(reply, lastWrite, request, since: since, wait: wait)
+        case .writes(let numbers): takeWriteReply(reply, lastWrite, request, numbers)
         case .clientStatus: takeClientReply(reply, request)
-        case .fetch(let keys): takeFetchReply(reply, request, keys)
-        case .verification(let keys): takeVerificationReply(reply, request, keys)
+        case .fetch(let keys): takeFetchReply(reply, lastWrite, request, keys)
+        case .verification(let keys): takeVerificationReply(reply, lastWrite, request, keys)
         }
+    }
+
+    /// This device's name, for a request whose response must state the last decided write; `nil` where no write of `keys` is under way.
+    func writer(of keys: some Sequence<RecordKey>) -> ClientIdentifier? {
+        let isNeeded = keys.contains { outbox.keys[$0]?.needsWatermark(in: state.epoch, sentThrough: sender.sentThrough) ?? false }
+        return isNeeded ? state.client : nil
     }
 
     /// Lets the part that asked ask again.
@@ -66,7 +72,7 @@ extension SyncMachine {
         for id in requests.keys.sorted() {
             guard let request = requests[id], request.deadline <= now.uptime else { continue }
             actions.append(.cancel(id))
-            take(.failure(.watchdog), to: id)
+            take(.failure(.watchdog), nil, to: id)
         }
     }
 

@@ -35,13 +35,15 @@ extension SyncMachine {
         }
     }
 
-    /// Whether only a read can tell that a write of ours became part of the record.
+    /// Whether only a read can tell that a write of ours became part of the record: the feed does not bring the key's changes, or the write may
+    /// have made none.
     private func mustRead(_ key: RecordKey) -> Bool {
-        guard !settings.filter.matches(key), let pending = outbox.keys[key] else { return false }
-        let horizon = horizon
+        guard let pending = outbox.keys[key] else { return false }
+        let isFollowed = settings.filter.matches(key)
         return pending.rows.contains { row in
             switch row.state {
-            case .applied(let position), .settled(let position): !horizon.covers(position, of: key, base: pending.base)
+            case .applied: !isFollowed
+            case .settled: true
             case .pending, .merging: false
             }
         }
@@ -66,7 +68,8 @@ extension SyncMachine {
         fetches.update(key) { $0.isUnderWay = true }
         fetches.underWay += 1
         _ = send(
-            .record(key, known: known), .fetch([key]), needsFreshToken: item.needsFreshToken, timeout: settings.requestTimeout)
+            .record(key, known: known, client: writer(of: CollectionOfOne(key))), .fetch([key]), needsFreshToken: item.needsFreshToken,
+            timeout: settings.requestTimeout)
     }
 
     private mutating func readTogether(_ keys: [RecordKey], needsFreshToken: Bool) {
@@ -77,7 +80,8 @@ extension SyncMachine {
         }
         fetches.underWay += 1
         _ = send(
-            .reads(ReadsRequest(items: items)), .fetch(keys), needsFreshToken: needsFreshToken, timeout: settings.requestTimeout)
+            .reads(ReadsRequest(items: items, client: writer(of: keys))), .fetch(keys), needsFreshToken: needsFreshToken,
+            timeout: settings.requestTimeout)
     }
 
     /// The known record, if the server can compare it: a record of this history.
@@ -88,15 +92,15 @@ extension SyncMachine {
 
     // MARK: Answers
 
-    mutating func takeFetchReply(_ reply: Reply, _ request: Outstanding, _ keys: [RecordKey]) {
+    mutating func takeFetchReply(_ reply: Reply, _ lastWrite: Int64?, _ request: Outstanding, _ keys: [RecordKey]) {
         fetches.requeue(keys)
         switch reply {
         case .record(let record, let cursor) where keys == [record.key]:
-            arrive([.init(key: record.key, news: .record(record), cursor: cursor)])
-        case .missing(let cursor) where keys.count == 1: arrive([.init(key: keys[0], news: .missing, cursor: cursor)])
+            arrive([.init(key: record.key, news: .record(record), cursor: cursor)], lastWrite)
+        case .missing(let cursor) where keys.count == 1: arrive([.init(key: keys[0], news: .missing, cursor: cursor)], lastWrite)
         case .notModified(let cursor) where keys.count == 1 && comparable(fetches.items[keys[0]]?.known) != nil:
-            arrive([.init(key: keys[0], news: .unchanged, cursor: cursor)])
-        case .reads(let response): arrive(sorted(response, keys))
+            arrive([.init(key: keys[0], news: .unchanged, cursor: cursor)], lastWrite)
+        case .reads(let response): arrive(sorted(response, keys), lastWrite)
         case .problem(let problem, _, let retryAfter):
             for key in keys { fetchRefused(key, problem, retryAfter, hadFreshToken: request.hadFreshToken) }
         case .failure(let failure):
@@ -132,19 +136,24 @@ extension SyncMachine {
         return arrivals
     }
 
-    private mutating func arrive(_ arrivals: [Fetches.Arrival]) {
+    private mutating func arrive(_ arrivals: [Fetches.Arrival], _ lastWrite: Int64?) {
         guard !arrivals.isEmpty else { return }
         for arrival in arrivals { fetches.update(arrival.key) { $0.isUnderWay = true } }
-        intents.append(.fetched(arrivals))
+        intents.append(.fetched(arrivals, lastWrite: lastWrite))
     }
 
-    mutating func planFetched(_ arrivals: [Fetches.Arrival]) -> Plan? {
+    mutating func planFetched(_ arrivals: [Fetches.Arrival], _ lastWrite: Int64?) -> Plan? {
         var plan = Plan(.fetched([]))
         var outcomes: [Fetches.Outcome] = []
         for arrival in arrivals {
             let cursor = arrival.cursor
             guard let item = fetches.items[arrival.key] else { continue }
             guard cursor.epoch == state.epoch ?? cursor.epoch else {
+                fetches.update(item.key) { $0.isUnderWay = false }
+                continue
+            }
+            // A write of this device has left since the request did: it is sent again, and asks for the number.
+            guard lastWrite != nil || writer(of: CollectionOfOne(item.key)) == nil else {
                 fetches.update(item.key) { $0.isUnderWay = false }
                 continue
             }
@@ -162,7 +171,8 @@ extension SyncMachine {
             }
             if state.epoch == nil, plan.state.isEmpty { plan.state.append(.epoch(cursor.epoch)) }
             outcomes.append(Fetches.Outcome(key: item.key, entry: entry, index: plan.entries.count))
-            apply(.put(entry, onlyIfHeld: false), to: item.key, .fetched, in: &plan)
+            let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
+            apply(.put(entry, onlyIfHeld: false), to: item.key, .fetched, stated: stated, in: &plan)
             let revision: Revision? = entry.content == nil ? nil : entry.revision
             plan.notes.append(StoryNote(at: now.wall, scope: .key(item.key), what: .fetched(revision, asOf: cursor.revision)))
         }
@@ -198,8 +208,6 @@ extension SyncMachine {
             let isOwn = fetches.items[outcome.key]?.askers.isEmpty == true
             if isOwn, mustRead(outcome.key) {
                 fetchFailed(outcome.key, .outdated)
-            } else if !isOwn, outbox.keys[outcome.key]?.isHidden == true {
-                fetchFailed(outcome.key, .undecided)
             } else {
                 finish(outcome.key, view(of: outcome.key, stored: outcome.entry))
             }

@@ -27,13 +27,13 @@ extension SyncMachine {
             return nil
         }
         return switch intent {
-        case .page(let page, let since): planPage(page, since)
-        case .quiet(let cursor, let since): planQuiet(cursor, since)
+        case .page(let page, let since, let lastWrite): planPage(page, since, lastWrite)
+        case .quiet(let cursor, let since, let lastWrite): planQuiet(cursor, since, lastWrite)
         case .sets: planSets()
-        case .results(let results): planVerdicts(results)
-        case .fetched(let arrivals): planFetched(arrivals)
+        case .results(let results, let lastWrite): planVerdicts(results, lastWrite)
+        case .fetched(let arrivals, let lastWrite): planFetched(arrivals, lastWrite)
         case .reconcile(let last, let cursor): planReconcile(last, cursor)
-        case .heldVerified(let keys, let response): planHeldVerified(keys, response)
+        case .heldVerified(let keys, let response, let lastWrite): planHeldVerified(keys, response, lastWrite)
         case .verificationOver: planVerificationOver()
         case .merged(let receipt, let resolution): planMerged(receipt, resolution)
         }
@@ -154,38 +154,34 @@ extension SyncMachine {
     /// The key as the plan leaves it so far, if it is in the outbox.
     func pending(_ key: RecordKey, in plan: Plan) -> PendingKey? { plan.staged(key) ?? outbox.keys[key] }
 
+    /// The state that the plan leads to.
+    func after(_ plan: Plan) -> SyncState {
+        var after = state
+        for change in plan.state { after.apply(change) }
+        return after
+    }
+
     /// Adds an operation on one key to the plan, for the disk and for the key's base in the outbox.
+    ///
+    /// - Parameter stated: the watermark of the response that the operation is from.
     mutating func apply(
-        _ operation: EntryOperation, to key: RecordKey, _ cause: Cause, certainty: PendingKey.Certainty? = nil, in plan: inout Plan
+        _ operation: EntryOperation, to key: RecordKey, _ cause: Cause, stated: WriteWatermark? = nil, in plan: inout Plan
     ) {
         plan.add(operation, cause)
         guard var pending = pending(key, in: plan) else { return }
-        let wasFrozen = pending.frozen != nil
-        pending.apply(operation, certainty: certainty, horizon)
-        if !wasFrozen, let frozen = pending.frozen {
-            plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .frozen(at: frozen.revision)))
-        }
+        pending.apply(operation, stated: stated)
         plan.stage(pending, cause)
     }
 
-    /// Lets go what the bases of the keys hold now, under the state that the plan leads to.
+    /// Lets writes leave the overlay that the records of the keys contain, under the state that the plan leads to.
     mutating func settle(_ keys: [RecordKey], _ cause: Cause, in plan: inout Plan) {
-        var after = state
-        for change in plan.state { after.apply(change) }
-        let complete: Cursor? = if case .page(upToDate: true) = plan.continuation { after.cursor } else { feed.complete }
-        let horizon = Horizon(after, complete: complete, filter: settings.filter, sentThrough: sender.sentThrough)
+        let epoch = after(plan).epoch
         for key in keys {
             guard var pending = pending(key, in: plan) else { continue }
-            let before = pending
-            for receipt in pending.settle(horizon) {
-                plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .confirmed(receipt)))
-            }
-            if pending != before {
-                if pending.frozen == nil, before.frozen != nil {
-                    plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .thawed))
-                }
-                plan.stage(pending, plan.staged(key) == nil ? cause : plan.stagedCause(key))
-            }
+            let receipts = pending.settle(in: epoch)
+            guard !receipts.isEmpty else { continue }
+            for receipt in receipts { plan.notes.append(StoryNote(at: now.wall, scope: .key(key), what: .confirmed(receipt))) }
+            plan.stage(pending, plan.staged(key) == nil ? cause : plan.stagedCause(key))
         }
     }
 

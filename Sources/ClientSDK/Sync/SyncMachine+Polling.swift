@@ -8,8 +8,10 @@ extension SyncMachine {
         // After any gap: catch up before waiting.
         feed.isPolling = wait > 0
         if !feed.isPolling { feed.isCaughtUp = false }
+        // A poll that waits is answered with the same bytes as everybody's.
+        let client = wait == 0 ? writer(of: outbox.keys.keys) : nil
         feed.request = send(
-            .changes(since: since, filter: settings.filter, wait: wait, limit: settings.pageLimit),
+            .changes(since: since, filter: settings.filter, wait: wait, limit: settings.pageLimit, client: client),
             .feed(since: since, wait: wait), needsFreshToken: feed.needsFreshToken,
             timeout: wait > 0 ? Int64(wait) * 1_000 + settings.grace : settings.requestTimeout)
     }
@@ -32,24 +34,25 @@ extension SyncMachine {
         return max(0, Int((Int64(settings.hold) * 1_000 - excess) / 1_000))
     }
 
-    mutating func takeFeedReply(_ reply: Reply, _ request: Outstanding, since: Since, wait: Int) {
+    mutating func takeFeedReply(_ reply: Reply, _ lastWrite: Int64?, _ request: Outstanding, since: Since, wait: Int) {
         feed.request = nil
         switch reply {
         case .page(let page):
             if let fault = fault(of: page, since: since) { return feedFailed(.malformed(fault)) }
             heardFromFeed(request, held: 0, isIdle: wait > 0 && page.cursor == state.cursor)
             // What was read before the first position of all is verified before anything else is asked.
-            willStore(.page(page, since: since), next: page.upToDate || since == .now ? nil : page.cursor)
+            willStore(.page(page, since: since, lastWrite: lastWrite), next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let cursor):
             // Asked from the start, or from now, nothing is a page without changes: it is the first position.
             guard case .after(let position) = since else {
-                return takeFeedReply(.page(ChangePage(changes: [], cursor: cursor, upToDate: true)), request, since: since, wait: wait)
+                let page = ChangePage(changes: [], cursor: cursor, upToDate: true)
+                return takeFeedReply(.page(page), lastWrite, request, since: since, wait: wait)
             }
             guard cursor.revision >= position.revision else {
                 return feedFailed(.malformed("204 with the position \(cursor), which is before the one asked from, \(since)"))
             }
             heardFromFeed(request, held: wait, isIdle: wait > 0 && cursor == state.cursor)
-            willStore(.quiet(cursor, since: since), next: nil)
+            willStore(.quiet(cursor, since: since, lastWrite: lastWrite), next: nil)
         case .problem(let problem, _, let retryAfter): feedRefused(problem, retryAfter, hadFreshToken: request.hadFreshToken)
         case .failure(let failure): feedFailed(.transport(failure))
         case .garbage(let text): feedFailed(.malformed(text))

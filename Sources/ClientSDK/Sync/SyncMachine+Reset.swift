@@ -13,7 +13,6 @@ extension SyncMachine {
         if case .fetched(let outcomes)? = plan?.plan.continuation { fetches.release(except: outcomes) } else { fetches.release() }
         feed.isCaughtUp = false
         feed.storing = 0
-        feed.complete = nil
         sender.isDeciding = false
         sender.isReconciling = false
         verifier = Verifier()
@@ -42,7 +41,8 @@ extension SyncMachine {
             plan.add(operation, .invalidated)
             for key in overlaidKeys {
                 guard var pending = pending(key, in: plan) else { continue }
-                pending.apply(operation, horizon)
+                pending.apply(operation)
+                pending.forgetHistory()
                 plan.stage(pending, .invalidated)
             }
         }

@@ -53,7 +53,9 @@ extension SyncMachine {
 
     // MARK: Answers
 
-    mutating func takeWriteReply(_ reply: Reply, _ request: Outstanding, _ numbers: ClosedRange<Int64>) {
+    mutating func takeWriteReply(
+        _ reply: Reply, _ lastWrite: Int64?, _ request: Outstanding, _ numbers: ClosedRange<Int64>
+    ) {
         sender.request = nil
         switch reply {
         case .results(let results):
@@ -64,7 +66,7 @@ extension SyncMachine {
             if let after = sender.resumesAfter, numbers.upperBound > after { sender.resumesAfter = nil }
             sender.limit = sender.limit > 1_000 ? Int.max : sender.limit * 2
             sender.isDeciding = true
-            intents.append(.results(results))
+            intents.append(.results(results, lastWrite: lastWrite))
         case .problem(let problem, _, let retryAfter): sendingRefused(problem, retryAfter, request, numbers)
         case .failure(let failure): sendingFailed(.transport(failure))
         case .garbage(let text): sendingFailed(.malformed(text))

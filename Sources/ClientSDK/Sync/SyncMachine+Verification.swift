@@ -27,11 +27,12 @@ extension SyncMachine {
             ReadsRequest.Item(key: held.key, revision: held.epoch == state.epoch && !held.isAbsent ? held.revision : nil)
         }
         verifier.request = send(
-            .reads(ReadsRequest(items: items)), .verification(keys), needsFreshToken: verifier.needsFreshToken,
+            .reads(ReadsRequest(items: items, client: writer(of: keys.lazy.map(\.key)))), .verification(keys),
+            needsFreshToken: verifier.needsFreshToken,
             timeout: settings.requestTimeout)
     }
 
-    mutating func takeVerificationReply(_ reply: Reply, _ request: Outstanding, _ keys: [HeldKey]) {
+    mutating func takeVerificationReply(_ reply: Reply, _ lastWrite: Int64?, _ request: Outstanding, _ keys: [HeldKey]) {
         verifier.request = nil
         switch reply {
         case .reads(let response):
@@ -44,7 +45,7 @@ extension SyncMachine {
             lastContact = now.wall
             feed.offlineSince = nil
             feed.trouble = nil
-            intents.append(.heldVerified(keys, response))
+            intents.append(.heldVerified(keys, response, lastWrite: lastWrite))
         case .problem(let problem, _, let retryAfter):
             if problem.status == 401, !request.hadFreshToken {
                 verifier.needsFreshToken = true
@@ -58,9 +59,15 @@ extension SyncMachine {
         }
     }
 
-    mutating func planHeldVerified(_ keys: [HeldKey], _ response: ReadsResponse) -> Plan? {
+    mutating func planHeldVerified(_ keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) -> Plan? {
+        guard lastWrite != nil || writer(of: keys.lazy.map(\.key)) == nil else {
+            // Writes of these keys have left since the request did: it is sent again, and asks for the number.
+            verifier.isStoring = false
+            return nil
+        }
         var plan = Plan(.heldVerified)
         let cursor = response.cursor
+        let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
         for held in keys {
@@ -71,18 +78,18 @@ extension SyncMachine {
                 let entry = Entry(
                     key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                     modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-                apply(.put(entry, onlyIfHeld: false), to: key, .verified, in: &plan)
+                apply(.put(entry, onlyIfHeld: false), to: key, .verified, stated: stated, in: &plan)
             } else if let known {
                 // As it was, or too large to come along: then only the same revision may stay.
                 let news = Confirmation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
-                apply(.confirm(news), to: key, .verified, in: &plan)
-                apply(.evict(.key(key), before: cursor), to: key, .verified, in: &plan)
+                apply(.confirm(news), to: key, .verified, stated: stated, in: &plan)
+                apply(.evict(.key(key), before: cursor), to: key, .verified, stated: stated, in: &plan)
             } else {
                 let absent = Entry(
                     key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
                     verifiedAt: now.wall, origin: .fetch)
-                apply(.put(absent, onlyIfHeld: true), to: key, .verified, in: &plan)
+                apply(.put(absent, onlyIfHeld: true), to: key, .verified, stated: stated, in: &plan)
             }
         }
         settleAll(.verified, in: &plan)

@@ -122,7 +122,7 @@ extension SyncMachine {
         case rejected(Problem)
     }
 
-    mutating func planVerdicts(_ results: WriteResults) -> Plan? {
+    mutating func planVerdicts(_ results: WriteResults, _ lastWrite: Int64?) -> Plan? {
         var plan = Plan(.verdicts)
         for outcome in results.results {
             guard let place = outbox.place(ofNumber: outcome.number), let pending = pending(place.key, in: plan),
@@ -135,9 +135,9 @@ extension SyncMachine {
                 takeOwnEffect(of: row, at: position, in: &plan)
             case .applied(nil), .settled: decide(row, .settled(results.cursor), in: &plan)
             case .rejected(let problem):
-                // The record as it was when this answer was made, or another one that came before: it counts by its own revision.
+                // The record as this answer's batch left it.
                 if let current = problem.current, current.key == row.key {
-                    takeCurrent(current, results.cursor.epoch, row.number, in: &plan)
+                    takeCurrent(current, results.cursor.epoch, lastWrite, in: &plan)
                 }
                 decide(row, .rejected(problem), in: &plan)
             }
@@ -158,11 +158,6 @@ extension SyncMachine {
         case .applied(let position):
             pending.rows[index].state = .applied(position)
             verdict = .applied(position.revision)
-            // The server decides in the order of the numbers, so the earlier ones were decided before this.
-            for place in pending.rows.indices where pending.rows[place].number < row.number {
-                guard case .settled(let later) = pending.rows[place].state, later.epoch == position.epoch else { continue }
-                if later.revision > position.revision { pending.rows[place].state = .settled(position) }
-            }
             plan.floors.append((.key(row.key), position.revision))
         case .settled(let position):
             pending.rows[index].state = .settled(position)
@@ -212,20 +207,20 @@ extension SyncMachine {
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
         guard let entry = news(entry, in: plan) else { return }
-        let certainty = PendingKey.Certainty(revision: position.revision, number: row.number + 1, isExact: true)
-        apply(.put(entry, onlyIfHeld: false), to: row.key, .confirmed, certainty: certainty, in: &plan)
+        let stated = WriteWatermark(epoch: position.epoch, number: row.number)
+        apply(.put(entry, onlyIfHeld: false), to: row.key, .confirmed, stated: stated, in: &plan)
     }
 
-    private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ number: Int64, in plan: inout Plan) {
-        guard let content = record.content else { return }
+    private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?, in plan: inout Plan) {
+        guard let content = record.content, let lastWrite else { return }
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
         guard let entry = news(entry, in: plan) else { return }
         // A read that was asked for before may answer with less, and the entry may be gone by then: what a pass has not brought goes at its end.
         plan.floors.append((.key(record.key), record.revision))
-        let certainty = PendingKey.Certainty(revision: record.revision, number: number, isExact: false)
-        apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, certainty: certainty, in: &plan)
+        let stated = WriteWatermark(epoch: epoch, number: lastWrite)
+        apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, stated: stated, in: &plan)
     }
 
     /// An outcome's record, which may be as old as the first attempt, if it goes beyond what the feed has told of the key since.

@@ -89,7 +89,7 @@ package struct SyncMachine: Sendable {
         self.now = now
         chance = Chance(now.random)
         actions = []
-        guard phase != .stopped else { return [] }
+        guard phase != .stopped, isExpected(event) else { return [] }
         take(event)
         advance()
         report()
@@ -113,6 +113,18 @@ package struct SyncMachine: Sendable {
 
     // MARK: Events
 
+    /// Whether the machine waits for what has happened. What belongs to a request, a transaction, a query or a merge of before a clear, a reset or a
+    /// cancellation has no effect at all (rule 12): it does not even give the machine an occasion to do something else.
+    private func isExpected(_ event: SyncEvent) -> Bool {
+        switch event {
+        case .replied(let id, _, _): requests[id] != nil
+        case .committed(let id, _), .commitFailed(let id, _): plan?.id == id
+        case .heldKeys(let query, _), .heldKeysFailed(let query, _): verifier.query == query
+        case .merged(let receipt, _): openMerges[receipt] != nil
+        case .started, .set, .fetch, .abandon, .evicted, .timer, .wake, .clear, .stop: true
+        }
+    }
+
     private mutating func take(_ event: SyncEvent) {
         switch event {
         case .started(let persisted): start(persisted)
@@ -124,7 +136,7 @@ package struct SyncMachine: Sendable {
         case .heldKeys(let query, let keys): take(keys, query)
         case .heldKeysFailed(let query, let failure): verificationFailed(query, failure)
         case .evicted(let keys): for key in keys { note(.key(key), .evicted) }
-        case .replied(let id, let reply): take(reply, to: id)
+        case .replied(let id, let reply, let lastWrite): take(reply, lastWrite, to: id)
         case .merged(let receipt, let resolution): if openMerges[receipt] != nil { intents.append(.merged(receipt, resolution)) }
         case .timer: fireWatchdogs()
         case .wake: wake()
@@ -138,8 +150,8 @@ package struct SyncMachine: Sendable {
         phase = .running
         state = persisted.state
         outbox = Outbox(persisted)
-        // Whatever is in the outbox may have been sent before the restart.
-        sender.sentThrough = outbox.queue.last?.number ?? 0
+        // Whatever has a number may have been sent before the restart.
+        sender.sentThrough = state.nextNumber - 1
         feed.offlineSince = nil
         // What was pending when the last life ended is shown before anyone can ask.
         let views = overlaidKeys.map { Publication.view(view(of: $0, stored: nil), .written) }
@@ -163,8 +175,6 @@ package struct SyncMachine: Sendable {
         advanceMerges()
         advanceFetches()
     }
-
-    var horizon: Horizon { Horizon(state, complete: feed.complete, filter: settings.filter, sentThrough: sender.sentThrough) }
 
     mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
         story.add(StoryNote(at: now.wall, scope: scope, what: what))

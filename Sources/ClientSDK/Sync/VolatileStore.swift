@@ -7,7 +7,7 @@ package struct VolatileStore: Sendable {
     package private(set) var state: SyncState
     package private(set) var entries: [RecordKey: Entry] = [:]
     package private(set) var rows: [Receipt: OutboxRow] = [:]
-    package private(set) var frozen: [RecordKey: Entry] = [:]
+    package private(set) var watermarks: [RecordKey: WriteWatermark] = [:]
 
     package init(client: ClientIdentifier) { state = SyncState(client: client) }
 
@@ -15,8 +15,7 @@ package struct VolatileStore: Sendable {
     package var persisted: PersistedState {
         let outbox = rows.values.sorted { $0.number < $1.number }
         let keys = Set(outbox.map(\.key)).sorted()
-        return PersistedState(
-            state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, frozen: frozen.values.sorted { $0.key < $1.key })
+        return PersistedState(state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, watermarks: watermarks)
     }
 
     /// Carries the transaction out and gives the indices of the entry operations that had no effect.
@@ -27,8 +26,7 @@ package struct VolatileStore: Sendable {
             switch operation {
             case .put(let row): rows[row.receipt] = row
             case .remove(let receipt): rows[receipt] = nil
-            case .freeze(let entry): frozen[entry.key] = entry
-            case .thaw(let key): frozen[key] = nil
+            case .watermark(let key, let watermark): watermarks[key] = watermark
             }
         }
         for change in transaction.state { state.apply(change) }

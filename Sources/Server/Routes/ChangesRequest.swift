@@ -9,6 +9,8 @@ struct ChangesRequest: Sendable {
     let subscription: Subscription
     /// Seconds.
     let wait: Int
+    /// The device whose last decided write the response states.
+    let client: ClientIdentifier?
 
     init(_ request: Request, hold: Int) throws {
         namespace = try Namespace(request.parameter("namespace"))
@@ -27,12 +29,20 @@ struct ChangesRequest: Sendable {
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold
         // Whoever wants no body does not want to wait for it either.
         wait = request.method == .head ? 0 : seconds
+        client = try parameters.client()
+        guard client == nil || (wait == 0 && !isStream) else {
+            throw Problem(
+                .invalidRequest,
+                "The parameter 'client' needs wait=0 and no stream: what many wait for is one response to all, and cannot state a number "
+                    + "for each. Ask with 'client' and wait=0 where a number is needed, and wait without it.")
+        }
     }
 
     /// The store's query for what comes after `since`.
     func query(since: Since, _ limits: FeedLimits) -> ChangeQuery {
         ChangeQuery(
             since: since, filter: subscription.filter, limit: subscription.limit,
-            byteLimit: limits.pageBytes(for: subscription.delivery), inlineLimit: subscription.values ? limits.inlineBytes : -1)
+            byteLimit: limits.pageBytes(for: subscription.delivery), inlineLimit: subscription.values ? limits.inlineBytes : -1,
+            client: client)
     }
 }

@@ -43,7 +43,7 @@ final class EventStream: Sendable {
                 stream.stream.onHangUp { [weak stream] in stream?.cancel() }
                 return stream
             }
-            switch result {
+            switch result.value {
             case .refused(let problem, let position):
                 core.metrics.feed.gone.add()
                 call.fail(problem, at: position)
@@ -99,7 +99,7 @@ final class EventStream: Sendable {
     }
 
     private func scan(after cursor: Cursor) throws(StoreError) {
-        switch try core.store.scan(changes.query(since: .after(cursor), core.settings.feed), in: changes.namespace) {
+        switch try core.store.scan(changes.query(since: .after(cursor), core.settings.feed), in: changes.namespace).value {
         // It comes back, and is told why by a status.
         case .refused: stream.finish()
         case .page(let page):

@@ -4,6 +4,7 @@ extension OpenAPI {
     private static let parameters = #"""
         "headers": {
           "cursor": {"description": "The position of the state that the answer reflects.", "schema": {"$ref": "#/components/schemas/Cursor"}},
+          "lastWrite": {"description": "The number of the client's last write that is decided in that state; where the request names a client, and for writes.", "schema": {"type": "integer", "minimum": 0}},
           "etag": {"description": "Strong: the record's own position in quotes.", "schema": {"type": "string"}}
         },
         "parameters": {
@@ -13,6 +14,7 @@ extension OpenAPI {
           "ifMatch": {"name": "If-Match", "in": "header", "description": "* or entity tags.", "schema": {"type": "string"}},
           "ifNoneMatch": {"name": "If-None-Match", "in": "header", "description": "* or entity tags.", "schema": {"type": "string"}},
           "client": {"name": "Freshet-Client", "in": "header", "description": "With Freshet-Write: the write takes part in exactly once.", "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
+          "reader": {"name": "client", "in": "query", "description": "The response states the number of this client's last decided write as Freshet-Last-Write.", "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
           "write": {"name": "Freshet-Write", "in": "header", "description": "The number of the write.", "schema": {"type": "integer", "minimum": 1}}
         }
         """#

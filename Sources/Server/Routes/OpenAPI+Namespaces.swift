@@ -7,7 +7,7 @@ extension OpenAPI {
             "summary": "Numbered writes of one client, each with its effect exactly once. Answered when they are on disk.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteBatch"}}}},
             "responses": {
-              "200": {"description": "One result a write, in order.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
+              "200": {"description": "One result a write, in order.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "409": {"$ref": "#/components/responses/gap"},
               "410": {"$ref": "#/components/responses/otherEpoch"},
@@ -58,15 +58,16 @@ extension OpenAPI {
               {"name": "wait", "in": "query", "description": "Seconds to wait if there is nothing.", "schema": {"type": "integer", "minimum": 0, "maximum": 60, "default": 25}},
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},
               {"name": "values", "in": "query", "description": "Whether values come along.", "schema": {"type": "boolean", "default": true}},
+              {"name": "client", "in": "query", "description": "The response states the number of this client's last decided write as Freshet-Last-Write. Needs wait=0 and no stream.", "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
               {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
             ],
             "responses": {
               "200": {
                 "description": "There are changes, or since=now.",
-                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}},
+                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}},
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChangePage"}}, "text/event-stream": {"schema": {"type": "string", "description": "Events 'changes' whose id is the cursor and whose data is a ChangePage."}}}
               },
-              "204": {"description": "Nothing came in time; Freshet-Cursor is a new position.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}},
+              "204": {"description": "Nothing came in time; Freshet-Cursor is a new position.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "410": {"$ref": "#/components/responses/gone"},
               "500": {"$ref": "#/components/responses/storageFailed"},

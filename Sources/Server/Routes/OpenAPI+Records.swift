@@ -9,12 +9,13 @@ extension OpenAPI {
           "get": {
             "operationId": "getRecord",
             "summary": "The value's own bytes. HEAD is answered too.",
-            "parameters": [{"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/ifMatch"}],
+            "parameters": [{"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/reader"}],
             "responses": {
               "200": {
                 "description": "The value.",
                 "headers": {
                   "Freshet-Cursor": {"$ref": "#/components/headers/cursor"},
+                  "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"},
                   "ETag": {"$ref": "#/components/headers/etag"},
                   "Last-Modified": {"description": "For people; nothing is decided by it.", "schema": {"type": "string"}},
                   "Cache-Control": {"schema": {"const": "no-cache"}}
@@ -105,7 +106,7 @@ extension OpenAPI {
             "summary": "Many records at once, only those that differ from what the asker has.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsRequest"}}}},
             "responses": {
-              "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
+              "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "413": {"$ref": "#/components/responses/tooLarge"},
               "500": {"$ref": "#/components/responses/storageFailed"},

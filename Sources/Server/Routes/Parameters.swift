@@ -36,6 +36,12 @@ struct Parameters: Sendable {
         return text
     }
 
+    /// The device whose last decided write the response states.
+    func client() throws(WireError) -> ClientIdentifier? {
+        guard let text = query["client"] else { return nil }
+        return try ClientIdentifier(text)
+    }
+
     static func wrong(_ name: String, _ text: String, _ right: String) -> Problem {
         Problem(.invalidRequest, "The parameter '\(name)' is '\(text.shortened)': it takes \(right)")
     }

@@ -54,7 +54,7 @@ final class Poll: RepeatHandler {
     /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
     private func scan(_ reader: FeedReader, since: Since, deadline: Int64) throws(StoreError) {
         let found = try core.store.scan(changes.query(since: since, core.settings.feed), in: changes.namespace)
-        switch found {
+        switch found.value {
         case .refused(let problem, let position):
             core.metrics.feed.gone.add(reader.count)
             fail(reader, problem, at: position)

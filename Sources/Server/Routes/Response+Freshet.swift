@@ -45,6 +45,14 @@ extension Response {
         self.init(status: status, fields: .json(at: cursor), body: json)
     }
 
+    /// The response with the number of the client's last write that is decided in the state which it reflects, where that was asked for.
+    func stating(_ lastWrite: Int64?) -> Response {
+        guard let lastWrite else { return self }
+        var response = self
+        response.fields.append(.freshetLastWrite, String(lastWrite))
+        return response
+    }
+
     /// An error. `retryAfter` is whole seconds.
     init(_ problem: Problem, at cursor: Cursor?, retryAfter: @autoclosure () -> Int) {
         var fields = ResponseFields.problem(at: cursor)

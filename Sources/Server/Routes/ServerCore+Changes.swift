@@ -7,12 +7,29 @@ extension ServerCore {
         let changes = try ChangesRequest(call.request, hold: settings.hold)
         switch changes.subscription.delivery {
         case .stream: EventStream.open(call, changes)
+        case .answer where changes.client != nil: call.later { [self] in try answerFromStore(call, changes, since: changes.since) }
         case .answer:
             let poll = Poll(call, changes)
             // Where there are faults, each poll has to meet them.
             if faults == nil { call.request.onRepeat(poll) }
             poll.handle(.poll(call.exchange))
         }
+    }
+
+    /// Answers at once with what the store has after a position, and with the number of the client's last write in the same snapshot.
+    private func answerFromStore(_ call: Call, _ changes: ChangesRequest, since: Since) throws {
+        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
+        let reply: FeedReply
+        switch found.value {
+        case .refused(let problem, let position): reply = .gone(problem, position)
+        case .page(let page): reply = .page(page)
+        case .nothing(let reached, isComplete: true):
+            reply = changes.since == .now ? .page(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)) : .idle(reached)
+        case .nothing(let reached, isComplete: false):
+            // Others have their turn before the next stretch.
+            return call.later(isContinuation: true) { [self] in try answerFromStore(call, changes, since: .after(reached)) }
+        }
+        call.respond(Response(reply).stating(found.lastWrite))
     }
 }
 
@@ -25,8 +42,12 @@ package enum ScanResult: Sendable {
 
 extension RecordStore {
     /// One page of the feed from the store, encoded. It may block on the disk.
-    package func scan(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> ScanResult {
+    package func scan(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ScanResult> {
         let snapshot = try changes(query, in: namespace)
+        return Snapshot(try Self.encoded(snapshot, query), snapshot.state, lastWrite: snapshot.lastWrite)
+    }
+
+    private static func encoded(_ snapshot: Snapshot<ChangeAnswer>, _ query: ChangeQuery) throws(StoreError) -> ScanResult {
         switch snapshot.value {
         case .refused(let refusal):
             guard case .after(let cursor) = query.since else {

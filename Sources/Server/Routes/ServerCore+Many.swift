@@ -26,13 +26,13 @@ extension ServerCore {
     @Sendable func read(_ call: Call) throws {
         let namespace = try call.namespace()
         call.later { [self] in
-            let items = try ReadsRequest(json: call.request.body).items
-            guard items.count <= Self.keyLimit else {
-                throw Problem(.tooLarge, "The request has \(items.count) keys: it takes at most \(Self.keyLimit), so ask in parts")
+            let request = try ReadsRequest(json: call.request.body)
+            guard request.items.count <= Self.keyLimit else {
+                throw Problem(.tooLarge, "The request has \(request.items.count) keys: it takes at most \(Self.keyLimit), so ask in parts")
             }
-            let snapshot = try store.records(items, in: namespace)
+            let snapshot = try store.records(request, in: namespace)
             let response = ReadsResponse(records: snapshot.value.records, missing: snapshot.value.missing, cursor: snapshot.cursor)
-            call.respond(json: response.json, at: snapshot.cursor)
+            call.respond(Response(json: response.json, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
     }
 
@@ -48,7 +48,8 @@ extension ServerCore {
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     switch (committed.result, committed.cursor) {
                     case (.success(let outcomes), let cursor?):
-                        call.respond(json: WriteResults(results: outcomes, cursor: cursor).json, at: cursor)
+                        let results = WriteResults(results: outcomes, cursor: cursor)
+                        call.respond(Response(json: results.json, at: cursor).stating(committed.lastWrite))
                     case (.success, nil):
                         call.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
                     case (.failure(let problem), let cursor): call.fail(problem, at: cursor)

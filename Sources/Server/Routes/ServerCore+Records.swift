@@ -8,9 +8,10 @@ extension ServerCore {
         let namespace = try call.namespace()
         let key = try call.key()
         let conditions = try Conditions(call.request)
-        let snapshot = try store.record(key, in: namespace)
+        let snapshot = try store.record(key, in: namespace, for: try Parameters(call.request).client())
         guard let record = snapshot.value, let content = record.content else {
-            return call.fail(Problem(.notFound, "There is no record \(key) in \(namespace)"), at: snapshot.cursor)
+            let problem = Problem(.notFound, "There is no record \(key) in \(namespace)")
+            return call.respond(call.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
         let position = Cursor(epoch: snapshot.state.epoch, revision: record.revision)
         guard !conditions.isFailed(at: position) else {
@@ -22,9 +23,11 @@ extension ServerCore {
         fields.append(.eTag, position.entityTag)
         fields.append(.lastModified, record.modified.httpDate)
         fields.append(.freshetCursor, snapshot.cursor.description)
-        guard !isNotModified else { return call.respond(Response(status: .notModified, fields: fields)) }
+        guard !isNotModified else {
+            return call.respond(Response(status: .notModified, fields: fields).stating(snapshot.lastWrite))
+        }
         fields.append(.contentType, content.type)
-        call.respond(Response(status: .ok, fields: fields, body: content.bytes))
+        call.respond(Response(status: .ok, fields: fields, body: content.bytes).stating(snapshot.lastWrite))
     }
 
     /// A cache may keep the value but must ask whether it is still right: it cannot know of changes.

@@ -12,10 +12,12 @@ package struct ChangeQuery: Hashable, Sendable {
     package var inlineLimit: Int
     /// The most rows to look at, so that a filter which matches little reads no whole table at once.
     package var scanLimit: Int
+    /// The device whose last decided write the answer states.
+    package var client: ClientIdentifier?
 
     package init(
         since: Since, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,
-        inlineLimit: Int = 64 << 10, scanLimit: Int = 10_000
+        inlineLimit: Int = 64 << 10, scanLimit: Int = 10_000, client: ClientIdentifier? = nil
     ) {
         self.since = since
         self.filter = filter
@@ -23,6 +25,7 @@ package struct ChangeQuery: Hashable, Sendable {
         self.byteLimit = byteLimit
         self.inlineLimit = inlineLimit
         self.scanLimit = max(scanLimit, 1)
+        self.client = client
     }
 }
 

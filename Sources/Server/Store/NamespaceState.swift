@@ -34,10 +34,13 @@ package struct NamespaceState: Hashable, Sendable {
 package struct Snapshot<Value> {
     package var value: Value
     package var state: NamespaceState
+    /// The number of the client's last write that was decided in this state; 0 if none was, `nil` where no client was named.
+    package var lastWrite: Int64?
 
-    package init(_ value: Value, _ state: NamespaceState) {
+    package init(_ value: Value, _ state: NamespaceState, lastWrite: Int64? = nil) {
         self.value = value
         self.state = state
+        self.lastWrite = lastWrite
     }
 
     /// The position that the answer reflects: the `Freshet-Cursor` of the response.

@@ -11,16 +11,18 @@ package protocol RecordStore: Sendable {
     /// Where a namespace stands.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 
-    /// One record with its value.
-    func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?>
+    /// One record with its value. The snapshot states the last decided write of `client`.
+    func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) throws(StoreError) -> Snapshot<Record?>
 
     /// The records of a collection, ordered by the bytes of their ids.
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
 
-    /// Of many records those that differ from what the asker has, in the order asked.
-    func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords>
+    /// Of many records those that differ from what the asker has, in the order asked. The snapshot states the last decided write of the
+    /// request's client.
+    func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords>
 
-    /// The latest change of each record, and the invalidations, after a position.
+    /// The latest change of each record, and the invalidations, after a position. The snapshot states the last decided write of the query's
+    /// client.
     func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer>
 
     /// The number of the last decided write of a device; 0 if it has none.
@@ -37,6 +39,11 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
+    /// One record with its value.
+    package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
+        try record(key, in: namespace, for: nil)
+    }
+
     package func prepare(_ records: () -> [RecordAddress]) {}
 }
 

@@ -28,13 +28,21 @@ struct NumberedWrites {
         var place: Int
     }
 
+    /// What became of all of a request's writes.
+    struct Answer {
+        /// One for each item, in their order.
+        var decided: [Decided]
+        /// The number of the client's last decided write.
+        var lastWrite: Int64
+    }
+
     private struct Rejection: Error {
         var number: Int64
         var problem: Problem
     }
 
     /// - Returns: one outcome an item, or the problem that refused them all without effect.
-    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<[Decided], Problem> {
+    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
         if resumes, let first = items.first { ledger.resume(at: first.number) }
@@ -52,8 +60,10 @@ struct NumberedWrites {
         if !fresh.isEmpty {
             try namespace.keep(fresh.map { Self.kept($0, items[$0.place].key) }, of: client, settled: ledger.settled)
         }
-        if fresh.count == items.count { return .success(fresh) }
-        return .success(try answers(items, decisions, fresh, namespace))
+        let decided = fresh.count == items.count ? fresh : try answers(items, decisions, fresh, namespace)
+        // One write alone met the record that it would find now.
+        let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
+        return .success(Answer(decided: filled, lastWrite: ledger.last))
     }
 }
 
@@ -145,6 +155,14 @@ extension NumberedWrites {
                 outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))),
                 place: place)
         }
+    }
+
+    /// A rejection with the record as the whole request leaves it, so that all that an answer shows is of one state.
+    private static func filled(_ decided: Decided, _ key: RecordKey, _ namespace: any NamespaceTransaction) throws -> Decided {
+        guard case .rejected(let problem) = decided.outcome.verdict, let key = shown(problem, key) else { return decided }
+        var decided = decided
+        decided.outcome.verdict = .rejected(try filled(problem, from: key, namespace))
+        return decided
     }
 
     /// The record that the problem shows, if it shows one, and whether or not there is one just now.

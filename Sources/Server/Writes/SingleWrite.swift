@@ -36,9 +36,12 @@ package struct Committed<Value: Sendable>: Sendable {
     package var result: Result<Value, Problem>
     /// The position after it, for `Freshet-Cursor`; none where nothing could be read, as in an overload or with a full disk.
     package var cursor: Cursor?
+    /// The number of the client's last write that is decided at that position; only of a batch.
+    package var lastWrite: Int64?
 
-    package init(_ result: Result<Value, Problem>, _ cursor: Cursor?) {
+    package init(_ result: Result<Value, Problem>, _ cursor: Cursor?, lastWrite: Int64? = nil) {
         self.result = result
         self.cursor = cursor
+        self.lastWrite = lastWrite
     }
 }

@@ -14,10 +14,12 @@ extension Submission {
         }
         let (client, epoch) = (batch.client, batch.epoch)
         var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in
-            try context.write(to: namespace) { applier in
+            let committed = try context.write(to: namespace) { applier throws -> Result<NumberedWrites.Answer, Problem> in
                 if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
-                return try writes.apply(items, with: &applier).map { $0.map(\.outcome) }
+                return try writes.apply(items, with: &applier)
             }
+            return Committed(
+                committed.result.map { $0.decided.map(\.outcome) }, committed.cursor, lastWrite: try? committed.result.get().lastWrite)
         }
         submission.batch = (items, namespace)
         return submission

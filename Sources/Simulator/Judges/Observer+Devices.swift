@@ -35,7 +35,7 @@ extension Observer {
             switch operation {
             case .put: break
             case .remove(let receipt): noteEnd(receipt, device)
-            case .freeze, .thaw: break
+            case .watermark: break
             }
         }
     }

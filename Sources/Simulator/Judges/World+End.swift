@@ -30,7 +30,7 @@ extension World {
     func checkEnd() throws(Violation) {
         for device in devices where device.phase == .running {
             try inspect(device)
-            if !device.store.frozen.isEmpty { throw fail(.converge, device.number, "the device keeps a frozen entry for no write") }
+            guard device.store.watermarks.isEmpty else { throw fail(.converge, device.number, "the device keeps a watermark for no write") }
             for (number, key) in observer.keys.enumerated() where device.settings.filter.matches(key) { try checkEnd(key, number, device) }
             for receipt in observer.records[device.number].receipts where !observer.writes[receipt].isDecided {
                 throw fail(.exactlyOnce, device.number, "\(observer.writes[receipt].name) was accepted and never decided")

@@ -133,20 +133,12 @@ extension World {
     private func checkOverlay(
         _ view: KeyView, _ entry: Entry?, _ rows: [OutboxRow], _ device: SimulatedDevice
     ) throws(Observer.Complaint) {
-        if view.entry == nil, entry != nil, !rows.contains(where: { $0.effect == .uncertain }) {
-            throw Observer.Complaint(.overlayThenBase, "\(view.key) hides its record without need")
+        guard view.entry == entry else {
+            throw Observer.Complaint(.overlayThenBase, "\(view.key) does not stand on the record that the disk has")
         }
-        let base: KeyView.Value = view.entry.map { $0.content.map { .content($0) } ?? .absent } ?? .unknown
+        let base: KeyView.Value = entry.map { $0.content.map { .content($0) } ?? .absent } ?? .unknown
         var replay = Replay(base)
-        var isReplaced = false
-        for row in rows where isReplaced || mustReplay(row, over: view.entry, device) {
-            replay.apply(row.operation)
-            // Over a value of its own that waits for its verdict, a device shows whatever it wrote after that.
-            switch row.operation {
-            case .put, .delete: isReplaced = true
-            case .patch, .increment: break
-            }
-        }
+        for row in rows where mustReplay(row, over: entry, device) { replay.apply(row.operation) }
         guard replay.value != view.value else { return }
         throw Observer.Complaint(
             view.value == base && rows.contains(where: \.isPending) ? .readYourWrites : .overlayThenBase,
@@ -164,17 +156,15 @@ extension World {
         observer.records[device.number].highest[number] = Observer.Point(history: history, revision: shown.revision.number)
     }
 
-    /// Whether a write shows over the record: while the record does not hold it.
+    /// Whether a write shows over the record: exactly while the record does not contain it.
     private func mustReplay(_ row: OutboxRow, over shown: Entry?, _ device: SimulatedDevice) -> Bool {
-        guard let write = observer.write(row.receipt, of: device) else { return true }
-        let history = shown.flatMap { observer.history($0.epoch) } ?? observer.current
-        if let applied = observer.appliedRevision(of: write, in: history) {
-            guard let shown, shown.revision.number >= applied else { return true }
-            // Counted once. Anything else may be shown over its own effect until its verdict is known, in this history.
-            if case .increment = row.operation { return false }
-            return row.effect == .replayed && (row.isPending || row.position?.epoch != shown.epoch)
+        guard let shown, row.state != .merging, let write = observer.write(row.receipt, of: device) else { return true }
+        if let history = observer.history(shown.epoch), let applied = observer.appliedRevision(of: write, in: history) {
+            return shown.revision.number < applied
         }
-        return observer.writes[write].isRefused ? row.effect == .replayed : true
+        // What was refused changed no record. Whether the device knows that it was decided, its watermark says.
+        guard observer.writes[write].isRefused, let watermark = device.store.watermarks[row.key] else { return true }
+        return row.number > watermark.number
     }
 
     // MARK: Tiers and freshness

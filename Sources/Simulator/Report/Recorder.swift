@@ -179,7 +179,7 @@ final class Recorder {
                 guard let place = writes[device.number]?[receipt] else { continue }
                 let isRejected = timeline.writes[place].steps.last?.stage == .rejected
                 step(place, isRejected ? .rolledBack : .confirmed, time)
-            case .freeze, .thaw: break
+            case .watermark: break
             }
         }
     }
@@ -217,11 +217,11 @@ final class Recorder {
 
     private static func label(_ kind: RequestDescription.Kind) -> String {
         switch kind {
-        case .changes(let since, _, let wait, _): "GET changes since \(since)" + (wait > 0 ? ", wait \(wait) s" : "")
+        case .changes(let since, _, let wait, _, _): "GET changes since \(since)" + (wait > 0 ? ", wait \(wait) s" : "")
         case .writes(let batch):
             "POST writes " + batch.writes.map { "\($0.number): \($0.operation.text) \($0.key)" }.joined(separator: "; ")
         case .reads(let request): "POST reads " + request.items.map(\.key.description).joined(separator: ", ")
-        case .record(let key, _): "GET \(key)"
+        case .record(let key, _, _): "GET \(key)"
         case .clientStatus: "GET client status"
         }
     }

@@ -11,6 +11,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case storeOlder
     /// 3. A restart forgets the outbox.
     case forgetOutbox
+    /// 3. Responses count a write as decided that is not.
+    case overstateLastWrite
     /// 4. Answers pass the fence however old they are.
     case skipFence
     /// 4. An invalidation leaves the entry where it is.
@@ -25,6 +27,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case acceptBeforeSync
     /// 7. The answer to a write takes it out of what is shown, although the record does not hold it yet.
     case dropOverlay
+    /// 7. Responses do not count the write that was decided last.
+    case understateLastWrite
     /// 7. A page overwrites what is pending in memory.
     case flicker
     /// 8. A write that was sent counts as confirmed.
@@ -57,11 +61,11 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .loseWakeUp, .stopSending: .converge
         case .storeOlder: .neverBack
-        case .forgetOutbox: .readYourWrites
+        case .forgetOutbox, .overstateLastWrite: .readYourWrites
         case .skipFence, .ignoreInvalidation: .fenceFetches
         case .forgetNumber, .forgetLedger: .exactlyOnce
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
-        case .dropOverlay, .flicker: .overlayThenBase
+        case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
         case .confirmAtSend, .keepRejected: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive: .noSilentStaleness
         case .cursorFirst, .inventValue: .nothingInvented

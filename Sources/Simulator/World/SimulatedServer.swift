@@ -26,7 +26,7 @@ final class SimulatedServer {
     /// A transaction that is on disk and not published yet.
     struct Commit {
         var commits: [NamespaceCommit]
-        var replies: [(message: Int, reply: Reply)]
+        var replies: [(message: Int, reply: Reply, lastWrite: Int64?)]
     }
 
     let namespace: Namespace

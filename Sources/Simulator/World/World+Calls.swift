@@ -78,7 +78,7 @@ extension World {
                 throw fail(.linearizable, device.number, problem)
             }
         case (.clear, .cleared):
-            guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.frozen.isEmpty else {
+            guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.watermarks.isEmpty else {
                 throw fail(.clearMeansClear, device.number, "the device says that it is cleared, and its disk holds entries or writes")
             }
         default: break

@@ -57,7 +57,9 @@ extension World {
         }
         do throws(Observer.Complaint) { try observer.decided(decided) } catch { throw fail(error.rule, nil, error.text) }
         recorder?.committed(group.commits, at: now)
-        let replies = zip(jobs, parts).compactMap { job, part in job.message.map { ($0, part.reply(self.server.state.cursor)) } }
+        let replies = zip(jobs, parts).compactMap { job, part in
+            job.message.map { ($0, part.reply(self.server.state.cursor), part.lastWrite()) }
+        }
         push(.serverPublish(run: server.run, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
     }
 
@@ -73,7 +75,7 @@ extension World {
             guard let deliveries = server.feed?.commit(part.changes, at: part.cursor) else { continue }
             deliver(deliveries)
         }
-        for (message, reply) in commit.replies { self.reply(message, reply) }
+        for (message, reply, lastWrite) in commit.replies { self.reply(message, reply, lastWrite: lastWrite) }
         observer.acknowledged()
         server.isCommitting = false
         startCommit()
@@ -87,6 +89,7 @@ extension World {
         /// For each write of the message: its number and what became of it, once it is committed.
         var results: () -> Result<[WriteOutcome], Problem>
         var cursor: () -> Cursor?
+        var lastWrite: () -> Int64? = { nil }
 
         func outcomes(_ message: Message?) -> [Observer.Outcome] {
             guard case .success(let results) = results() else { return [] }
@@ -109,7 +112,8 @@ extension World {
             let slot = ResultSlot<[WriteOutcome]>()
             return Part(
                 submissions: [.batch(batch, in: namespace) { slot.put($0) }],
-                results: { slot.value?.result ?? .success([]) }, cursor: { slot.value?.cursor })
+                results: { slot.value?.result ?? .success([]) }, cursor: { slot.value?.cursor },
+                lastWrite: { slot.value?.lastWrite })
         case .singles(let writes):
             let slots = writes.map { _ in ResultSlot<SingleReceipt>() }
             let submissions = zip(writes, slots).map { write, slot in

@@ -21,14 +21,14 @@ extension World {
     private func setOut(_ serial: Int, _ message: Message, _ device: SimulatedDevice) {
         if case .writes = message.kind, device.hasStoppedSending { return lose(serial, .request) }
         if now < device.link.unpluggedUntil {
-            return push(.reply(message: serial, .failure(.unreachable("the device is not connected"))), after: 1)
+            return push(.reply(message: serial, .failure(.unreachable("the device is not connected")), lastWrite: nil), after: 1)
         }
         guard !device.link.loses(.request, at: now) else { return lose(serial, .request) }
         var wait = latency(device)
         switch device.link.takeMishap(.request) {
         case .drop: return lose(serial, .request)
-        case .cut: return push(.reply(message: serial, .failure(.interrupted("the connection broke"))), after: wait)
-        case .garble: return push(.reply(message: serial, .garbage("a page of a portal")), after: wait)
+        case .cut: return push(.reply(message: serial, .failure(.interrupted("the connection broke")), lastWrite: nil), after: wait)
+        case .garble: return push(.reply(message: serial, .garbage("a page of a portal"), lastWrite: nil), after: wait)
         case .duplicate(let after):
             push(.request(message: serial), after: wait + after)
             noteStray(device, arrival: now + wait + after)
@@ -45,7 +45,8 @@ extension World {
     }
 
     /// An answer sets out from the server.
-    func reply(_ serial: Int, _ reply: Reply) {
+    func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil) {
+        let lastWrite = stated.map { sabotage == .overstateLastWrite ? $0 + 1 : sabotage == .understateLastWrite ? max(0, $0 - 1) : $0 }
         server.guests.remove(serial)
         server.tickets[serial] = nil
         let message = messages[serial]
@@ -57,24 +58,28 @@ extension World {
         case .drop: return lose(serial, .reply)
         case .cut: reply = .failure(.interrupted("the connection broke in the answer"))
         case .garble: reply = .garbage("half an answer")
-        case .duplicate(let after): push(.reply(message: serial, reply), after: wait + after)
+        case .duplicate(let after): push(.reply(message: serial, reply, lastWrite: lastWrite), after: wait + after)
         case .delay(let more): wait += more
         case nil: break
         }
-        push(.reply(message: serial, reply), after: wait)
+        push(.reply(message: serial, reply, lastWrite: lastWrite), after: wait)
     }
 
     private func latency(_ device: SimulatedDevice) -> Int64 { delay(10) * (now < device.link.slowUntil ? 50 : 1) + 1 }
 
     private func lose(_ serial: Int, _ way: Occurrence.Way) { recorder?.lost(serial, way, at: now) }
 
-    func replyArrives(_ serial: Int, _ reply: Reply) throws(Violation) {
+    func replyArrives(_ serial: Int, _ reply: Reply, _ lastWrite: Int64?) throws(Violation) {
         let message = messages[serial]
         let device = devices[message.device]
         digest.mix(Int64(serial))
         if device.phase == .asleep, device.run == message.run {
             // Half of what comes for a sleeper is buffered, the rest times out on its way.
-            if random() % 2 == 0 { device.postponed.append(.reply(message: serial, reply)) } else { lose(serial, .reply) }
+            if random() % 2 == 0 {
+                device.postponed.append(.reply(message: serial, reply, lastWrite: lastWrite))
+            } else {
+                lose(serial, .reply)
+            }
             return
         }
         guard device.phase == .running, device.run == message.run else { return recorder?.ignored(serial, at: now) ?? () }
@@ -85,7 +90,7 @@ extension World {
         if sabotage == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
-        try handle(device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply))
+        try handle(device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply, lastWrite: lastWrite))
         // A clear that the disk refused before may be tried again at this moment.
         if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
             throw fail(.clearMeansClear, device.number, "an answer to a request of before the clear made the device store something")
@@ -110,7 +115,7 @@ extension World {
             if device.link.loses(.reply, at: now) {
                 lose(serial, .reply)
             } else {
-                push(.reply(message: serial, .failure(.interrupted("the connection broke"))), after: latency(device))
+                push(.reply(message: serial, .failure(.interrupted("the connection broke")), lastWrite: nil), after: latency(device))
             }
         }
     }

@@ -10,12 +10,13 @@ extension World {
         digest.mix(Int64(serial))
         recorder?.received(serial, at: now)
         guard server.isUp else {
-            return push(.reply(message: serial, .failure(.unreachable("connection refused"))), after: delay(10) + 1)
+            return push(.reply(message: serial, .failure(.unreachable("connection refused")), lastWrite: nil), after: delay(10) + 1)
         }
         server.guests.insert(serial)
         if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
         switch message.kind {
-        case .changes(let since, _, let wait, _):
+        case .changes(let since, _, _, _, _?): push(.serverScan(run: server.run, message: serial, since, deadline: now), after: delay(2))
+        case .changes(let since, _, let wait, _, nil):
             let deadline = now + Int64(wait) * 1_000
             if sabotage == .loseWakeUp, wait > 0 {
                 return push(.serverPark(run: server.run, message: serial, since, deadline: deadline), after: 5)
@@ -32,13 +33,16 @@ extension World {
             }
             startCommit()
         case .reads(let request):
-            let found = server.store.records(request.items, in: server.namespace)
-            reply(serial, .reads(ReadsResponse(records: found.value.records, missing: found.value.missing, cursor: found.cursor)))
-        case .record(let key, let known):
-            let found = server.store.record(key, in: server.namespace)
-            guard let record = found.value else { return reply(serial, .missing(found.cursor)) }
+            var request = request
+            request.client = request.client.map(ledgerName)
+            let found = server.store.records(request, in: server.namespace)
+            let response = ReadsResponse(records: found.value.records, missing: found.value.missing, cursor: found.cursor)
+            reply(serial, .reads(response), lastWrite: found.lastWrite)
+        case .record(let key, let known, let client):
+            let found = server.store.record(key, in: server.namespace, for: client.map(ledgerName))
+            guard let record = found.value else { return reply(serial, .missing(found.cursor), lastWrite: found.lastWrite) }
             let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
-            reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor))
+            reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor), lastWrite: found.lastWrite)
         case .clientStatus(let client):
             let found = server.store.lastWrite(of: ledgerName(client), in: server.namespace)
             reply(serial, .client(ClientStatus(client: client, last: found.value), found.cursor))
@@ -58,7 +62,7 @@ extension World {
     // MARK: Changes
 
     private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
-        guard case .changes(_, let filter, let wait, let limit) = messages[serial].kind else { return }
+        guard case .changes(_, let filter, let wait, let limit, _) = messages[serial].kind else { return }
         if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
         let verdict = server.feed?.ask(
             since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
@@ -75,14 +79,20 @@ extension World {
 
     /// Looks into the store.
     func scan(_ serial: Int, _ since: Since, deadline: Int64) {
-        guard server.guests.contains(serial), case .changes(_, let filter, _, let limit) = messages[serial].kind else { return }
+        guard server.guests.contains(serial), case .changes(let asked, let filter, _, let limit, let client) = messages[serial].kind else {
+            return
+        }
         let query = ChangeQuery(
             since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .answer),
-            inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000)
+            inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
         do {
-            switch try server.store.scan(query, in: server.namespace) {
+            let found = try server.store.scan(query, in: server.namespace)
+            switch found.value {
             case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
-            case .page(let page): reply(serial, self.reply(.page(page)))
+            case .page(let page): reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
+            case .nothing(let reached, isComplete: true) where client != nil:
+                let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
+                reply(serial, asked == .now ? .page(empty) : .quiet(reached), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true):
                 push(.serverPark(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(2))
             case .nothing(let reached, isComplete: false):

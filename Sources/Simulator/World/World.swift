@@ -7,7 +7,7 @@ final class World {
     /// Something that is to happen at a time.
     enum Event {
         case request(message: Int)
-        indirect case reply(message: Int, Reply)
+        indirect case reply(message: Int, Reply, lastWrite: Int64?)
         case hangUp(message: Int)
         case disk(device: Int, run: Int)
         indirect case heldKeys(device: Int, run: Int, HeldQuery)
@@ -143,7 +143,7 @@ final class World {
         if let sleeper = sleeper(of: event) { return sleeper.postponed.append(event) }
         switch event {
         case .request(let message): try requestArrives(message)
-        case .reply(let message, let reply): try replyArrives(message, reply)
+        case .reply(let message, let reply, let lastWrite): try replyArrives(message, reply, lastWrite)
         case .hangUp(let message): hangUp(message)
         case .disk(let number, let run): if let device = device(number, run) { try commitNext(device) }
         case .heldKeys(let number, let run, let query): if let device = device(number, run) { try loadHeld(device, query) }

@@ -3,6 +3,10 @@ extension Namespace {
     public var path: String { "/v1/\(name)" }
     /// `/v1/{ns}/records/{collection}/{id}`, the id percent-encoded. A path that would end in a dot segment is encoded too.
     public func path(of key: RecordKey) -> String { "\(path)/records/\(Self.segment(key.collection))/\(Self.segment(key.id))" }
+    /// The path of a record, with the device whose last decided write the response states.
+    public func path(of key: RecordKey, client: ClientIdentifier?) -> String {
+        path(of: key) + (client.map { "?client=\($0)" } ?? "")
+    }
     /// `/v1/{ns}/records/{collection}`
     public func path(ofCollection collection: String) -> String { "\(path)/records/\(Self.segment(collection))" }
     /// `/v1/{ns}/reads`
@@ -21,11 +25,15 @@ extension Namespace {
     ///   - wait: seconds to wait if there is nothing, 0 to 60.
     ///   - limit: the most changes in one answer.
     ///   - values: whether values come along.
-    public func changesPath(since: Since, filter: ChangeFilter, wait: Int, limit: Int, values: Bool) -> String {
+    ///   - client: the device whose last decided write the response states; needs a `wait` of 0.
+    public func changesPath(
+        since: Since, filter: ChangeFilter, wait: Int, limit: Int, values: Bool, client: ClientIdentifier? = nil
+    ) -> String {
         var path = "\(path)/changes?since=\(since)&wait=\(wait)&limit=\(limit)"
         for collection in filter.collections { path += "&collection=\(collection)" }
         if !filter.prefix.isEmpty { path += "&prefix=\(PercentEncoding.encode(filter.prefix))" }
         if !values { path += "&values=false" }
+        if let client { path += "&client=\(client)" }
         return path
     }
 

@@ -16,13 +16,19 @@ public struct ReadsRequest: WireMessage {
 
     /// What is wanted.
     public var items: [Item]
+    /// The device whose last decided write the response states.
+    public var client: ClientIdentifier?
 
     /// A request for `items`.
-    public init(items: [Item]) { self.items = items }
+    public init(items: [Item], client: ClientIdentifier? = nil) {
+        self.items = items
+        self.client = client
+    }
 
-    /// `{"keys":[{"key":…,"revision"?:…}]}`
+    /// `{"client"?:…,"keys":[{"key":…,"revision"?:…}]}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
+        if let client { writer.member("client", client.text) }
         writer.member("keys")
         writer.beginArray()
         for item in items {
@@ -38,15 +44,17 @@ public struct ReadsRequest: WireMessage {
     /// Reads what ``write(to:)`` writes.
     public init(_ reader: inout JSONReader) throws(WireError) {
         var items: [Item]?
+        var client: ClientIdentifier?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
+            case "client": client = try ClientIdentifier(try reader.string())
             case "keys": items = try reader.elements { reader throws(WireError) in try Item(&reader) }
             default: try reader.skip()
             }
         }
         guard let items else { throw .unexpectedJSON("reads take {\"keys\":[{\"key\":…,\"revision\"?:…}]}") }
-        self.init(items: items)
+        self.init(items: items, client: client)
     }
 }
 

@@ -30,9 +30,9 @@ import Testing
     // MARK: What is stored
 
     @Test func aTransactionIsThereAfterTheFileIsOpenedAgain() throws {
-        // Given a tier with an entry, a known absence, a write, a frozen entry, and a state
+        // Given a tier with an entry, a known absence, a write with its watermark, and a state
         let row = Sample.row(1, "notes/1", .put(Sample.json("{\"a\":1}")))
-        let frozen = Sample.entry("notes/1", 2)
+        let watermark = WriteWatermark(epoch: Sample.epoch, number: 1)
         do {
             let tier = try open()
             _ = try tier.apply(
@@ -43,7 +43,7 @@ import Testing
                         .put(Sample.entry("blobs/x", 6, Content(bytes: [0, 255, 0], type: "image/png")), onlyIfHeld: false),
                         .put(Sample.entry("blobs/empty", 7, Content(bytes: [], type: "text/plain")), onlyIfHeld: false),
                     ],
-                    outbox: [.put(row), .freeze(frozen)],
+                    outbox: [.put(row), .watermark(row.key, watermark)],
                     state: [.nextNumber(2), .nextReceipt(2), .cursor(Sample.cursor(7)), .epoch(Sample.epoch), .pass(3)]))
         }
         // When it is opened again
@@ -54,13 +54,37 @@ import Testing
         #expect(persisted.state.nextNumber == 2 && persisted.state.cursor == Sample.cursor(7) && persisted.state.pass == 3)
         #expect(persisted.outbox == [row])
         #expect(persisted.bases == [Sample.entry("notes/1", 4, Sample.json("{}"))])
-        #expect(persisted.frozen == [frozen])
+        #expect(persisted.watermarks == [row.key: watermark])
         #expect(try tier.entry(Sample.key("notes/ü~1")) == Sample.entry("notes/ü~1", 5, nil))
         #expect(try tier.entry(Sample.key("blobs/x"))?.content == Content(bytes: [0, 255, 0], type: "image/png"))
         #expect(try tier.entry(Sample.key("blobs/empty"))?.content == Content(bytes: [], type: "text/plain"))
         #expect(try tier.entry(Sample.key("notes/none")) == nil)
         #expect(try tier.ids(in: "notes") == ["1"])
         #expect(try tier.entries(in: "blobs").map(\.key.id) == ["empty", "x"])
+    }
+
+    @Test("a file without watermarks: records with writes under way are not known, and everything is verified")
+    func fileWithoutWatermarks() throws {
+        // Given a file of version 2 with a write under way
+        do {
+            let tier = try open()
+            _ = try tier.apply(
+                transaction(
+                    entries: [
+                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false),
+                        .put(Sample.entry("notes/2", 5, Sample.json("{}")), onlyIfHeld: false),
+                    ],
+                    outbox: [.put(Sample.row(1, "notes/1", .delete))], state: [.nextNumber(2), .cursor(Sample.cursor(7)), .scope("held::")])
+            )
+            try tier.connection.execute("DROP TABLE watermark; CREATE TABLE frozen(collection TEXT, id TEXT)")
+            try tier.connection.setUserVersion(2)
+        }
+        // When
+        let persisted = try open().load()
+        // Then
+        #expect(persisted.outbox.count == 1 && persisted.bases.isEmpty && persisted.watermarks.isEmpty)
+        #expect(persisted.state.cursor == Sample.cursor(7) && persisted.state.scope != "held::")
+        #expect(try open().entry(Sample.key("notes/2")) != nil)
     }
 
     @Test func theDeviceKeepsItsName() throws {
@@ -74,7 +98,10 @@ import Testing
         _ = try tier.apply(
             transaction(
                 entries: [.put(Sample.entry("notes/1", 4, Sample.json("\"a-secret-text\"")), onlyIfHeld: false)],
-                outbox: [.put(Sample.row(1, "notes/1", .delete)), .freeze(Sample.entry("notes/2", 1))], state: [.nextNumber(2)]))
+                outbox: [
+                    .put(Sample.row(1, "notes/1", .delete)),
+                    .watermark(Sample.key("notes/1"), WriteWatermark(epoch: Sample.epoch, number: 1)),
+                ], state: [.nextNumber(2)]))
         let next = try ClientIdentifier("device-2")
         _ = try tier.apply(transaction(clear: next))
         let persisted = try tier.load()

@@ -94,7 +94,7 @@ import Testing
             try connection.setUserVersion(1_000)
         }
         let error = await #expect(throws: ClientError.self) { try await client.start() }
-        #expect(error == .newerSchema(path: directory.file("freshet.sqlite"), found: 1_000, supported: 2))
+        #expect(error == .newerSchema(path: directory.file("freshet.sqlite"), found: 1_000, supported: 3))
     }
 
     @Test func twoClientsOnOneDirectoryDoNoHarm() async throws {

@@ -16,7 +16,7 @@ import Testing
     private func decode(
         _ kind: RequestDescription.Kind, _ status: Int, _ body: String = "", _ fields: HTTPFields = [.freshetCursor: "e1-7"]
     ) -> Reply {
-        ReplyDecoder.decode(reply(status, body, fields), for: kind)
+        ReplyDecoder.decode(reply(status, body, fields), for: kind).reply
     }
 
     private func isGarbage(_ reply: Reply) -> Bool { if case .garbage(let text) = reply { !text.isEmpty } else { false } }
@@ -40,6 +40,24 @@ import Testing
         #expect(decode(kind, 204) == .quiet(Sample.cursor(7)))
     }
 
+    @Test("a request for the last write gets it, or its response is refused")
+    func lastWriteIsRequired() throws {
+        let client = try ClientIdentifier("d")
+        let kinds: [RequestDescription.Kind] = [
+            .changes(since: .after(Sample.cursor(5)), filter: .all, wait: 0, limit: 10, client: client),
+            .record(key, known: Sample.cursor(5), client: client),
+        ]
+        for (kind, status) in zip(kinds, [204, 304]) {
+            let stated = ReplyDecoder.decode(reply(status, "", [.freshetCursor: "e1-7", .freshetLastWrite: "12"]), for: kind)
+            #expect(stated.lastWrite == 12)
+            #expect(isGarbage(decode(kind, status)))
+            for wrong in ["", "-1", "x", "9007199254740992"] {
+                #expect(isGarbage(decode(kind, status, "", [.freshetCursor: "e1-7", .freshetLastWrite: wrong])))
+            }
+        }
+        #expect(ReplyDecoder.decode(reply(204), for: poll).lastWrite == nil)
+    }
+
     @Test func aLastNumberCountsInAHistory() throws {
         let kind = RequestDescription.Kind.clientStatus(try ClientIdentifier("d"))
         #expect(
@@ -58,8 +76,8 @@ import Testing
         #expect(
             isGarbage(
                 decode(.record(key, known: nil), 200, "{", [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "application/json"])))
-        #expect(isGarbage(ReplyDecoder.decode(.failure(.malformedResponse("x")), for: poll)))
-        #expect(isGarbage(ReplyDecoder.decode(.failure(.tooLarge(limit: 1)), for: poll)))
+        #expect(isGarbage(ReplyDecoder.decode(.failure(.malformedResponse("x")), for: poll).reply))
+        #expect(isGarbage(ReplyDecoder.decode(.failure(.tooLarge(limit: 1)), for: poll).reply))
     }
 
     @Test func errorsKeepTheirProblemPositionAndRetryAfter() {
@@ -83,13 +101,13 @@ import Testing
 
     @Test func whatNeverCameTellsWhetherTheRequestMayHaveArrived() {
         for error: TransportError in [.couldNotConnect("x"), .couldNotResolve("x"), .tls("x"), .invalidRequest("x")] {
-            guard case .failure(.unreachable) = ReplyDecoder.decode(.failure(error), for: poll) else {
+            guard case .failure(.unreachable) = ReplyDecoder.decode(.failure(error), for: poll).reply else {
                 Issue.record("\(error)")
                 continue
             }
         }
         for error: TransportError in [.timedOut, .connectionLost("x"), .aborted, .failed(code: 1, "x")] {
-            guard case .failure(.interrupted) = ReplyDecoder.decode(.failure(error), for: poll) else {
+            guard case .failure(.interrupted) = ReplyDecoder.decode(.failure(error), for: poll).reply else {
                 Issue.record("\(error)")
                 continue
             }

@@ -102,6 +102,7 @@ import Testing
         scene.put("c/1", "2", .rejectIfChanged)
         scene.replyToWrites(.failure(.interrupted("lost")))
         scene.page([Scene.put("c/1", 15, "new")], to: 15)
+        scene.page([Scene.put("c/1", 15, "new")], to: 15, lastWrite: 1)
         scene.device.fireTimer()
         // When
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("old")))], at: 16)

@@ -117,7 +117,7 @@ import Testing
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
         scene.page([], to: 14)
         let token = scene.fetch("c/1")
-        guard case .record(key, Scene.position(4))? = scene.fetches.first?.kind else { Issue.record("no entity tag"); return }
+        guard case .record(key, Scene.position(4), nil)? = scene.fetches.first?.kind else { Issue.record("no entity tag"); return }
         // When
         scene.answerFetch(.notModified(Scene.position(15)))
         // Then
@@ -165,7 +165,7 @@ import Testing
         // Then
         #expect(scene.view("c/2").value == .absent)
         #expect(scene.device.answers[token] == nil)
-        guard case .record(key, nil)? = scene.fetches.first?.kind else { Issue.record("not alone"); return }
+        guard case .record(key, nil, nil)? = scene.fetches.first?.kind else { Issue.record("not alone"); return }
         scene.answerFetch(record(4, "1", at: 10))
         #expect(scene.device.answers[token] == .views([scene.view("c/1"), scene.view("c/2")]))
     }

@@ -230,7 +230,7 @@ import Testing
         // When
         let scene = Scene(.everything, filter: filter)
         // Then
-        guard case .changes(_, filter, _, 1_000)? = scene.feed?.kind else { Issue.record("no filter"); return }
+        guard case .changes(_, filter, _, 1_000, nil)? = scene.feed?.kind else { Issue.record("no filter"); return }
     }
 
     @Test func anotherFilterAtTheNextStartVerifiesEverything() throws {

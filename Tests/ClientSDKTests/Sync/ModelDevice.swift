@@ -167,9 +167,9 @@ struct ModelDevice {
     /// The requests that still wait for an answer.
     var open: [RequestDescription] { calls.filter { !$0.isCancelled }.map(\.description) }
 
-    mutating func reply(_ id: RequestID, _ reply: Reply) {
+    mutating func reply(_ id: RequestID, _ reply: Reply, lastWrite: Int64? = nil) {
         calls.removeAll { $0.description.id == id && !$0.isOrphaned }
-        handle(.replied(id, reply))
+        handle(.replied(id, reply, lastWrite: lastWrite))
     }
 
     /// Where the present reading from nothing began; the server can tell it from one that goes on from an old position.
@@ -177,7 +177,7 @@ struct ModelDevice {
 
     /// What the server answers to this device.
     mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
-        if case .changes(.start, _, _, _) = kind { origin = server.head }
+        if case .changes(.start, _, _, _, _) = kind { origin = server.head }
         return server.answer(kind, origin: machine.state.verification == .fromStart ? origin : nil)
     }
 
@@ -195,7 +195,7 @@ struct ModelDevice {
             for description in open {
                 guard let answer = answer(description.kind, by: &server) else { continue }
                 isIdle = false
-                reply(description.id, answer)
+                reply(description.id, answer, lastWrite: server.lastWrite(for: description.kind))
                 settleDisk()
             }
             for merge in merges {

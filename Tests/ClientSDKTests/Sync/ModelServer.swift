@@ -79,10 +79,10 @@ struct ModelServer {
     /// it began: deletes before that mean nothing to it.
     mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil) -> Reply? {
         switch kind {
-        case .changes(let since, let filter, let wait, let limit): changes(since, filter, wait, limit, origin)
+        case .changes(let since, let filter, let wait, let limit, _): changes(since, filter, wait, limit, origin)
         case .writes(let batch): write(batch)
         case .reads(let request): reads(request)
-        case .record(let key, let known):
+        case .record(let key, let known, _):
             if let record = record(key, full: true) {
                 known == Cursor(epoch: epoch, revision: record.revision) ? .notModified(cursor) : .record(record, cursor)
             } else {
@@ -91,6 +91,9 @@ struct ModelServer {
         case .clientStatus(let client): .client(ClientStatus(client: client, last: ledgers[client]?.last ?? 0), cursor)
         }
     }
+
+    /// What the response to a request of this kind states as the device's last decided write.
+    func lastWrite(for kind: RequestDescription.Kind) -> Int64? { kind.client.map { ledgers[$0]?.last ?? 0 } }
 
     private func changes(
         _ since: Since, _ filter: ChangeFilter, _ wait: Int, _ limit: Int, _ origin: Int64?
@@ -172,6 +175,12 @@ struct ModelServer {
             }
             results.append(WriteOutcome(number: write.number, verdict: verdict))
         }
+        // A rejection shows the record as the batch leaves it.
+        for (place, write) in batch.writes.enumerated() {
+            guard case .rejected(var problem) = results[place].verdict, problem.code == .preconditionFailed else { continue }
+            problem.current = record(write.key)
+            results[place].verdict = .rejected(problem)
+        }
         return .results(WriteResults(results: results, cursor: cursor))
     }
 
@@ -201,5 +210,17 @@ struct ModelServer {
         }
         self.write(write.key, content, author: Change.Author(client: client, write: write.number))
         return .applied(Revision(head)!)
+    }
+}
+
+extension RequestDescription.Kind {
+    /// The device whose last decided write the response states.
+    var client: ClientIdentifier? {
+        switch self {
+        case .changes(_, _, _, _, let client), .record(_, _, let client): client
+        case .reads(let request): request.client
+        case .writes(let batch): batch.client
+        case .clientStatus: nil
+        }
     }
 }

@@ -135,7 +135,8 @@ extension RandomWalk {
             // Read your writes: the newest write to a register is the one that shows.
             if key.collection == "registers", let newest = (undecided[index] ?? []).filter({ accepted[index]?[$0]?.key == key }).max(),
                 let mark = accepted[index]?[newest]?.mark, let text, !text.hasPrefix("["),
-                let last = device.machine.outbox.keys[key]?.rows.last, last.receipt == newest, last.effect == .replayed,
+                let pending = device.machine.outbox.keys[key], let last = pending.rows.last, last.receipt == newest,
+                last.standing(at: pending.watermark, isRecordKnown: pending.base != nil, in: nil) == .replayed,
                 !text.hasPrefix("\"\(mark)")
             {
                 fault("device \(index) shows \(text) for \(key) while \(mark) waits")
@@ -160,7 +161,7 @@ extension RandomWalk {
             let device = devices[index]
             if device.status?.connection != .live { fault("device \(index) is not live at the end: \(String(describing: device.status))") }
             if !device.store.rows.isEmpty || !device.machine.outbox.queue.isEmpty { fault("device \(index) keeps \(device.store.rows)") }
-            if !device.store.frozen.isEmpty { fault("device \(index) keeps \(device.store.frozen)") }
+            if !device.store.watermarks.isEmpty { fault("device \(index) keeps \(device.store.watermarks)") }
             if !device.machine.claims.isEmpty { fault("device \(index) keeps claims") }
             if device.machine.fetches.underWay != 0 { fault("device \(index) counts reads under way") }
             for key in registers + counters {

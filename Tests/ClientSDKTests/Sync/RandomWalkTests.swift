@@ -172,25 +172,30 @@ struct RandomWalk {
     }
 
     /// Replies that the server gave and that have not come yet, so that they can be overtaken.
-    var late: [(device: Int, id: RequestID, reply: Reply)] = []
+    var late: [(device: Int, id: RequestID, reply: Reply, lastWrite: Int64?)] = []
 
     private mutating func deliver(_ index: Int) {
         let mine = late.indices.filter { late[$0].device == index }
         if below(4) == 0, !mine.isEmpty {
-            let (_, id, reply) = late.remove(at: pick(mine))
-            devices[index].reply(id, reply)
+            let (_, id, reply, lastWrite) = late.remove(at: pick(mine))
+            devices[index].reply(id, reply, lastWrite: lastWrite)
             return
         }
         let open = devices[index].open.filter { description in !late.contains { $0.device == index && $0.id == description.id } }
         guard !open.isEmpty else { return }
         let description = pick(open)
         var kind = description.kind
-        if case .changes(let since, let filter, _, let limit) = kind, below(8) == 0 {
-            kind = .changes(since: since, filter: filter, wait: 0, limit: limit)
+        if case .changes(let since, let filter, _, let limit, let client) = kind, below(8) == 0 {
+            kind = .changes(since: since, filter: filter, wait: 0, limit: limit, client: client)
         }
         guard let reply = devices[index].answer(kind, by: &server) else { return }
+        let lastWrite = server.lastWrite(for: kind)
         if case .writes = kind, below(6) == 0 { _ = server.answer(kind) }
-        if below(3) == 0 { late.append((index, description.id, reply)) } else { devices[index].reply(description.id, reply) }
+        if below(3) == 0 {
+            late.append((index, description.id, reply, lastWrite))
+        } else {
+            devices[index].reply(description.id, reply, lastWrite: lastWrite)
+        }
     }
 
     /// A request whose sender has given it up arrives all the same.
@@ -199,7 +204,8 @@ struct RandomWalk {
         guard !ghosts.isEmpty else { return }
         let call = devices[index].calls.remove(at: pick(ghosts))
         if let reply = server.answer(call.description.kind), !call.isOrphaned, below(2) == 0 {
-            devices[index].handle(.replied(call.description.id, reply))
+            let lastWrite = server.lastWrite(for: call.description.kind)
+            devices[index].handle(.replied(call.description.id, reply, lastWrite: lastWrite))
         }
     }
 

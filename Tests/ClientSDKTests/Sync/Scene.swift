@@ -94,8 +94,8 @@ struct Scene {
         }
     }
 
-    var since: Since? { if case .changes(let since, _, _, _)? = feed?.kind { since } else { nil } }
-    var wait: Int? { if case .changes(_, _, let wait, _)? = feed?.kind { wait } else { nil } }
+    var since: Since? { if case .changes(let since, _, _, _, _)? = feed?.kind { since } else { nil } }
+    var wait: Int? { if case .changes(_, _, let wait, _, _)? = feed?.kind { wait } else { nil } }
     var batch: [Write] { if case .writes(let batch)? = writes?.kind { batch.writes } else { [] } }
     /// The history that the batch under way names.
     var epoch: Epoch? { if case .writes(let batch)? = writes?.kind { batch.epoch } else { nil } }
@@ -106,24 +106,32 @@ struct Scene {
     // MARK: Happenings
 
     /// The feed's answer, and the disk takes it unless told otherwise.
-    mutating func page(_ changes: [Change], to number: Int64, _ epoch: String = "a", upToDate: Bool = true, settles: Bool = true) {
-        replyToFeed(.page(ChangePage(changes: changes, cursor: Self.position(number, epoch), upToDate: upToDate)), settles: settles)
+    mutating func page(
+        _ changes: [Change], to number: Int64, _ epoch: String = "a", upToDate: Bool = true, lastWrite: Int64 = 0, settles: Bool = true
+    ) {
+        let page = ChangePage(changes: changes, cursor: Self.position(number, epoch), upToDate: upToDate)
+        replyToFeed(.page(page), lastWrite: lastWrite, settles: settles)
     }
 
-    mutating func replyToFeed(_ reply: Reply, settles: Bool = true) {
+    /// - Parameter lastWrite: the number of the device's last decided write, which the response states if the request asks for it.
+    mutating func replyToFeed(_ reply: Reply, lastWrite: Int64 = 0, settles: Bool = true) {
         guard let feed else { Issue.record("no request for changes is under way"); return }
-        device.reply(feed.id, reply)
+        device.reply(feed.id, reply, lastWrite: feed.kind.client == nil ? nil : lastWrite)
         if settles { device.settleDisk() }
     }
 
-    mutating func replyToWrites(_ reply: Reply, settles: Bool = true) {
+    mutating func replyToWrites(_ reply: Reply, lastWrite: Int64? = nil, settles: Bool = true) {
         guard let writes else { Issue.record("no batch is under way"); return }
-        device.reply(writes.id, reply)
+        device.reply(writes.id, reply, lastWrite: lastWrite)
         if settles { device.settleDisk() }
     }
 
-    mutating func results(_ outcomes: [WriteOutcome], at number: Int64, _ epoch: String = "a", settles: Bool = true) {
-        replyToWrites(.results(WriteResults(results: outcomes, cursor: Self.position(number, epoch))), settles: settles)
+    /// - Parameter lastWrite: the number of the device's last decided write; that of the last outcome unless another is given.
+    mutating func results(
+        _ outcomes: [WriteOutcome], at number: Int64, _ epoch: String = "a", lastWrite: Int64? = nil, settles: Bool = true
+    ) {
+        let results = WriteResults(results: outcomes, cursor: Self.position(number, epoch))
+        replyToWrites(.results(results), lastWrite: lastWrite ?? outcomes.map(\.number).max(), settles: settles)
     }
 
     /// The answer to the question how far the server has come with the device.
@@ -133,9 +141,9 @@ struct Scene {
         device.settleDisk()
     }
 
-    mutating func answerFetch(_ reply: Reply, settles: Bool = true) {
+    mutating func answerFetch(_ reply: Reply, lastWrite: Int64 = 0, settles: Bool = true) {
         guard let fetch = fetches.first else { Issue.record("no read is under way"); return }
-        device.reply(fetch.id, reply)
+        device.reply(fetch.id, reply, lastWrite: fetch.kind.client == nil ? nil : lastWrite)
         if settles { device.settleDisk() }
     }
 

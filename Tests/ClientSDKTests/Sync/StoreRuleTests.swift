@@ -77,7 +77,7 @@ import Testing
                 for policy in policies {
                     let row = OutboxRow(
                         receipt: Receipt(9), number: 4, key: Scene.key("c/ä/1"), operation: operation, policy: policy,
-                        precondition: precondition, baseRevision: Scene.revision(2), state: state, effect: .absorbed,
+                        precondition: precondition, baseRevision: Scene.revision(2), state: state,
                         ancestor: Scene.json("[]"), attempts: 2, created: Timestamp(milliseconds: 77))
                     #expect(try OutboxRow(json: row.json) == row)
                 }

@@ -16,7 +16,10 @@ import Testing
         #expect(missing.value == nil && missing.state == state)
         #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 0)
         #expect(try fixture.store.records(ListQuery(collection: "a"), in: fixture.namespace).value.records.isEmpty)
-        #expect(try fixture.store.records([.init(key: RecordKey("a/1"))], in: fixture.namespace).value.missing == [RecordKey("a/1")])
+        #expect(
+            try fixture.store.records(ReadsRequest(items: [.init(key: RecordKey("a/1"))]), in: fixture.namespace).value.missing == [
+                RecordKey("a/1")
+            ])
         #expect(try fixture.changes(since: .after(state.cursor)).isComplete)
     }
 
@@ -126,7 +129,7 @@ import Testing
         let items = try wanted.map { key, revision in
             ReadsRequest.Item(key: try RecordKey(key), revision: revision.flatMap { Revision($0) })
         }
-        let answer = try fixture.store.records(items, in: fixture.namespace)
+        let answer = try fixture.store.records(ReadsRequest(items: items), in: fixture.namespace)
         // Then
         #expect(answer.value.records.map(\.key.description) == ["a/2", "a/3"])
         #expect(answer.value.missing.map(\.description) == ["a/4", "a/5"])

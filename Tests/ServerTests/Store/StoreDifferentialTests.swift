@@ -43,7 +43,7 @@ private enum Step {
 private enum Probe {
     case changes(ChangeQuery, Namespace)
     case list(ListQuery, Namespace)
-    case reads([ReadsRequest.Item], Namespace)
+    case reads(ReadsRequest, Namespace)
     case last(ClientIdentifier, Namespace)
 }
 
@@ -146,13 +146,16 @@ private struct Script {
                 ChangeQuery(
                     since: one(.start, .now), filter: filter, limit: limit, byteLimit: one(0, 20, 1_000), inlineLimit: one(-1, 10, 1_000),
                     scanLimit: scan), namespace),
-            .changes(ChangeQuery(since: .start), namespace),
+            .changes(ChangeQuery(since: .start, client: try ClientIdentifier("phone")), namespace),
             .list(
                 ListQuery(
                     collection: one("a", "b"), after: one(nil, "2", "eu-1"), prefix: one("", "e", "eu-"), limit: number(1...5),
                     byteLimit: 50),
                 namespace),
-            .reads((1...3).map { _ in ReadsRequest.Item(key: try key(), revision: one(nil, Revision(Int64(number(1...60))))) }, namespace),
+            .reads(
+                ReadsRequest(
+                    items: (1...3).map { _ in ReadsRequest.Item(key: try key(), revision: one(nil, Revision(Int64(number(1...60))))) },
+                    client: one(nil, try ClientIdentifier("phone"), try ClientIdentifier("tablet"))), namespace),
             .last(ClientIdentifier(one("phone", "tablet")), namespace),
         ]
     }
@@ -207,7 +210,7 @@ extension StoreFixture {
             switch probe {
             case .changes(let query, let namespace): seen.append("\(try store.changes(query, in: namespace))")
             case .list(let query, let namespace): seen.append("\(try store.records(query, in: namespace))")
-            case .reads(let items, let namespace): seen.append("\(try store.records(items, in: namespace))")
+            case .reads(let request, let namespace): seen.append("\(try store.records(request, in: namespace))")
             case .last(let client, let namespace): seen.append("\(try store.lastWrite(of: client, in: namespace))")
             }
         }

@@ -21,12 +21,14 @@ import Testing
 
         func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
-        func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> { base.record(key, in: namespace) }
+        func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) throws(StoreError) -> Snapshot<Record?> {
+            base.record(key, in: namespace, for: client)
+        }
         func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
             base.records(query, in: namespace)
         }
-        func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
-            base.records(items, in: namespace)
+        func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+            base.records(request, in: namespace)
         }
         func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
             try base.changes(query, in: namespace)

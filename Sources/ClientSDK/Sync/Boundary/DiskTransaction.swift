@@ -6,7 +6,7 @@ package import FreshetWire
 /// ``SyncEvent/commitFailed(_:_:)``. A later one may be carried out although an earlier one failed: each stands for itself.
 package struct DiskTransaction: Hashable, Sendable {
     package var id: TransactionID
-    /// Remove all entries, frozen entries and outbox rows before anything else, and let the state begin anew for this client (rule 12).
+    /// Remove all entries, watermarks and outbox rows before anything else, and let the state begin anew for this client (rule 12).
     package var clear: ClientIdentifier?
     package var entries: [EntryOperation]
     package var outbox: [OutboxOperation]
@@ -64,11 +64,8 @@ package enum OutboxOperation: Hashable, Sendable {
     case put(OutboxRow)
     /// Remove the row.
     case remove(Receipt)
-    /// Keep this entry beside the newer one of the same key: it is shown until a write of ours whose effect the newer one may or may
-    /// not hold has its verdict.
-    case freeze(Entry)
-    /// Forget the frozen entry of the key.
-    case thaw(RecordKey)
+    /// Keep the watermark of a key with rows, in place of the old one; `nil` removes it.
+    case watermark(RecordKey, WriteWatermark?)
 }
 
 /// Why the disk did not commit. Nothing of the transaction is stored.

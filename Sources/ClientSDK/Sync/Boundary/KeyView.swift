@@ -22,15 +22,12 @@ package struct KeyView: Hashable, Sendable {
     package var isPending: Bool
     /// The confirmed entry underneath, with its origin and the time of its confirmation; `nil` where none is known.
     package var entry: Entry?
-    /// Whether a newer entry is known, and not shown since nobody knows yet whether it holds a write of ours.
-    package var isOutdated: Bool
 
-    package init(key: RecordKey, value: Value, isPending: Bool, entry: Entry?, isOutdated: Bool = false) {
+    package init(key: RecordKey, value: Value, isPending: Bool, entry: Entry?) {
         self.key = key
         self.value = value
         self.isPending = isPending
         self.entry = entry
-        self.isOutdated = isOutdated
         revision = entry?.revision
     }
 

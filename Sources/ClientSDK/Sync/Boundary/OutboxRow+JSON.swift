@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension OutboxRow: WireMessage {
-    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…,"effect"?:…, …}`
+    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…, …}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("receipt", receipt.number)
@@ -21,7 +21,6 @@ extension OutboxRow: WireMessage {
         case .settled(let position): writer.state("settled", position)
         case .merging: writer.member("state", "merging")
         }
-        if effect != .replayed { writer.member("effect", effect.rawValue) }
         if let ancestor {
             writer.member("ancestor")
             writer.object(ancestor)
@@ -40,7 +39,6 @@ extension OutboxRow: WireMessage {
         var baseRevision: Revision?
         var state = "pending"
         var position: Cursor?
-        var effect = Effect.replayed
         var ancestor: Content?
         var attempts: Int64 = 0
         var created: Int64 = 0
@@ -57,7 +55,6 @@ extension OutboxRow: WireMessage {
             case "baseRevision": baseRevision = Revision(try reader.integer())
             case "state": state = try reader.string()
             case "position": position = try Cursor(try reader.string())
-            case "effect": effect = Effect(rawValue: try reader.integer()) ?? .replayed
             case "ancestor": ancestor = try reader.content()
             case "attempts": attempts = try reader.integer()
             case "created": created = try reader.integer()
@@ -69,8 +66,8 @@ extension OutboxRow: WireMessage {
             after.map { .after(Receipt($0)) } ?? write.ifRevision.map { .revision($0) } ?? .none
         self.init(
             receipt: Receipt(receipt), number: write.number, key: write.key, operation: write.operation, policy: policy,
-            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position), effect: effect,
-            ancestor: ancestor, attempts: attempts, created: Timestamp(milliseconds: created))
+            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position), ancestor: ancestor,
+            attempts: attempts, created: Timestamp(milliseconds: created))
     }
 
     private static func state(_ name: String, _ position: Cursor?) throws(WireError) -> State {

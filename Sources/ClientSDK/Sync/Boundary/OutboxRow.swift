@@ -25,16 +25,6 @@ package struct OutboxRow: Hashable, Sendable {
         case after(Receipt)
     }
 
-    /// How a write without a verdict relates to the confirmed record that the device has.
-    package enum Effect: Int64, Hashable, Sendable {
-        /// The record does not hold it: the overlay replays it.
-        case replayed = 0
-        /// The record holds what became of it.
-        case absorbed = 1
-        /// Nobody knows; until there is a verdict, the record is not shown.
-        case uncertain = 2
-    }
-
     /// The stable name.
     package var receipt: Receipt
     /// The number on the wire, for ever and in every history.
@@ -47,8 +37,6 @@ package struct OutboxRow: Hashable, Sendable {
     /// `nil` where it was not known.
     package var baseRevision: Revision?
     package var state: State
-    /// How the write relates to the confirmed record that the device has.
-    package var effect: Effect
     /// For ``ConflictPolicy/merge(_:)``: what the key showed before the write; `nil` for no record.
     package var ancestor: Content?
     /// How often it was merged and sent again.
@@ -58,7 +46,7 @@ package struct OutboxRow: Hashable, Sendable {
 
     package init(
         receipt: Receipt, number: Int64, key: RecordKey, operation: WriteOperation, policy: ConflictPolicy = .lastWriterWins,
-        precondition: Precondition = .none, baseRevision: Revision? = nil, state: State = .pending, effect: Effect = .replayed,
+        precondition: Precondition = .none, baseRevision: Revision? = nil, state: State = .pending,
         ancestor: Content? = nil, attempts: Int64 = 0, created: Timestamp
     ) {
         self.receipt = receipt
@@ -69,7 +57,6 @@ package struct OutboxRow: Hashable, Sendable {
         self.precondition = precondition
         self.baseRevision = baseRevision
         self.state = state
-        self.effect = effect
         self.ancestor = ancestor
         self.attempts = attempts
         self.created = created

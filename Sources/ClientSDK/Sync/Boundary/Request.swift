@@ -3,14 +3,15 @@ package import FreshetWire
 /// A request that the transport is to send.
 package struct RequestDescription: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// `GET changes`; `wait` in seconds.
-        case changes(since: Since, filter: ChangeFilter, wait: Int, limit: Int)
+        /// `GET changes`; `wait` in seconds. With `client` the response states that device's last decided write; `wait` is 0 then.
+        case changes(since: Since, filter: ChangeFilter, wait: Int, limit: Int, client: ClientIdentifier? = nil)
         /// `POST writes`
         case writes(WriteBatch)
         /// `POST reads`
         case reads(ReadsRequest)
-        /// `GET records/{collection}/{id}`, with `If-None-Match` where the position of the known record is given.
-        case record(RecordKey, known: Cursor?)
+        /// `GET records/{collection}/{id}`, with `If-None-Match` where the position of the known record is given. With `client` the response
+        /// states that device's last decided write.
+        case record(RecordKey, known: Cursor?, client: ClientIdentifier? = nil)
         /// `GET clients/{client}`
         case clientStatus(ClientIdentifier)
     }

@@ -111,8 +111,6 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case offline(TransportFailure)
     /// The server refused.
     case refused(Problem)
-    /// A write of this device to the key waits for its verdict, and the record may or may not hold it already. Try again later.
-    case undecided
     /// Every answer was older than what this device has seen already. Try again later.
     case outdated
     /// The server's answers are not what the protocol says. The text tells what was wrong; check the URL, proxies and versions.

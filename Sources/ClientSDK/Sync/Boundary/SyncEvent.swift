@@ -20,8 +20,8 @@ package enum SyncEvent: Hashable, Sendable {
     case heldKeysFailed(HeldQuery, DiskFailure)
     /// The disk let these entries go for want of room; ``SyncMachine/needs(_:)`` was false and ``Entry/mayBeEvicted(_:)`` true of each.
     case evicted([RecordKey])
-    /// What came back for a request.
-    case replied(RequestID, Reply)
+    /// What came back for a request, and what its `Freshet-Last-Write` said; `nil` where it had none.
+    case replied(RequestID, Reply, lastWrite: Int64? = nil)
     /// The answer to ``SyncAction/merge(_:)``.
     case merged(Receipt, Resolution)
     /// The deadline that ``SyncAction/schedule(at:)`` named has passed. An early or a late one does no harm.

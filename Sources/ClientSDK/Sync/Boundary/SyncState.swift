@@ -78,13 +78,15 @@ package struct PersistedState: Hashable, Sendable {
     package var outbox: [OutboxRow]
     /// The entries of the outbox's keys, as far as there are any.
     package var bases: [Entry]
-    /// The frozen entries (``OutboxOperation/freeze(_:)``).
-    package var frozen: [Entry]
+    /// The watermarks of the outbox's keys, as far as there are any.
+    package var watermarks: [RecordKey: WriteWatermark]
 
-    package init(state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], frozen: [Entry] = []) {
+    package init(
+        state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], watermarks: [RecordKey: WriteWatermark] = [:]
+    ) {
         self.state = state
         self.outbox = outbox
         self.bases = bases
-        self.frozen = frozen
+        self.watermarks = watermarks
     }
 }

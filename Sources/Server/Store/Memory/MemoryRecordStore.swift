@@ -32,8 +32,8 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
     }
 
-    package func record(_ key: RecordKey, in namespace: Namespace) -> Snapshot<Record?> {
-        read(namespace) {
+    package func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier? = nil) -> Snapshot<Record?> {
+        read(namespace, for: client) {
             $0.records[key]?.record(key)
         } unmade: {
             nil
@@ -63,10 +63,10 @@ package final class MemoryRecordStore: RecordStore {
         }
     }
 
-    package func records(_ items: [ReadsRequest.Item], in namespace: Namespace) -> Snapshot<DifferingRecords> {
-        read(namespace) { namespace in
+    package func records(_ request: ReadsRequest, in namespace: Namespace) -> Snapshot<DifferingRecords> {
+        read(namespace, for: request.client) { namespace in
             var answer = DifferingRecords(records: [], missing: [])
-            for item in items {
+            for item in request.items {
                 guard let record = namespace.records[item.key]?.record(item.key) else {
                     answer.missing.append(item.key)
                     continue
@@ -75,7 +75,7 @@ package final class MemoryRecordStore: RecordStore {
             }
             return answer
         } unmade: {
-            DifferingRecords(records: [], missing: items.map(\.key))
+            DifferingRecords(records: [], missing: request.items.map(\.key))
         }
     }
 
@@ -97,17 +97,21 @@ package final class MemoryRecordStore: RecordStore {
                 case .read(let after, let origin):
                     var scan = ChangeScan(query: query, state: state, after: after, origin: origin)
                     if let made { try made.walk(&scan) }
-                    return Snapshot(.changes(scan.result), state)
+                    return Snapshot(.changes(scan.result), state, lastWrite: query.client.map { made?.clients[$0]?.last ?? 0 })
                 }
             }
         } catch { throw StoreError.failed(path: "memory", reason: String(describing: error)) }
     }
 
     private func read<Value: Sendable>(
-        _ namespace: Namespace, _ made: @Sendable (MemoryNamespace) -> Value, unmade: @Sendable () -> Value
+        _ namespace: Namespace, for client: ClientIdentifier? = nil, _ made: @Sendable (MemoryNamespace) -> Value,
+        unmade: @Sendable () -> Value
     ) -> Snapshot<Value> {
         content.withLock { content in
-            content.made(namespace).map { Snapshot(made($0), $0.state) } ?? Snapshot(unmade(), content.unmade(namespace))
+            guard let found = content.made(namespace) else {
+                return Snapshot(unmade(), content.unmade(namespace), lastWrite: client.map { _ in 0 })
+            }
+            return Snapshot(made(found), found.state, lastWrite: client.map { found.clients[$0]?.last ?? 0 })
         }
     }
 }

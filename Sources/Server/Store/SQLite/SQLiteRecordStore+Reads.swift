@@ -17,10 +17,13 @@ extension SQLiteRecordStore {
         try readSnapshot { try $0.row(of: namespace).state }
     }
 
-    package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
+    package func record(
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?
+    ) throws(StoreError) -> Snapshot<Record?> {
         try readSnapshot { reader in
             let row = try reader.row(of: namespace)
-            guard let id = row.id else { return Snapshot(nil, row.state) }
+            let lastWrite = try reader.connection.lastWrite(of: client, in: row.id)
+            guard let id = row.id else { return Snapshot(nil, row.state, lastWrite: lastWrite) }
             let record: Record? = try reader.connection.withStatement(
                 "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
             ) { row in
@@ -29,7 +32,7 @@ extension SQLiteRecordStore {
                     try row.withBound(3, inPlace: key.id) { try row.step() && !row.isNull(3) ? Record(key, row, from: 0) : nil }
                 }
             }
-            return Snapshot(record, row.state)
+            return Snapshot(record, row.state, lastWrite: lastWrite)
         }
     }
 
@@ -71,14 +74,18 @@ extension SQLiteRecordStore {
         }
     }
 
-    package func records(_ items: [ReadsRequest.Item], in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+    package func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
         try read { connection in
             try connection.readTransaction {
                 let row = try NamespaceRow.read(namespace, connection)
-                guard let id = row.id else { return Snapshot(DifferingRecords(records: [], missing: items.map(\.key)), row.state) }
+                let lastWrite = try connection.lastWrite(of: request.client, in: row.id)
                 var answer = DifferingRecords(records: [], missing: [])
-                for item in items { try Self.add(item, id, connection, to: &answer) }
-                return Snapshot(answer, row.state)
+                if let id = row.id {
+                    for item in request.items { try Self.add(item, id, connection, to: &answer) }
+                } else {
+                    answer.missing = request.items.map(\.key)
+                }
+                return Snapshot(answer, row.state, lastWrite: lastWrite)
             }
         }
     }
@@ -102,14 +109,19 @@ extension SQLiteRecordStore {
         try read { connection in
             try connection.readTransaction {
                 let row = try NamespaceRow.read(namespace, connection)
-                guard let id = row.id else { return Snapshot(0, row.state) }
-                return Snapshot(try connection.client(client, in: id)?.last ?? 0, row.state)
+                return Snapshot(try connection.lastWrite(of: client, in: row.id) ?? 0, row.state)
             }
         }
     }
 }
 
 extension Connection {
+    /// The number of the device's last decided write, 0 if none was; `nil` for no device.
+    func lastWrite(of client: ClientIdentifier?, in namespace: Int64?) throws -> Int64? {
+        guard let client else { return nil }
+        return try namespace.flatMap { try self.client(client, in: $0)?.last } ?? 0
+    }
+
     /// The device's row and the number of its last decided write.
     func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64)? {
         try withStatement("SELECT id, last FROM client WHERE namespace = ? AND client = ?") { row in

@@ -1,0 +1,71 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// Every case of `docs/decisions/overlay.md`, in its order.
+@Suite("The rule for leaving the overlay") struct OverlayRuleTests {
+    struct Case: CustomStringConvertible, Sendable {
+        var state: OutboxRow.State
+        var watermark: WriteWatermark?
+        var isRecordKnown: Bool
+        var expected: OverlayStanding
+
+        var description: String { "\(state), watermark \(String(describing: watermark)), record known: \(isRecordKnown)" }
+    }
+
+    /// The row is write 5, the present history is `b`, and `a` came before it.
+    private static func watermark(_ epoch: String, _ number: Int64) -> WriteWatermark {
+        WriteWatermark(epoch: Epoch(epoch)!, number: number)
+    }
+
+    private static let before = watermark("b", 4), at = watermark("b", 5), after = watermark("b", 9)
+    private static let oldBefore = watermark("a", 4), oldAt = watermark("a", 5)
+
+    private static let cases: [Case] = {
+        var cases: [Case] = []
+        func add(_ states: [OutboxRow.State], _ watermarks: [WriteWatermark?], known: OverlayStanding, unknown: OverlayStanding) {
+            for state in states {
+                for watermark in watermarks {
+                    cases.append(Case(state: state, watermark: watermark, isRecordKnown: true, expected: known))
+                    cases.append(Case(state: state, watermark: watermark, isRecordKnown: false, expected: unknown))
+                }
+            }
+        }
+        func decided(_ epoch: String) -> [OutboxRow.State] {
+            [.applied(Scene.position(12, epoch)), .settled(Scene.position(12, epoch))]
+        }
+        add([.pending] + decided("a") + decided("b") + [.merging], [nil], known: .replayed, unknown: .replayed)
+        add([.merging], [before, at, after, oldBefore, oldAt], known: .replayed, unknown: .replayed)
+        add([.pending], [before, oldBefore], known: .replayed, unknown: .replayed)
+        add([.pending], [at, after, oldAt], known: .included, unknown: .replayed)
+        add(decided("b"), [before], known: .replayed, unknown: .replayed)
+        add(decided("b"), [at, after], known: .finished, unknown: .finished)
+        add(decided("a"), [before, at, after], known: .finished, unknown: .finished)
+        add(decided("b"), [oldBefore], known: .replayed, unknown: .replayed)
+        add(decided("b"), [oldAt], known: .included, unknown: .replayed)
+        add(decided("a"), [oldBefore], known: .replayed, unknown: .replayed)
+        add(decided("a"), [oldAt], known: .finished, unknown: .finished)
+        return cases
+    }()
+
+    @Test(arguments: cases) func standing(_ example: Case) {
+        // Given
+        let row = OutboxRow(
+            receipt: Receipt(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: example.state,
+            created: Timestamp(milliseconds: 0))
+        // When
+        let standing = row.standing(at: example.watermark, isRecordKnown: example.isRecordKnown, in: Epoch("b"))
+        // Then
+        #expect(standing == example.expected)
+    }
+
+    @Test("the table has every combination once")
+    func tableIsComplete() {
+        // 6 states, 6 watermarks, and a record that is known or not
+        #expect(Self.cases.count == 6 * 6 * 2)
+        #expect(Set(Self.cases.map(\.description)).count == Self.cases.count)
+    }
+}
