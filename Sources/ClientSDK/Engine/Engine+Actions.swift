@@ -144,7 +144,9 @@ extension Engine {
     // MARK: The user's closures, and the log
 
     private func merge(_ request: MergeRequest) {
-        guard let closure = merges[request.name] else { return submit(.merged(request.receipt, .unavailable)) }
+        guard let closure = merges[request.name] else {
+            return submit(.merged(request.receipt, .unavailable, generation: request.generation))
+        }
         let logger = settings.logger
         mergeQueue.async { @Sendable [weak self, transport, run] in
             let resolution: Resolution
@@ -156,7 +158,7 @@ extension Engine {
             }
             transport.run { @Sendable [weak self] in
                 self?.assumeIsolated { engine in
-                    if engine.run == run { engine.submit(.merged(request.receipt, resolution)) }
+                    if engine.run == run { engine.submit(.merged(request.receipt, resolution, generation: request.generation)) }
                 }
             }
         }

@@ -5,7 +5,7 @@ extension Engine {
     func send(_ request: RequestDescription) {
         requests[request.id] = .some(nil)
         // From the moment at which it was decided, as the watchdog's: what that would end then is over then, also where it fires late.
-        if case .changes = request.kind, let decided = machine?.now.uptime { memory.liveUntil = decided + request.timeout }
+        if case .changes = request.kind, let decided = machine?.lastEvent { memory.liveUntil = decided + request.timeout }
         guard let token = settings.token else { return transmit(request, token: nil) }
         // The user's closure may take its time, and any thread: it is asked outside of the queue.
         Task.detached { [weak self, run] in

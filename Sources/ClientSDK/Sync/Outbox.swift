@@ -31,6 +31,9 @@ struct Outbox: Sendable {
         }
     }
 
+    /// The keys, in order.
+    var sortedKeys: [RecordKey] { keys.keys.sorted() }
+
     /// Writes without a verdict.
     var pendingCount: Int { queue.count + merging.reduce(0) { $0 + (keys[$1]?.rows.count { $0.state == .merging } ?? 0) } }
 

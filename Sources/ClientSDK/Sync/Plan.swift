@@ -7,9 +7,9 @@ struct Plan: Sendable {
     /// What goes on after the disk's answer.
     enum Continuation: Sendable {
         case page(upToDate: Bool)
-        case sets([QueuedSet], accepted: [Receipt])
+        case sets([SetRequest], accepted: [Receipt])
         case verdicts
-        case fetched([Fetches.Outcome])
+        case fetched([Entry])
         case reset
         /// The server's last number of ours.
         case reconciled(last: Int64)
@@ -28,6 +28,8 @@ struct Plan: Sendable {
     private(set) var staged: [PendingKey] = []
     private(set) var stagedCauses: [Cause] = []
     private var stagedPlaces: [RecordKey: Int] = [:]
+    /// The numbers of writes whose verdicts it stores.
+    var decided: [Int64] = []
     var verdicts: [(receipt: Receipt, key: RecordKey, verdict: WriteVerdict)] = []
     var notes: [StoryNote] = []
     /// Whether reads under way must be asked again: they may be older than the beginning of the pass.
@@ -45,8 +47,6 @@ struct Plan: Sendable {
     /// The key as it will be, if this plan has touched it.
     func staged(_ key: RecordKey) -> PendingKey? { stagedPlaces[key].map { staged[$0] } }
 
-    func stagedPlace(_ key: RecordKey) -> Int? { stagedPlaces[key] }
-
     /// Puts the key's new state in place of what was staged.
     mutating func stage(_ pending: PendingKey, _ cause: Cause) {
         if let place = stagedPlaces[pending.key] {
@@ -60,9 +60,46 @@ struct Plan: Sendable {
     }
 }
 
-/// A write of the user that is not on disk yet.
-struct QueuedSet: Hashable, Sendable {
-    var request: SetRequest
+extension Plan {
+    /// Why the key changed, if this plan has touched it.
+    func stagedCause(_ key: RecordKey) -> Cause? { stagedPlaces[key].map { stagedCauses[$0] } }
+
+    /// What the disk is to do; `nil` for nothing.
+    func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
+        let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
+        guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty else { return nil }
+        return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, state: state)
+    }
+
+    /// Publishes what the plan has changed, now that it is on disk.
+    ///
+    /// - Parameters:
+    ///   - skipped: the operations that had no effect.
+    ///   - before: what the staged keys showed.
+    func publish(_ skipped: Set<Int>, _ before: [KeyView?], _ view: (RecordKey, Entry?) -> KeyView, _ turn: inout Turn) {
+        turn.note(notes)
+        var publications: [Publication] = []
+        for case (let index, .put(let entry, _)) in entries.enumerated() where entry.origin == .feed && entry.content != nil {
+            turn.note(.key(entry.key), skipped.contains(index) ? .changeSkipped(entry.revision) : .changed(entry.revision))
+        }
+        for (index, operation) in entries.enumerated() where !skipped.contains(index) {
+            switch operation {
+            case .put(let entry, _):
+                if staged(entry.key) == nil { publications.append(.view(view(entry.key, entry), causes[index])) }
+            case .confirm(let news):
+                if staged(news.key) == nil { publications.append(.confirmed(news)) }
+            case .evict(.key(let key), _):
+                if staged(key) == nil { publications.append(.view(view(key, nil), causes[index])) }
+            case .evict(let scope, let position): publications.append(.swept(scope, before: position))
+            case .endPass(let pass, let position): publications.append(.passEnded(pass, at: position))
+            }
+        }
+        for (index, pending) in staged.enumerated() {
+            let view = pending.rows.isEmpty ? KeyView(pending.key, pending.base) : pending.view
+            if view != before[index] { publications.append(.view(view, stagedCauses[index])) }
+        }
+        if !publications.isEmpty { turn.emit(.publish(publications)) }
+    }
 }
 
 /// What waits for its turn to become a ``Plan``.
@@ -71,7 +108,7 @@ enum Intent: Sendable {
     case quiet(Cursor, since: Since, lastWrite: Int64?)
     case sets
     case results(WriteResults, lastWrite: Int64?)
-    case fetched([Fetches.Arrival], lastWrite: Int64?)
+    case fetched([Reader.Arrival], lastWrite: Int64?)
     /// The server's last number of ours, and when it was that.
     case reconcile(last: Int64, at: Cursor)
     case heldVerified([HeldKey], ReadsResponse, lastWrite: Int64?)

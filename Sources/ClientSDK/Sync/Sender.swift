@@ -1,27 +1,216 @@
 import FreshetWire
 
-/// The way of the outbox to the server.
-struct Sender: Sendable {
+/// Sends the outbox: batches, one under way at a time; the same numbers again until there is a verdict.
+struct Sender: Hashable, Sendable {
     /// A batch, or the question for the server's last number.
-    var request: RequestID?
-    /// An answer is on its way to the disk.
-    var isDeciding = false
+    private var request: RequestID?
+    /// A verdict is on its way to the disk.
+    private var isDeciding = false
     /// The answer to the question for the last number is on its way to the disk.
-    var isReconciling = false
+    private var isReconciling = false
     /// The server told of a gap in the numbers: ask for its last before anything is sent.
-    var sawGap = false
-    /// The server's last number of ours in this history, from when it was asked until it has answered a higher one. A batch that leaves
-    /// numbers out behind it says so: all before its first have their verdicts, from another history.
-    var resumesAfter: Int64?
+    private var sawGap = false
+    /// The server's last number of this device in this history, from when it was asked until it has answered a higher one. A batch that
+    /// leaves numbers out behind it says so: all before its first have their verdicts, from another history.
+    private var resumesAfter: Int64?
     /// Writes up to this number may have been sent, in this life of the process or before.
-    var sentThrough: Int64 = 0
+    private(set) var sentThrough: Int64 = 0
     /// The most writes in a batch; fewer while the one that the server does not even take apart is being looked for.
-    var limit = Int.max
-    /// Writes that the server refuses to take apart, and why. Sent as a delete that cannot apply, so that the number is used up and those behind
-    /// go on; if an earlier attempt was taken after all, the answer tells.
-    var voided: [Int64: Problem] = [:]
-    var notBefore: Int64 = 0
-    var backoff = Backoff()
-    var needsFreshToken = false
-    var trouble: SyncStatus.Trouble?
+    private var limit = Int.max
+    /// Writes that the server refuses to take apart, and why. Sent as a delete that cannot apply, so that the number is used up and those
+    /// behind go on; if an earlier attempt was taken after all, the answer tells.
+    private(set) var voided: [Int64: Problem] = [:]
+    private var retry = Retry()
+    private(set) var trouble: SyncStatus.Trouble?
+
+    // MARK: Sending
+
+    private func mustReconcile(_ state: SyncState) -> Bool { state.mustReconcile || sawGap }
+
+    private func wantsToSend(_ state: SyncState, _ outbox: Outbox) -> Bool { mustReconcile(state) || !outbox.queue.isEmpty }
+
+    /// When to send next, where that is a matter of time.
+    func deadline(_ state: SyncState, _ outbox: Outbox) -> Int64? {
+        request == nil && !isDeciding && wantsToSend(state, outbox) ? retry.notBefore : nil
+    }
+
+    /// The process has started: whatever has a number may have been sent before.
+    mutating func start(_ state: SyncState) { sentThrough = state.nextNumber - 1 }
+
+    /// - Parameter isFeedBusy: whether a response of the feed is on its way. On the first contact it tells the epoch.
+    mutating func advance(
+        _ state: SyncState, _ outbox: Outbox, isFeedBusy: Bool, _ requests: inout RequestTable, _ turn: inout Turn
+    ) {
+        guard request == nil, !isDeciding, !isReconciling, retry.isDue(turn), wantsToSend(state, outbox) else { return }
+        guard let epoch = state.epoch, !mustReconcile(state) else {
+            // Without the server's last number and the history in which it counts no batch may go: one that is held up on its way could
+            // arrive in another.
+            guard mustReconcile(state) || !isFeedBusy else { return }
+            request = requests.send(
+                .clientStatus(state.client), for: .clientStatus, needsFreshToken: retry.needsFreshToken,
+                timeout: turn.settings.requestTimeout, &turn)
+            return
+        }
+        let writes = nextBatch(outbox, turn.settings)
+        guard let first = writes.first, let last = writes.last else { return }
+        sentThrough = max(sentThrough, last.number)
+        let resume = resumesAfter.map { first.number - 1 > $0 } ?? false
+        request = requests.send(
+            .writes(WriteBatch(client: state.client, epoch: epoch, resume: resume, writes: writes)),
+            for: .writes(first.number...last.number), needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
+    }
+
+    /// The next writes without a verdict, as far as their numbers follow each other and nothing holds them back.
+    private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings) -> [Write] {
+        var writes: [Write] = []
+        var bytes = 0
+        for place in outbox.queue.prefix(min(settings.batchCount, limit)) {
+            guard let row = outbox.row(at: place) else { break }
+            if let last = writes.last, last.number + 1 != row.number { break }
+            var write = Write(number: row.number, key: row.key, operation: row.operation)
+            switch row.precondition {
+            case .none: break
+            case .revision(let revision): write.ifRevision = revision
+            // The number stands for what is sent with it, for ever: wait until it is known.
+            case .after: return writes
+            }
+            if voided[row.number] != nil {
+                write = Write(number: row.number, key: row.key, operation: .delete, ifRevision: .maximum)
+            }
+            bytes += row.operation.size
+            if bytes > settings.batchBytes, !writes.isEmpty { break }
+            writes.append(write)
+        }
+        return writes
+    }
+
+    /// The request has ended without a response to take.
+    mutating func released() { request = nil }
+
+    // MARK: Responses
+
+    mutating func take(
+        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ numbers: ClosedRange<Int64>, _ turn: inout Turn
+    ) -> [Effect] {
+        request = nil
+        switch reply {
+        case .results(let results):
+            guard !results.results.isEmpty, results.results.allSatisfy({ numbers.contains($0.number) }) else {
+                let text = "the outcomes are not those of the writes \(numbers.lowerBound) to \(numbers.upperBound)"
+                return fail(.malformed(text), nil, &turn)
+            }
+            retry.succeed()
+            trouble = nil
+            if let after = resumesAfter, numbers.upperBound > after { resumesAfter = nil }
+            limit = limit > 1_000 ? Int.max : limit * 2
+            isDeciding = true
+            return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
+        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, &turn)
+        case .failure(let failure): return fail(.transport(failure), nil, &turn)
+        case .garbage(let text): return fail(.malformed(text), nil, &turn)
+        case .page, .quiet, .reads, .record, .notModified, .missing, .client:
+            return fail(.malformed("an answer that does not belong to writes"), nil, &turn)
+        }
+    }
+
+    mutating func takeStatus(
+        _ reply: Reply, to sent: RequestTable.Request, of client: ClientIdentifier, _ turn: inout Turn
+    ) -> [Effect] {
+        request = nil
+        switch reply {
+        case .client(let status, let cursor):
+            guard status.client == client, (0...Revision.maximum.number).contains(status.last) else {
+                let text = "the status of \(status.client) with last \(status.last), and not one of \(client)"
+                return fail(.malformed(text), nil, &turn)
+            }
+            retry.acceptToken()
+            isReconciling = true
+            return [.store(.reconcile(last: status.last, at: cursor))]
+        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, &turn)
+        case .failure(let failure): return fail(.transport(failure), nil, &turn)
+        case .garbage(let text): return fail(.malformed(text), nil, &turn)
+        case .page, .quiet, .reads, .record, .notModified, .missing, .results:
+            return fail(.malformed("an answer that does not belong to a client's status"), nil, &turn)
+        }
+    }
+
+    private mutating func refused(
+        _ problem: Problem, _ retryAfter: Int64?, _ sent: RequestTable.Request, _ numbers: ClosedRange<Int64>?, _ turn: inout Turn
+    ) -> [Effect] {
+        switch problem.status {
+        case 401:
+            retry.refuseToken()
+            return sent.hadFreshToken ? fail(.unauthorized, retryAfter, &turn) : []
+        case 409 where problem.code == .writeGap && numbers != nil:
+            sawGap = true
+            // Once at once; a server that goes on about gaps is asked ever more slowly.
+            if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
+            retry.count(&turn)
+            return []
+        case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
+        case 400, 413, 415, 422:
+            guard let numbers else { return fail(.refused(problem), retryAfter, &turn) }
+            if numbers.count > 1 {
+                limit = numbers.count / 2
+            } else if voided[numbers.lowerBound] == nil {
+                turn.log(.error, "write \(numbers.lowerBound) is refused and given up: \(problem)")
+                voided[numbers.lowerBound] = problem
+            } else {
+                return fail(.refused(problem), retryAfter, &turn)
+            }
+            return []
+        default: return fail(.refused(problem), retryAfter, &turn)
+        }
+    }
+
+    private mutating func fail(_ trouble: SyncStatus.Trouble, _ retryAfter: Int64?, _ turn: inout Turn) -> [Effect] {
+        self.trouble = trouble
+        retry.fail(&turn, retryAfter: retryAfter)
+        return []
+    }
+
+    // MARK: The disk's answers
+
+    /// Verdicts are on disk, those of these numbers among them.
+    mutating func decided(_ numbers: [Int64]) {
+        isDeciding = false
+        for number in numbers { voided[number] = nil }
+    }
+
+    mutating func reconciled(last: Int64) {
+        isReconciling = false
+        sawGap = false
+        resumesAfter = last
+    }
+
+    mutating func notStored(_ failure: DiskFailure, _ turn: inout Turn) {
+        isDeciding = false
+        isReconciling = false
+        _ = fail(.disk(failure), nil, &turn)
+    }
+
+    // MARK: Other events
+
+    /// The server is there again: what failed for want of it need not wait on.
+    mutating func regainedContact() { if case .transport? = trouble { retry.hurry() } }
+
+    mutating func wake() { retry.wake() }
+
+    /// A reset begins: what is on its way to the disk is dropped.
+    mutating func reset() {
+        isDeciding = false
+        isReconciling = false
+    }
+}
+
+extension WriteOperation {
+    /// About how many bytes the operation takes.
+    fileprivate var size: Int {
+        switch self {
+        case .put(let content): content.bytes.count
+        case .patch(let patch): patch.count
+        case .delete: 0
+        case .increment(let path, _): path.description.utf8.count
+        }
+    }
 }

@@ -1,18 +1,131 @@
 import FreshetWire
 
-/// The reader of all held keys after a reset, page by page.
-struct Verifier: Sendable {
+/// Compares all held keys with the server after a reset, page by page, before the device is live again.
+struct Verifier: Hashable, Sendable {
     /// The disk was asked for the next keys.
-    var query: HeldQuery?
-    var request: RequestID?
-    /// An answer is on its way to the disk.
-    var isStoring = false
+    private var query: HeldQuery?
+    private var request: RequestID?
+    /// A response is on its way to the disk.
+    private var isStoring = false
     /// Keys that the server is to be asked for again.
-    var again: [HeldKey] = []
-    var after: RecordKey?
-    var notBefore: Int64 = 0
-    var backoff = Backoff()
-    var needsFreshToken = false
+    private var again: [HeldKey] = []
+    private var after: RecordKey?
+    private var retry = Retry()
 
-    var isIdle: Bool { query == nil && request == nil && !isStoring }
+    private var isIdle: Bool { query == nil && request == nil && !isStoring }
+
+    /// When to go on, where that is a matter of time.
+    var deadline: Int64? { isIdle ? retry.notBefore : nil }
+
+    func isWaiting(for query: HeldQuery) -> Bool { self.query == query }
+
+    mutating func advance(
+        _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
+    ) {
+        guard isIdle, retry.isDue(turn) else { return }
+        if !again.isEmpty { return ask(again, state, rule, &requests, &turn) }
+        let query = HeldQuery(
+            pass: state.pass, after: after, limit: turn.settings.verificationKeys, generation: requests.generation)
+        self.query = query
+        turn.emit(.loadHeld(query))
+    }
+
+    /// The disk has answered the query. Returns what is to be stored.
+    mutating func take(
+        _ keys: [HeldKey], _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable,
+        _ turn: inout Turn
+    ) -> Intent? {
+        query = nil
+        guard let last = keys.last else {
+            isStoring = true
+            return .verificationOver
+        }
+        after = last.key
+        ask(keys, state, rule, &requests, &turn)
+        return nil
+    }
+
+    private mutating func ask(
+        _ keys: [HeldKey], _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable,
+        _ turn: inout Turn
+    ) {
+        again = keys
+        let items = keys.map { held in
+            ReadsRequest.Item(key: held.key, revision: held.epoch == state.epoch && !held.isAbsent ? held.revision : nil)
+        }
+        request = requests.send(
+            .reads(ReadsRequest(items: items, client: rule.client(for: keys.lazy.map(\.key)))), for: .verification(keys),
+            needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
+    }
+
+    /// The request has ended without a response to take.
+    mutating func released() { request = nil }
+
+    /// Returns what is to be stored.
+    mutating func take(
+        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ keys: [HeldKey], _ state: SyncState,
+        _ contact: inout Contact, _ turn: inout Turn
+    ) -> Intent? {
+        request = nil
+        switch reply {
+        case .reads(let response):
+            guard let cursor = state.cursor, response.cursor.revision >= cursor.revision else {
+                stall(.malformed("the reads reflect \(response.cursor), which is before the position of the reset"), nil, &contact, &turn)
+                return nil
+            }
+            retry.succeed()
+            isStoring = true
+            contact.heard(turn)
+            return .heldVerified(keys, response, lastWrite: lastWrite)
+        case .problem(let problem, _, let retryAfter):
+            if problem.status == 401, !sent.hadFreshToken {
+                retry.refuseToken()
+            } else {
+                stall(problem.status == 401 ? .unauthorized : .refused(problem), retryAfter, &contact, &turn)
+            }
+        case .failure(let failure): stall(.transport(failure), nil, &contact, &turn)
+        case .garbage(let text): stall(.malformed(text), nil, &contact, &turn)
+        case .page, .quiet, .results, .record, .notModified, .missing, .client:
+            stall(.malformed("an answer that does not belong to reads"), nil, &contact, &turn)
+        }
+        return nil
+    }
+
+    private mutating func stall(
+        _ trouble: SyncStatus.Trouble, _ retryAfter: Int64?, _ contact: inout Contact, _ turn: inout Turn
+    ) {
+        if case .transport = trouble { contact.lost(trouble, turn) } else { contact.trouble = trouble }
+        retry.fail(&turn, retryAfter: retryAfter)
+    }
+
+    /// Plans what a response says; `nil` if the same keys must be asked for again.
+    mutating func plan(
+        _ keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder
+    ) -> Plan? {
+        // A write of these keys has left since the request did: it is sent again, and asks for the number.
+        guard lastWrite != nil || rule.client(for: keys.lazy.map(\.key)) == nil else {
+            isStoring = false
+            return nil
+        }
+        var builder = builder
+        builder.add(verified: keys, response, lastWrite)
+        return builder.plan
+    }
+
+    // MARK: The disk's answers
+
+    mutating func stored(_ contact: inout Contact) {
+        isStoring = false
+        again = []
+        if case .disk? = contact.trouble { contact.trouble = nil }
+    }
+
+    /// The disk did not give the keys, or did not take what came of them.
+    mutating func failed(_ failure: DiskFailure, _ contact: inout Contact, _ turn: inout Turn) {
+        query = nil
+        isStoring = false
+        stall(.disk(failure), nil, &contact, &turn)
+    }
+
+    mutating func wake() { retry.wake() }
 }

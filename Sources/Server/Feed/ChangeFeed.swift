@@ -92,7 +92,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             return .reply(.page(encoder.page(at: head, upToDate: true)))
         case .after(let cursor):
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
-            guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
+            // A reading from nothing began at its origin, so it knows of the deletes before that, and must not end before it.
+            guard cursor.epoch == head.epoch, max(cursor.revision, cursor.origin ?? .zero) <= head.revision else {
                 guard isVerified else { return .scan(since) }
                 return park(waiter, weight, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }

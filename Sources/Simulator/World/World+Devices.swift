@@ -132,6 +132,6 @@ extension World {
         let theirs = request.theirs.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
         let mark = "{\"v\":\"merge of \(request.receipt.number) by \(device.store.state.client) over \(theirs.utf8.count) bytes\"}"
         let resolution: Resolution = random() % 5 == 0 ? .takeTheirs : .put(Content(checkedJSON: Array(mark.utf8)))
-        try handle(device, .merged(request.receipt, resolution))
+        try handle(device, .merged(request.receipt, resolution, generation: request.generation))
     }
 }

@@ -1,4 +1,4 @@
-// swift-format-ignore-file: NeverUseForceTry
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
 
 import FreshetWire
 import Testing
@@ -123,5 +123,67 @@ import Testing
         scene.device.settleDisk()
         #expect(scene.device.answers[Token(99)] == .cleared)
         #expect(scene.device.store.entries.isEmpty)
+    }
+
+    @Test("a merge closure that ends after a clear decides nothing of the next account")
+    func mergeOfBeforeTheClear() {
+        // Given a conflict that a closure has
+        func meetConflict(_ scene: inout Scene) {
+            scene.put("c/1", "mine", .merge(MergeName("m")))
+            scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("theirs")))], at: 12)
+        }
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        meetConflict(&scene)
+        // When the device is cleared, and the next account's first write meets a conflict too
+        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.settleDisk()
+        scene.page([Scene.put("c/1", 4, "1")], to: 10)
+        meetConflict(&scene)
+        #expect(scene.device.merges.map(\.receipt) == [Receipt(1), Receipt(1)])
+        #expect(scene.device.merges[0].generation < scene.device.merges[1].generation)
+        // Then the first closure's result has no effect, and the second's has
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("secret")), generation: scene.device.merges[0].generation))
+        scene.device.settleDisk()
+        #expect(scene.verdict(1) == .cleared && scene.numbers.isEmpty)
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both")), generation: scene.device.merges[1].generation))
+        scene.device.settleDisk()
+        #expect(scene.verdict(1) == .merged(into: Receipt(2)) && scene.text("c/1") == "both")
+    }
+
+    @Test("held keys that the disk read before a clear are not asked for")
+    func heldKeysOfBeforeTheClear() {
+        // Given a device that verifies what it holds
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: nil, retryAfter: nil))
+        scene.page([], to: 12, settles: false)
+        scene.device.commitNext()
+        let query = scene.device.queries.first
+        #expect(query != nil)
+        // When it is cleared, and verifies again
+        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.settleDisk()
+        scene.page([], to: 12, settles: false)
+        scene.device.commitNext()
+        guard let query, let present = scene.device.queries.last else { Issue.record("nothing is verified"); return }
+        #expect(query.generation < present.generation)
+        scene.device.handle(
+            .heldKeys(query, [HeldKey(key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), isAbsent: false)]))
+        // Then
+        #expect(scene.fetches.isEmpty)
+    }
+
+    @Test("a response of before a clear gives the machine no occasion to do anything")
+    func responseOfBeforeTheClear() {
+        // Given a clear that the disk refused, and that is due again
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        guard let poll = scene.feed?.id else { Issue.record("no poll"); return }
+        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.failNext(.full)
+        scene.device.uptime += 60_000
+        // When
+        let page = ChangePage(changes: [Scene.put("c/1", 12, "2")], cursor: Scene.position(12), upToDate: true)
+        let actions = scene.device.machine.handle(.replied(poll, .page(page)), at: scene.device.now)
+        // Then
+        #expect(actions.isEmpty)
     }
 }

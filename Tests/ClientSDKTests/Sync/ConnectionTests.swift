@@ -203,13 +203,13 @@ import Testing
         scene.put("c/1", "1")
         for _ in 0..<8 {
             scene.replyToWrites(.failure(.unreachable("no route")))
-            if scene.writes == nil { scene.device.uptime = scene.device.machine.sender.notBefore; scene.device.handle(.timer) }
+            while scene.writes == nil { scene.device.fireTimer() }
         }
         scene.replyToWrites(.failure(.unreachable("no route")))
         if scene.feed == nil { scene.device.handle(.wake) }
         scene.replyToFeed(.failure(.unreachable("no route")))
-        scene.device.uptime = scene.device.machine.feed.notBefore
-        scene.device.handle(.timer)
+        while scene.feed == nil { scene.device.fireTimer() }
+        #expect(scene.writes == nil)
         // When
         scene.page([], to: 10)
         // Then

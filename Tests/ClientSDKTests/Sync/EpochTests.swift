@@ -214,7 +214,7 @@ import Testing
         var scene = Scene.live(isReplica ? .everything : .held, holding: [Scene.put("c/9", 4, "9")])
         scene.put("c/1", "1")
         let start = scene.device.uptime
-        let before = scene.device.machine.lastRequest
+        let before = scene.device.machine.inspection.requestsSent
         // When
         while scene.device.uptime < start + 600_000 {
             scene.device.settleDisk()
@@ -231,10 +231,10 @@ import Testing
             } else {
                 scene.device.fireTimer()
             }
-            guard scene.device.machine.lastRequest < before + 10_000 else { break }
+            guard scene.device.machine.inspection.requestsSent < before + 10_000 else { break }
         }
         // Then: ten minutes
-        #expect(scene.device.machine.lastRequest - before < 300)
+        #expect(scene.device.machine.inspection.requestsSent - before < 300)
         #expect(scene.text("c/1") == "1" && scene.isPending("c/1"))
     }
 
@@ -243,9 +243,9 @@ import Testing
         var scene = Scene.live()
         scene.put("c/1", "1")
         let start = scene.device.uptime
-        let before = scene.device.machine.lastRequest
+        let before = scene.device.machine.inspection.requestsSent
         // When
-        while scene.device.uptime < start + 600_000, scene.device.machine.lastRequest < before + 10_000 {
+        while scene.device.uptime < start + 600_000, scene.device.machine.inspection.requestsSent < before + 10_000 {
             scene.device.settleDisk()
             if scene.writes != nil {
                 scene.replyToWrites(otherEpoch("a"))
@@ -259,6 +259,6 @@ import Testing
             scene.device.uptime += 1
         }
         // Then
-        #expect(scene.device.machine.lastRequest - before < 300)
+        #expect(scene.device.machine.inspection.requestsSent - before < 300)
     }
 }

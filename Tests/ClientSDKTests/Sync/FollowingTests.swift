@@ -59,7 +59,7 @@ import Testing
         // When
         scene.device.failNext(.full)
         // Then
-        #expect(scene.device.machine.state.cursor == Scene.position(10))
+        #expect(scene.device.machine.inspection.state.cursor == Scene.position(10))
         #expect(scene.device.status?.feedTrouble == .disk(.full))
         #expect(scene.device.status?.connection == .catchingUp)
         #expect(scene.feed == nil)

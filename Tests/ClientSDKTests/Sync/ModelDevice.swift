@@ -89,7 +89,7 @@ struct ModelDevice {
         case .answer(let token, let answer):
             precondition(answers[token] == nil, "\(token) is answered twice")
             answers[token] = answer
-        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict, machine.state.epoch))
+        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict, machine.inspection.state.epoch))
         case .status(let status): self.status = status
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
@@ -113,7 +113,7 @@ struct ModelDevice {
                 overlaid.contains(key) || !scope.contains(key) || !(view.entry?.isKnownOnly(before: position) ?? true)
             }
         case .passEnded(let pass, let position):
-            for (key, view) in shown where machine.outbox.keys[key] == nil {
+            for (key, view) in shown where !machine.overlaidKeys.contains(key) {
                 shown[key]?.entry = view.entry?.ended(pass, at: position)
                 if shown[key]?.entry == nil { shown[key] = nil }
             }
@@ -125,9 +125,9 @@ struct ModelDevice {
 
     /// The disk wants room. A key that leaves it leaves the memory too. One that is being written to stays.
     mutating func evict(_ key: RecordKey) {
-        guard machine.claims[key] == nil else { return }
+        guard !machine.needs(key) else { return }
         store.evict(key)
-        if store.entries[key] == nil, machine.outbox.keys[key] == nil { shown[key] = nil }
+        if store.entries[key] == nil, !machine.overlaidKeys.contains(key) { shown[key] = nil }
     }
 
     /// What a reader sees: the overlay, or the disk.
@@ -178,7 +178,7 @@ struct ModelDevice {
     /// What the server answers to this device.
     mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
         if case .changes(.start, _, _, _, _) = kind { origin = server.head }
-        return server.answer(kind, origin: machine.state.verification == .fromStart ? origin : nil)
+        return server.answer(kind, origin: machine.inspection.state.verification == .fromStart ? origin : nil)
     }
 
     mutating func fireTimer() {
@@ -201,10 +201,10 @@ struct ModelDevice {
             for merge in merges {
                 isIdle = false
                 merges.removeFirst()
-                handle(.merged(merge.receipt, Self.resolve(merge)))
+                handle(.merged(merge.receipt, Self.resolve(merge), generation: merge.generation))
             }
             if isIdle {
-                if status?.connection == .live, machine.outbox.keys.isEmpty { return }
+                if status?.connection == .live, !machine.hasOverlay { return }
                 fireTimer()
             }
         }

@@ -37,7 +37,7 @@ extension RandomWalk {
 
     /// What the writer was told is what became of that write, in the history that the device is in.
     private mutating func checkVerdict(_ index: Int, _ receipt: Receipt, _ verdict: WriteVerdict, _ epoch: Epoch?) {
-        let client = devices[index].machine.state.client
+        let client = devices[index].machine.inspection.state.client
         // Here nothing makes numbers and receipts differ.
         func decision(in decisions: [ClientIdentifier: [Int64: ModelServer.Decision]]) -> ModelServer.Decision? {
             decisions[client]?[receipt.number]
@@ -135,7 +135,7 @@ extension RandomWalk {
             // Read your writes: the newest write to a register is the one that shows.
             if key.collection == "registers", let newest = (undecided[index] ?? []).filter({ accepted[index]?[$0]?.key == key }).max(),
                 let mark = accepted[index]?[newest]?.mark, let text, !text.hasPrefix("["),
-                let pending = device.machine.outbox.keys[key], let last = pending.rows.last, last.receipt == newest,
+                let pending = device.machine.inspection.outbox[key], let last = pending.rows.last, last.receipt == newest,
                 last.standing(at: pending.watermark, isRecordKnown: pending.base != nil, in: nil) == .replayed,
                 !text.hasPrefix("\"\(mark)")
             {
@@ -160,10 +160,12 @@ extension RandomWalk {
             check(index)
             let device = devices[index]
             if device.status?.connection != .live { fault("device \(index) is not live at the end: \(String(describing: device.status))") }
-            if !device.store.rows.isEmpty || !device.machine.outbox.queue.isEmpty { fault("device \(index) keeps \(device.store.rows)") }
+            if !device.store.rows.isEmpty || !device.machine.inspection.waitingNumbers.isEmpty {
+                fault("device \(index) keeps \(device.store.rows)")
+            }
             if !device.store.watermarks.isEmpty { fault("device \(index) keeps \(device.store.watermarks)") }
-            if !device.machine.claims.isEmpty { fault("device \(index) keeps claims") }
-            if device.machine.fetches.underWay != 0 { fault("device \(index) counts reads under way") }
+            if device.machine.inspection.claims != 0 { fault("device \(index) keeps claims") }
+            if device.machine.inspection.readsUnderWay != 0 { fault("device \(index) counts reads under way") }
             for key in registers + counters {
                 let entry = device.store.entries[key]
                 let record = server.record(key, full: true)

@@ -258,7 +258,8 @@ struct RandomWalk {
     private mutating func merge(_ index: Int) {
         guard !devices[index].merges.isEmpty else { return }
         let request = devices[index].merges.removeFirst()
-        devices[index].handle(.merged(request.receipt, below(4) == 0 ? .takeTheirs : ModelDevice.resolve(request)))
+        let resolution: Resolution = below(4) == 0 ? .takeTheirs : ModelDevice.resolve(request)
+        devices[index].handle(.merged(request.receipt, resolution, generation: request.generation))
     }
 
     private mutating func backUp() {

@@ -30,6 +30,22 @@ import Testing
         #expect(feed.waiting == 0)
     }
 
+    @Test("a reading from nothing does not end before its origin, which the feed may not have reached")
+    func readingThatBeganBeyondTheFeed() throws {
+        // Given a feed at 9, and a reading that the store began at 10, where it left out what is deleted there
+        var feed = feed(at: 8)
+        _ = feed.commit(try [Support.put(9, "a/1")], at: Support.cursor(9))
+        let position = Support.cursor(8)
+        let cursor = Cursor(epoch: position.epoch, revision: position.revision, origin: Revision(10))
+        // When it asks on, then the store answers, though the feed has a change
+        #expect(feed.ask(.after(cursor), all, waiter: 1, deadline: 25_000, now: 0) == .scan(.after(cursor)))
+        // When the feed has come as far
+        _ = feed.commit(try [Support.put(10, "a/2")], at: Support.cursor(10))
+        // Then it answers by itself
+        let verdict = feed.ask(.after(cursor), all, waiter: 1, deadline: 25_000, now: 0)
+        #expect(verdict.page?.changes.map(\.revision.number) == [9, 10])
+    }
+
     @Test func zeroAndWhatIsBeforeTheRingBelongToTheStore() {
         // Given
         var feed = feed(at: 9)
@@ -103,8 +119,8 @@ import Testing
     @Test func aRecordThatChangedTwiceAppearsOnceAtItsLaterPlace() throws {
         // Given
         var feed = feed()
-        _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
-        _ = feed.commit([try Support.put(3, "a/1", "3"), try Support.delete(4, "a/4")], at: Support.cursor(4))
+        _ = feed.commit(try [Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        _ = feed.commit(try [Support.put(3, "a/1", "3"), try Support.delete(4, "a/4")], at: Support.cursor(4))
         // When
         let page = ask(&feed, after: 0, all).page
         // Then
@@ -143,7 +159,7 @@ import Testing
         var limits = FeedLimits()
         limits.pageBytes = 10
         var feed = feed(limits: limits)
-        _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        _ = feed.commit(try [Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
         // Then
         #expect(ask(&feed, after: 0, all).page?.changes.count == 1)
         #expect(ask(&feed, after: 1, all).page?.changes.count == 1)
@@ -277,7 +293,7 @@ import Testing
     @Test func afterForgettingTheStoreAnswersForWhatIsBeforeTheHead() throws {
         // Given a feed with a change in memory, and one that waits
         var feed = feed(at: 5)
-        _ = feed.commit([try Support.put(6, "a/1")], at: Support.cursor(6))
+        _ = feed.commit(try [Support.put(6, "a/1")], at: Support.cursor(6))
         #expect(ask(&feed, after: 6, all, waiter: 1).ticket != nil)
         #expect(ask(&feed, after: 5, all, waiter: 2).page != nil)
         // When

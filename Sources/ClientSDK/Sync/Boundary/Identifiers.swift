@@ -1,14 +1,28 @@
 /// Names one request of the machine. Never used again within a process; an answer to one that the machine has forgotten is ignored.
 package struct RequestID: Hashable, Comparable, Sendable {
     package let number: Int64
-    package init(_ number: Int64) { self.number = number }
+    /// What the machine had begun when it sent the request: a clear and a reset begin another generation.
+    package let generation: Int64
+
+    package init(_ number: Int64, generation: Int64 = 0) {
+        self.number = number
+        self.generation = generation
+    }
+
     package static func < (left: RequestID, right: RequestID) -> Bool { left.number < right.number }
 }
 
 /// Names one disk transaction of the machine; they are carried out in the order in which they were asked for.
 package struct TransactionID: Hashable, Comparable, Sendable {
     package let number: Int64
-    package init(_ number: Int64) { self.number = number }
+    /// As of a ``RequestID``.
+    package let generation: Int64
+
+    package init(_ number: Int64, generation: Int64 = 0) {
+        self.number = number
+        self.generation = generation
+    }
+
     package static func < (left: TransactionID, right: TransactionID) -> Bool { left.number < right.number }
 }
 

@@ -58,6 +58,21 @@ package enum Reply: Hashable, Sendable {
     case garbage(String)
 }
 
+extension Reply {
+    /// The history that the response speaks of, where it says so.
+    var epoch: Epoch? {
+        switch self {
+        case .page(let page): page.cursor.epoch
+        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
+            cursor.epoch
+        case .results(let results): results.cursor.epoch
+        case .reads(let reads): reads.cursor.epoch
+        case .problem(_, let cursor, _): cursor?.epoch
+        case .failure, .garbage: nil
+        }
+    }
+}
+
 /// Why there was no answer.
 package enum TransportFailure: Error, Hashable, Sendable {
     /// No address, no route, refused: the request did not leave. Check the URL and the network.

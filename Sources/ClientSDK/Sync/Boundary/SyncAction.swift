@@ -121,6 +121,16 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case stopped
 }
 
+extension SyncFailure {
+    init(_ failure: DiskFailure) {
+        self =
+            switch failure {
+            case .full: .storageFull
+            case .failed(let text): .storageFailed(text)
+            }
+    }
+}
+
 /// What became of a write, for its writer.
 package enum WriteVerdict: Hashable, Sendable {
     /// It took effect; at this revision, where it is known.
@@ -144,14 +154,19 @@ package struct MergeRequest: Hashable, Sendable {
     package var mine: Content?
     /// What the server has; `nil` for no record.
     package var theirs: Content?
+    /// As of a ``RequestID``; to be handed back with the answer.
+    package var generation: Int64
 
-    package init(receipt: Receipt, key: RecordKey, name: MergeName, base: Content?, mine: Content?, theirs: Content?) {
+    package init(
+        receipt: Receipt, key: RecordKey, name: MergeName, base: Content?, mine: Content?, theirs: Content?, generation: Int64 = 0
+    ) {
         self.receipt = receipt
         self.key = key
         self.name = name
         self.base = base
         self.mine = mine
         self.theirs = theirs
+        self.generation = generation
     }
 }
 

@@ -22,8 +22,8 @@ package enum SyncEvent: Hashable, Sendable {
     case evicted([RecordKey])
     /// What came back for a request, and what its `Freshet-Last-Write` said; `nil` where it had none.
     case replied(RequestID, Reply, lastWrite: Int64? = nil)
-    /// The answer to ``SyncAction/merge(_:)``.
-    case merged(Receipt, Resolution)
+    /// The answer to ``SyncAction/merge(_:)``, with the generation of the request.
+    case merged(Receipt, Resolution, generation: Int64 = 0)
     /// The deadline that ``SyncAction/schedule(at:)`` named has passed. An early or a late one does no harm.
     case timer
     /// The device woke from sleep or the network path changed: reconnect and catch up at once.
@@ -85,11 +85,14 @@ package struct HeldQuery: Hashable, Sendable {
     /// Only keys after this one, in the order of ``RecordKey``.
     package var after: RecordKey?
     package var limit: Int
+    /// As of a ``RequestID``.
+    package var generation: Int64
 
-    package init(pass: Int64, after: RecordKey?, limit: Int) {
+    package init(pass: Int64, after: RecordKey?, limit: Int, generation: Int64 = 0) {
         self.pass = pass
         self.after = after
         self.limit = limit
+        self.generation = generation
     }
 }
 

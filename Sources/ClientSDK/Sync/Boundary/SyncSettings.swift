@@ -39,4 +39,9 @@ package struct SyncSettings: Hashable, Sendable {
     package var storyNotes: Int = 4_096
 
     package init() {}
+
+    /// What decides which entries the feed keeps right, as text: see ``SyncState/scope``.
+    var scope: String {
+        "\(following == .everything ? "everything" : "held"):\(filter.collections.joined(separator: ",")):\(filter.prefix)"
+    }
 }

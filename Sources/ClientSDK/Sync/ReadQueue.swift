@@ -1,7 +1,7 @@
 import FreshetWire
 
-/// Reads from the server: who asked for what, how old an answer may be at most, and when to ask again.
-struct Fetches: Sendable {
+/// The keys that are being read: who asked for them, how old a response may be at most, and when to ask again.
+struct ReadQueue: Hashable, Sendable {
     /// One key that is being read, for all who want it.
     struct Item: Hashable, Sendable {
         var key: RecordKey
@@ -18,13 +18,16 @@ struct Fetches: Sendable {
         var isUnderWay = false
         /// Whether its value is too large to come with others.
         var isAlone = false
-        /// Answers that came to nothing.
+        /// Responses that came to nothing.
         var attempts = 0
-        var notBefore: Int64 = 0
-        var backoff = Backoff()
-        var needsFreshToken = false
+        var retry = Retry()
         /// Whether it waits since nothing came back, rather than since the server said so.
         var lacksContact = false
+    }
+
+    private struct Place: Hashable, Sendable {
+        var key: RecordKey
+        var place: Int64
     }
 
     /// A caller with the views that it has so far.
@@ -33,34 +36,14 @@ struct Fetches: Sendable {
         var views: [RecordKey: KeyView] = [:]
     }
 
-    /// An answer for one key, before the fence.
-    struct Arrival: Hashable, Sendable {
-        enum News: Hashable, Sendable {
-            case record(Record)
-            case unchanged
-            case missing
-        }
-
-        var key: RecordKey
-        var news: News
-        var cursor: Cursor
-    }
-
-    /// An answer that passed the fence and is on its way to the disk as this operation.
-    struct Outcome: Hashable, Sendable {
-        var key: RecordKey
-        var entry: Entry
-        /// Where it stands in the plan.
-        var index: Int
-    }
-
     /// By key.
-    private(set) var items: [RecordKey: Item] = [:]
+    private var items: [RecordKey: Item] = [:]
     /// The keys in the order in which they were first asked for, among some that have left.
-    private var line: [(key: RecordKey, place: Int64)] = []
+    private var line: [Place] = []
     private var lastPlace: Int64 = 0
     private var askers: [Token: Asker] = [:]
-    var underWay = 0
+    /// How many requests are under way.
+    private(set) var underWay = 0
 
     /// The keys in the order in which they were first asked for.
     private var order: [RecordKey] { line.compactMap { items[$0.key]?.place == $0.place ? $0.key : nil } }
@@ -79,7 +62,7 @@ struct Fetches: Sendable {
             var item = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
             item.place = lastPlace
             items[key] = item
-            line.append((key, lastPlace))
+            line.append(Place(key: key, place: lastPlace))
         }
     }
 
@@ -97,14 +80,22 @@ struct Fetches: Sendable {
         for key in order where scope.contains(key) { update(key) { $0.floor = max($0.floor, revision) } }
     }
 
+    subscript(key: RecordKey) -> Item? { items[key] }
+
+    /// A request for these keys has left.
+    mutating func sent(_ keys: [RecordKey]) {
+        underWay += 1
+        for key in keys { update(key) { $0.isUnderWay = true } }
+    }
+
+    /// The request for these keys has ended.
     mutating func requeue(_ keys: [RecordKey]) {
         underWay -= 1
         for key in keys { update(key) { $0.isUnderWay = false } }
     }
 
-    /// Answers that were to go to the disk have been dropped: ask again. Those of `outcomes` are on their way there and will be told.
-    mutating func release(except outcomes: [Outcome] = []) {
-        let keys = Set(outcomes.map(\.key))
+    /// Responses that were to go to the disk have been dropped: ask again. Those of `keys` are on their way there.
+    mutating func release(except keys: Set<RecordKey> = []) {
         for key in order where !keys.contains(key) { update(key) { $0.isUnderWay = false } }
     }
 
@@ -112,17 +103,24 @@ struct Fetches: Sendable {
     mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }
 
     /// The server is there again: what failed for want of it need not wait on.
-    mutating func regainContact() { for key in order where items[key]?.lacksContact == true { update(key) { $0.notBefore = 0 } } }
+    mutating func regainContact() { for key in order where items[key]?.lacksContact == true { update(key) { $0.retry.hurry() } } }
 
-    mutating func wake() { for key in order { update(key) { ($0.notBefore, $0.attempts) = (0, 0) } } }
+    mutating func wake() {
+        for key in order {
+            update(key) {
+                $0.retry.hurry()
+                $0.attempts = 0
+            }
+        }
+    }
 
     /// The keys that can be asked for now, oldest first.
     func ready(at uptime: Int64) -> [RecordKey] {
-        order.filter { key in items[key].map { !$0.isUnderWay && $0.notBefore <= uptime } ?? false }
+        order.filter { key in items[key].map { !$0.isUnderWay && $0.retry.notBefore <= uptime } ?? false }
     }
 
     func nextAttempt(after uptime: Int64) -> Int64? {
-        order.compactMap { items[$0] }.filter { !$0.isUnderWay && $0.notBefore > uptime }.map(\.notBefore).min()
+        order.compactMap { items[$0] }.filter { !$0.isUnderWay && $0.retry.notBefore > uptime }.map(\.retry.notBefore).min()
     }
 
     // MARK: Answering
@@ -167,7 +165,7 @@ struct Fetches: Sendable {
     /// Forgets everything. Gives all who wait, in the order of their tokens.
     mutating func removeAll() -> [Token] {
         let tokens = askers.keys.sorted()
-        self = Fetches()
+        self = ReadQueue()
         return tokens
     }
 

@@ -1,0 +1,18 @@
+import FreshetWire
+
+/// What a ``SyncMachine`` holds, for tests and tools to look at; nothing of it can be changed.
+package struct Inspection: Sendable {
+    package var state: SyncState
+    /// The keys of the outbox.
+    var outbox: [RecordKey: PendingKey]
+    /// The numbers that wait for their verdicts, in order.
+    package var waitingNumbers: [Int64]
+    /// How many keys have writes that are not on disk yet.
+    package var claims: Int
+    /// How many requests of reads are under way.
+    package var readsUnderWay: Int
+    /// How many requests were ever sent.
+    package var requestsSent: Int64
+    package var isResetting: Bool
+    package var isClearing: Bool
+}

@@ -1,0 +1,248 @@
+import FreshetWire
+
+/// Follows the feed: asks, checks what comes, goes on from there.
+struct Follower: Hashable, Sendable {
+    private var request: RequestID?
+    /// Whether nothing was left at the last response, and no gap has been since.
+    private var isCaughtUp = false
+    /// Whether the request may be held by the server, since nothing was left when it was sent.
+    private var isPolling = false
+    /// When the last response was still true for certain, in milliseconds of uptime; it may have been on its way for long.
+    private var trueAt: Int64 = 0
+    /// How many responses are on their way to the disk.
+    private var storing = 0
+    /// Where the page begins that may be asked for meanwhile; `nil` where the last response left nothing.
+    private var next: Cursor?
+    private var retry = Retry()
+    /// How often in a row the server said that the position is ahead of it.
+    private var aheads = 0
+    /// How often in a row a poll came back at once with nothing.
+    private var idleResponses = 0
+
+    var isLive: Bool { isCaughtUp }
+    var isBusy: Bool { request != nil || storing > 0 }
+    /// When to ask again, where that is a matter of time.
+    var deadline: Int64? { isBusy ? nil : retry.notBefore }
+    var underWay: RequestID? { request }
+
+    // MARK: Asking
+
+    mutating func advance(
+        _ state: SyncState, isVerifying: Bool, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
+    ) {
+        guard request == nil, retry.isDue(turn), let since = nextSince(state, isVerifying, turn.settings) else { return }
+        let wait = state.cursor == nil || storing > 0 ? 0 : pollWait(turn)
+        // After any gap: catch up before waiting.
+        isPolling = wait > 0
+        if !isPolling { isCaughtUp = false }
+        // A poll that waits is answered with the same bytes as everybody's.
+        request = requests.send(
+            .changes(
+                since: since, filter: turn.settings.filter, wait: wait, limit: turn.settings.pageLimit,
+                client: wait == 0 ? rule.client : nil),
+            for: .feed(since: since, wait: wait), needsFreshToken: retry.needsFreshToken,
+            timeout: wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : turn.settings.requestTimeout, &turn)
+    }
+
+    /// Where the next question begins; `nil` while there is none. While one page is stored, the page after it may be on its way.
+    private func nextSince(_ state: SyncState, _ isVerifying: Bool, _ settings: SyncSettings) -> Since? {
+        if storing > 0 { return storing == 1 ? next.map { .after($0) } : nil }
+        // The held keys are verified before anything newer is asked for.
+        if isVerifying { return nil }
+        return state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
+    }
+
+    /// For how many seconds the server may hold the next response; 0 where the device must catch up.
+    ///
+    /// A response that was long on its way is old when it comes. What it took beyond the grace is taken from the next wait, so that nothing
+    /// older than hold and twice the grace is ever called live (rule 9).
+    private func pollWait(_ turn: Turn) -> Int {
+        guard isCaughtUp else { return 0 }
+        let excess = max(0, turn.now.uptime - trueAt - turn.settings.grace)
+        return max(0, Int((Int64(turn.settings.hold) * 1_000 - excess) / 1_000))
+    }
+
+    /// The request has ended without a response to take.
+    mutating func released() { request = nil }
+
+    // MARK: Responses
+
+    mutating func take(
+        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, since: Since, wait: Int, _ state: SyncState,
+        _ contact: inout Contact, _ turn: inout Turn
+    ) -> [Effect] {
+        request = nil
+        switch reply {
+        case .page(let page):
+            if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &contact, &turn) }
+            let effects = heard(sent, held: 0, isIdle: wait > 0 && page.cursor == state.cursor, &contact, &turn)
+            // What was read before the first position of all is verified before anything else is asked.
+            return effects
+                + store(
+                    .page(page, since: since, lastWrite: lastWrite), next: page.upToDate || since == .now ? nil : page.cursor)
+        case .quiet(let position):
+            // Asked from the start, or from now, nothing is a page without changes: it is the first position.
+            guard case .after(let asked) = since else {
+                let page = ChangePage(changes: [], cursor: position, upToDate: true)
+                return take(.page(page), lastWrite, to: sent, since: since, wait: wait, state, &contact, &turn)
+            }
+            guard position.revision >= asked.revision else {
+                let text = "204 with the position \(position), which is before the one asked from, \(since)"
+                return fail(.malformed(text), &contact, &turn)
+            }
+            let effects = heard(sent, held: wait, isIdle: wait > 0 && position == state.cursor, &contact, &turn)
+            return effects + store(.quiet(position, since: since, lastWrite: lastWrite), next: nil)
+        case .problem(let problem, _, let retryAfter):
+            return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &contact, &turn)
+        case .failure(let failure): return fail(.transport(failure), &contact, &turn)
+        case .garbage(let text): return fail(.malformed(text), &contact, &turn)
+        case .results, .reads, .record, .notModified, .missing, .client:
+            return fail(.malformed("an answer that does not belong to a request for changes"), &contact, &turn)
+        }
+    }
+
+    private mutating func store(_ intent: Intent, next: Cursor?) -> [Effect] {
+        storing += 1
+        self.next = next
+        return [.store(intent)]
+    }
+
+    /// What is wrong with a page, if anything is.
+    private static func fault(of page: ChangePage, since: Since) -> String? {
+        if case .after(let position) = since {
+            guard page.cursor.revision >= position.revision else {
+                return "the page's cursor \(page.cursor) is before the one asked from, \(position)"
+            }
+            guard page.upToDate || page.cursor != position else {
+                return "the page does not move on from \(position) although more is to come"
+            }
+        } else if !page.upToDate, page.cursor.revision == .zero || page.changes.isEmpty {
+            return "the first page is empty although more is to come"
+        }
+        if let change = page.changes.first(where: { $0.revision > page.cursor.revision }) {
+            return "the change at \(change.revision) is past the page's cursor \(page.cursor)"
+        }
+        return nil
+    }
+
+    /// - Parameter held: how long the server had nothing to tell before it answered, in seconds, unless the response is here sooner.
+    private mutating func heard(
+        _ sent: RequestTable.Request, held: Int, isIdle: Bool, _ contact: inout Contact, _ turn: inout Turn
+    ) -> [Effect] {
+        let end = sent.sentAt + Int64(held) * 1_000
+        trueAt = end <= turn.now.uptime ? end : sent.sentAt
+        let effects: [Effect] = contact.isLost ? [.regainedContact] : []
+        contact.heard(turn)
+        aheads = 0
+        retry.succeed()
+        if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
+            // A server or a proxy that does not hold polls: ask on, but not in a hot loop.
+            idleResponses += 1
+            retry.pause(&turn, asAfter: idleResponses)
+        } else {
+            idleResponses = 0
+        }
+        return effects
+    }
+
+    /// A page is on disk. Returns whether it showed that the history lasts: only a poll does, since another server may have asked for the
+    /// next reset by then.
+    mutating func stored(upToDate: Bool, _ state: SyncState) -> Bool {
+        storing = max(0, storing - 1)
+        // The verification of held keys takes its time: catch up after it.
+        isCaughtUp = upToDate && state.verification != .ofHeldKeys
+        return upToDate && isPolling
+    }
+
+    /// A response could not be used where the disk stands: the same is asked for again.
+    mutating func dropped() {
+        storing = max(0, storing - 1)
+        isCaughtUp = false
+    }
+
+    /// A response was overtaken: it does not go on from where the disk stands.
+    mutating func overtaken() { storing = max(0, storing - 1) }
+
+    // MARK: Trouble
+
+    mutating func notStored(_ failure: DiskFailure, _ contact: inout Contact, _ turn: inout Turn) {
+        dropped()
+        contact.trouble = .disk(failure)
+        retry.fail(&turn)
+    }
+
+    private mutating func refused(
+        _ problem: Problem, _ retryAfter: Int64?, _ state: SyncState, hadFreshToken: Bool, _ contact: inout Contact, _ turn: inout Turn
+    ) -> [Effect] {
+        contact.touched(turn)
+        switch problem.code {
+        case .cursorExpired: return [.reset(state.epoch, forgets: false, because: problem.description)]
+        case .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
+        case .invalidCursor where state.cursor != nil: return [.reset(state.epoch, forgets: false, because: problem.description)]
+        case .cursorAhead:
+            aheads += 1
+            // A server that lags behind will catch up; one that lost its newest changes without a new epoch will not.
+            if aheads < 4 { return fail(.refused(problem), after: retryAfter, &contact, &turn) }
+            aheads = 0
+            return [.reset(state.epoch, forgets: true, because: problem.description)]
+        default:
+            guard problem.status == 401 else { return fail(.refused(problem), after: retryAfter, &contact, &turn) }
+            retry.refuseToken()
+            isCaughtUp = false
+            return hadFreshToken ? fail(.unauthorized, after: retryAfter, &contact, &turn) : []
+        }
+    }
+
+    private mutating func fail(
+        _ trouble: SyncStatus.Trouble, after retryAfter: Int64? = nil, _ contact: inout Contact, _ turn: inout Turn
+    ) -> [Effect] {
+        isCaughtUp = false
+        contact.lost(trouble, turn)
+        retry.fail(&turn, retryAfter: retryAfter)
+        return []
+    }
+
+    /// The server answered another request: no need to wait for this one.
+    mutating func hurry(_ turn: Turn) { if !retry.isDue(turn) { retry.hurry() } }
+
+    mutating func wake() {
+        isCaughtUp = false
+        retry.wake()
+    }
+
+    /// A reset begins: what is on its way to the disk is dropped.
+    mutating func reset() {
+        isCaughtUp = false
+        storing = 0
+    }
+}
+
+/// Whether the server was reached lately, and what is wrong if not.
+struct Contact: Hashable, Sendable {
+    /// When contact was lost; `nil` while there is contact, and before the first attempt has failed.
+    private(set) var lostAt: Timestamp?
+    /// When the server answered last.
+    private var last: Timestamp?
+    /// What keeps the device from being live.
+    var trouble: SyncStatus.Trouble?
+
+    var isLost: Bool { lostAt != nil }
+
+    /// The server answered as it should.
+    mutating func heard(_ turn: Turn) {
+        lostAt = nil
+        trouble = nil
+        last = turn.now.wall
+    }
+
+    /// The server answered, if only to refuse.
+    mutating func touched(_ turn: Turn) { last = turn.now.wall }
+
+    mutating func lost(_ trouble: SyncStatus.Trouble, _ turn: Turn) {
+        self.trouble = trouble
+        lostAt = lostAt ?? last ?? turn.now.wall
+    }
+
+    /// The process has started: nothing is known yet.
+    mutating func start() { lostAt = nil }
+}

@@ -1,0 +1,149 @@
+import FreshetWire
+
+/// From a response of the feed to what is stored.
+extension PlanBuilder {
+    /// Whether a response goes on from what is on disk. One that was asked for while the page before it was stored does not if that failed.
+    func isNext(_ since: Since) -> Bool {
+        if case .after(let position) = since { position == state.cursor } else { true }
+    }
+
+    /// Whether the response says of every record that it describes which writes of this device the record contains.
+    ///
+    /// A poll that waits gets the same bytes as everybody, without a number. That is enough unless it brings another's change of a record
+    /// with writes of this device under way.
+    func hasWatermarks(for page: ChangePage, _ since: Since, _ lastWrite: Int64?) -> Bool {
+        guard lastWrite == nil, !outbox.keys.isEmpty else { return true }
+        let epoch = page.cursor.epoch
+        guard case .after = since, state.verification == .complete else {
+            return !outbox.keys.keys.contains { needsWatermark($0, in: epoch) }
+        }
+        return !page.changes.contains { change in
+            guard change.author?.client != state.client, case .key(let key) = change.scope else { return false }
+            return needsWatermark(key, in: epoch)
+        }
+    }
+
+    mutating func add(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?) {
+        let stated = lastWrite.map { WriteWatermark(epoch: page.cursor.epoch, number: $0) }
+        if case .after(let position) = since {
+            for change in page.changes where change.revision > position.revision { take(change, page.cursor.epoch, stated, state.pass) }
+        } else {
+            begin(page.cursor, since, upToDate: page.upToDate)
+            for change in page.changes { take(change, page.cursor.epoch, stated, state.pass + 1) }
+        }
+        if page.upToDate, state.verification == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
+        if page.cursor != state.cursor { change(.cursor(page.cursor)) }
+        if page.upToDate { raiseAll(to: stated) }
+        settle(.confirmed)
+    }
+
+    /// The feed has nothing more: every record that it tells of is as it was when the server had decided these writes.
+    private mutating func raiseAll(to stated: WriteWatermark?) {
+        guard let stated, after.verification == .complete else { return }
+        for key in outbox.sortedKeys where isFollowed(key) {
+            guard let before = pending(key) else { continue }
+            var pending = before
+            pending.raise(to: stated)
+            if pending != before { stage(pending, .confirmed) }
+        }
+    }
+
+    /// The first position of all, or after a reset. What was read before it may have changed between then and now, so a new pass begins.
+    private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool) {
+        change(.epoch(cursor.epoch), .pass(state.pass + 1), .scope(settings.scope))
+        raiseFloor(.everything, to: cursor.revision)
+        outdateReads()
+        if since == .now {
+            change(.verification(.ofHeldKeys))
+        } else if !upToDate {
+            change(.verification(.fromStart))
+        }
+    }
+
+    /// The pass from the start is over: what it did not bring is not there.
+    private mutating func finishFromStart(_ cursor: Cursor, _ stated: WriteWatermark?) {
+        let pass = state.cursor == nil ? state.pass + 1 : state.pass
+        for key in outbox.sortedKeys where isFollowed(key) {
+            guard let base = pending(key)?.base, base.ended(pass, at: cursor) == nil else { continue }
+            let absent = Entry(
+                key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
+                verifiedAt: now.wall, origin: .feed)
+            apply(.put(absent, onlyIfHeld: false), to: key, .verified, stated: stated)
+        }
+        endPass(pass, at: cursor)
+        change(.verification(.complete))
+    }
+
+    /// What a pass has not confirmed goes, but for what is known beyond the position from which the feed goes on: that would come back older.
+    mutating func endPass(_ pass: Int64, at position: Cursor) {
+        apply(.endPass(pass, at: position), toAllIn: .everything, .verified)
+    }
+
+    private mutating func take(_ change: Change, _ epoch: Epoch, _ stated: WriteWatermark?, _ pass: Int64) {
+        let position = Cursor(epoch: epoch, revision: change.revision)
+        let stated = stated ?? ownWatermark(change, epoch)
+        raiseFloor(change.scope, to: change.revision)
+        switch change.effect {
+        case .put(let key, let content, _, _): take(change, put: key, content, position, stated, pass)
+        case .delete(let key):
+            note(.key(key), .deleted(change.revision))
+            let isOurs = outbox.keys[key] != nil
+            if isOurs || settings.following == .held {
+                let absent = Entry(
+                    key: key, epoch: epoch, revision: change.revision, asOf: change.revision, pass: pass, content: nil,
+                    modified: change.modified, verifiedAt: now.wall, origin: .feed)
+                apply(.put(absent, onlyIfHeld: !isOurs), to: key, .deleted, stated: stated)
+                decideOwn(change, key, position)
+            } else {
+                applyOnDisk(.evict(.key(key), before: position), .deleted)
+            }
+        case .invalidate(let scope):
+            // Says nothing of the records, so nothing of the writes in them.
+            note(scope, .invalidated(change.revision))
+            apply(.evict(scope, before: position), toAllIn: scope, .invalidated)
+        }
+    }
+
+    private mutating func take(
+        _ change: Change, put key: RecordKey, _ content: Content?, _ position: Cursor, _ stated: WriteWatermark?, _ pass: Int64
+    ) {
+        let revision = change.revision
+        // A value over the limit is left out; this device's own is known.
+        if let content = content ?? ownContent(change, key) {
+            let entry = Entry(
+                key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
+                modified: change.modified, verifiedAt: now.wall, origin: .feed)
+            let onlyIfHeld = settings.following == .held && outbox.keys[key] == nil
+            apply(.put(entry, onlyIfHeld: onlyIfHeld), to: key, .changed, stated: stated)
+        } else {
+            note(.key(key), .valueLeftOut(revision))
+            let news = Confirmation(
+                key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
+            apply(.confirm(news), to: key, .verified, stated: stated)
+            apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
+        }
+        decideOwn(change, key, position)
+    }
+
+    /// What a change of this device says by itself: its record's last write is this one, so the record contains those before it and none
+    /// after.
+    private func ownWatermark(_ change: Change, _ epoch: Epoch) -> WriteWatermark? {
+        guard let author = change.author, author.client == state.client else { return nil }
+        return WriteWatermark(epoch: epoch, number: author.write)
+    }
+
+    private func ownContent(_ change: Change, _ key: RecordKey) -> Content? {
+        guard let author = change.author, author.client == state.client,
+            let row = outbox.keys[key]?.rows.first(where: { $0.number == author.write }), case .put(let content) = row.operation
+        else { return nil }
+        return content
+    }
+
+    /// If the change is a write of this device that waits for its verdict, this is the verdict.
+    private mutating func decideOwn(_ change: Change, _ key: RecordKey, _ position: Cursor) {
+        guard let author = change.author, author.client == state.client,
+            let row = pending(key)?.rows.first(where: { $0.number == author.write && $0.state == .pending })
+        else { return }
+        decide(row, .applied(position))
+    }
+}

@@ -1,0 +1,73 @@
+import FreshetWire
+
+/// From reads, verifications and resets to what is stored.
+extension PlanBuilder {
+    /// A read passed the fence.
+    mutating func add(fetched entry: Entry, at cursor: Cursor, _ lastWrite: Int64?) {
+        if state.epoch == nil, plan.state.isEmpty { change(.epoch(cursor.epoch)) }
+        let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
+        apply(.put(entry, onlyIfHeld: false), to: entry.key, .fetched, stated: stated)
+        note(.key(entry.key), .fetched(entry.content == nil ? nil : entry.revision, asOf: cursor.revision))
+    }
+
+    // MARK: Verification
+
+    mutating func add(verified keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) {
+        let cursor = response.cursor
+        let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
+        let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+        let missing = Set(response.missing)
+        for held in keys {
+            let key = held.key
+            note(.key(key), .verified(asOf: cursor.revision))
+            let known = records[key]?.revision ?? (missing.contains(key) ? nil : held.revision)
+            if let record = records[key], let content = record.content {
+                let entry = Entry(
+                    key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
+                    modified: record.modified, verifiedAt: now.wall, origin: .fetch)
+                apply(.put(entry, onlyIfHeld: false), to: key, .verified, stated: stated)
+            } else if let known {
+                // As it was, or too large to come along: then only the same revision may stay.
+                let news = Confirmation(
+                    key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
+                apply(.confirm(news), to: key, .verified, stated: stated)
+                apply(.evict(.key(key), before: cursor), to: key, .verified, stated: stated)
+            } else {
+                let absent = Entry(
+                    key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
+                    verifiedAt: now.wall, origin: .fetch)
+                apply(.put(absent, onlyIfHeld: true), to: key, .verified, stated: stated)
+            }
+        }
+        settle(.verified)
+    }
+
+    mutating func addEndOfVerification(at cursor: Cursor) {
+        endPass(state.pass, at: cursor)
+        change(.verification(.complete))
+        settle(.verified)
+    }
+
+    // MARK: Reset
+
+    /// The outbox, the overlay and the entries stay; the entries become unverified.
+    mutating func addReset(to epoch: Epoch?, forgets: Bool) {
+        change(.pass(state.pass + 1), .cursor(nil), .epoch(epoch))
+        change(.verification(settings.following == .everything ? .fromStart : .ofHeldKeys))
+        guard epoch == nil || epoch != state.epoch || forgets else { return }
+        change(.mustReconcile(true))
+        for key in outbox.sortedKeys {
+            guard let before = outbox.keys[key] else { continue }
+            var pending = before
+            pending.leaveHistory()
+            if pending != before { stage(pending, .verified) }
+        }
+        guard forgets, let epoch else { return }
+        apply(.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum)), toAllIn: .everything, .invalidated)
+        for key in outbox.sortedKeys {
+            guard var pending = pending(key) else { continue }
+            pending.forgetHistory()
+            stage(pending, .invalidated)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import FreshetWire
+
+/// Makes one transaction from what is on disk: each of its extensions turns one kind of intent into a ``Plan``.
+struct PlanBuilder {
+    let settings: SyncSettings
+    /// As it is on disk.
+    let state: SyncState
+    /// As it is on disk.
+    let outbox: Outbox
+    let now: Moment
+    /// Writes up to this number may have been sent.
+    let sentThrough: Int64
+    /// Writes that the server refuses to take apart, and why.
+    let voided: [Int64: Problem]
+    private(set) var plan: Plan
+
+    init(_ continuation: Plan.Continuation, _ turn: Turn, _ local: LocalState, _ sender: Sender) {
+        settings = turn.settings
+        state = local.sync
+        outbox = local.outbox
+        now = turn.now
+        sentThrough = sender.sentThrough
+        voided = sender.voided
+        plan = Plan(continuation)
+    }
+
+    // MARK: Looking
+
+    /// The state that the plan leads to.
+    var after: SyncState {
+        var after = state
+        for change in plan.state { after.apply(change) }
+        return after
+    }
+
+    /// The key as the plan leaves it so far, if it is in the outbox.
+    func pending(_ key: RecordKey) -> PendingKey? { plan.staged(key) ?? outbox.keys[key] }
+
+    /// Whether a response of this epoch that describes the key must state the device's last decided write.
+    func needsWatermark(_ key: RecordKey, in epoch: Epoch?) -> Bool {
+        outbox.keys[key]?.needsWatermark(in: epoch, sentThrough: sentThrough) ?? false
+    }
+
+    /// Whether the feed brings the key's changes.
+    func isFollowed(_ key: RecordKey) -> Bool { settings.filter.matches(key) }
+
+    // MARK: Building
+
+    mutating func change(_ changes: StateChange...) { plan.state += changes }
+    mutating func raiseFloor(_ scope: InvalidationScope, to revision: Revision) { plan.floors.append((scope, revision)) }
+    mutating func outdateReads() { plan.outdatesReads = true }
+    mutating func clear(for client: ClientIdentifier) { plan.clear = client }
+    mutating func continueWith(_ continuation: Plan.Continuation) { plan.continuation = continuation }
+    mutating func stage(_ pending: PendingKey, _ cause: Cause) { plan.stage(pending, cause) }
+
+    mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
+        plan.notes.append(StoryNote(at: now.wall, scope: scope, what: what))
+    }
+
+    mutating func tell(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
+        plan.verdicts.append((receipt, key, verdict))
+        note(.key(key), verdict.note(receipt))
+    }
+
+    /// Marks the number as one whose verdict the plan stores.
+    mutating func markDecided(_ number: Int64) { plan.decided.append(number) }
+
+    /// Adds an operation on a key that is not in the outbox.
+    mutating func applyOnDisk(_ operation: EntryOperation, _ cause: Cause) { plan.add(operation, cause) }
+
+    /// Adds an operation on one key, for the disk and for the key's base in the outbox.
+    ///
+    /// - Parameter stated: the watermark of the response that the operation is from.
+    mutating func apply(_ operation: EntryOperation, to key: RecordKey, _ cause: Cause, stated: WriteWatermark? = nil) {
+        plan.add(operation, cause)
+        guard var pending = pending(key) else { return }
+        pending.apply(operation, stated: stated)
+        plan.stage(pending, cause)
+    }
+
+    /// Adds an operation on many keys. O(keys in the outbox).
+    mutating func apply(_ operation: EntryOperation, toAllIn scope: InvalidationScope, _ cause: Cause) {
+        plan.add(operation, cause)
+        for key in outbox.sortedKeys where scope.contains(key) {
+            guard var pending = pending(key) else { continue }
+            pending.apply(operation)
+            plan.stage(pending, cause)
+        }
+    }
+
+    // MARK: Leaving the overlay
+
+    /// Lets writes leave the overlay that the records contain, under the state that the plan leads to: those of keys that the plan touches,
+    /// and those that wait for nothing but the record.
+    mutating func settle(_ cause: Cause) {
+        settle(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil }, cause)
+    }
+
+    mutating func settle(_ keys: [RecordKey], _ cause: Cause) {
+        let epoch = after.epoch
+        for key in keys {
+            guard var pending = pending(key) else { continue }
+            let receipts = pending.settle(in: epoch)
+            guard !receipts.isEmpty else { continue }
+            for receipt in receipts { note(.key(key), .confirmed(receipt)) }
+            plan.stage(pending, plan.stagedCause(key) ?? cause)
+        }
+    }
+
+    // MARK: Intents
+
+    /// The plan of an intent that needs nothing but what is on disk; `nil` if it is none of these, or comes to nothing.
+    static func plan(for intent: Intent, _ turn: inout Turn, _ local: LocalState, _ sender: Sender, _ merger: Merger) -> Plan? {
+        func builder(_ continuation: Plan.Continuation) -> PlanBuilder { PlanBuilder(continuation, turn, local, sender) }
+        switch intent {
+        case .results(let results, let lastWrite):
+            var builder = builder(.verdicts)
+            builder.add(results, lastWrite)
+            return builder.plan
+        case .reconcile(let last, let cursor):
+            var builder = builder(.reconciled(last: last))
+            if let fault = builder.addReconciliation(last: last, at: cursor) { turn.log(.error, fault) }
+            return builder.plan
+        case .verificationOver:
+            guard let cursor = local.sync.cursor else { return nil }
+            var builder = builder(.heldVerified)
+            builder.addEndOfVerification(at: cursor)
+            return builder.plan
+        case .merged(let receipt, let resolution):
+            var builder = builder(.merged)
+            guard let theirs = merger.theirs(receipt), builder.addMerge(receipt, resolution, over: theirs) else { return nil }
+            return builder.plan
+        case .page, .quiet, .sets, .fetched, .heldVerified: return nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import FreshetWire
+
+/// The requests under way, each with its purpose and its deadline.
+struct RequestTable: Hashable, Sendable {
+    enum Purpose: Hashable, Sendable {
+        /// The server may hold the response for `wait` seconds; 0 where it may not.
+        case feed(since: Since, wait: Int)
+        case writes(ClosedRange<Int64>)
+        case clientStatus
+        case fetch([RecordKey])
+        case verification([HeldKey])
+    }
+
+    struct Request: Hashable, Sendable {
+        var purpose: Purpose
+        /// Uptime in milliseconds.
+        var sentAt: Int64
+        /// When the watchdog fires.
+        fileprivate var deadline: Int64
+        var hadFreshToken: Bool
+    }
+
+    /// Stamps all requests; see ``SyncMachine/handle(_:at:)``.
+    var generation: Int64 = 0
+    private var requests: [RequestID: Request] = [:]
+    private var last: Int64 = 0
+
+    func contains(_ id: RequestID) -> Bool { requests[id] != nil }
+
+    /// How many were ever sent.
+    var sentCount: Int64 { last }
+
+    /// In the order in which they were sent.
+    var all: [RequestID] { requests.keys.sorted() }
+
+    var fetches: [RequestID] {
+        all.filter { if case .fetch? = requests[$0]?.purpose { true } else { false } }
+    }
+
+    /// Those whose watchdog fires now, in the order in which they were sent.
+    func overdue(at uptime: Int64) -> [RequestID] { all.filter { requests[$0].map { $0.deadline <= uptime } ?? false } }
+
+    /// When the next watchdog fires.
+    var deadline: Int64? { requests.values.lazy.map(\.deadline).min() }
+
+    mutating func send(
+        _ kind: RequestDescription.Kind, for purpose: Purpose, needsFreshToken: Bool, timeout: Int64, _ turn: inout Turn
+    ) -> RequestID {
+        last += 1
+        let id = RequestID(last, generation: generation)
+        requests[id] = Request(
+            purpose: purpose, sentAt: turn.now.uptime, deadline: turn.now.uptime + timeout, hadFreshToken: needsFreshToken)
+        turn.emit(.send(RequestDescription(id: id, kind: kind, needsFreshToken: needsFreshToken, timeout: timeout)))
+        return id
+    }
+
+    /// Ends the request; `nil` if it has ended already.
+    mutating func remove(_ id: RequestID) -> Request? { requests.removeValue(forKey: id) }
+}

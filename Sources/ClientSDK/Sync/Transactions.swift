@@ -1,0 +1,46 @@
+import FreshetWire
+
+/// What waits to become a transaction, and the one that the disk has.
+///
+/// One transaction is under way at a time, made from what is on disk, so no two decisions can cross.
+struct Transactions: Sendable {
+    private var intents: [Intent] = []
+    private var current: (id: TransactionID, plan: Plan)?
+    private var last: Int64 = 0
+
+    var isIdle: Bool { current == nil }
+
+    func isUnderWay(_ id: TransactionID) -> Bool { current?.id == id }
+
+    /// The plan that the disk has.
+    var underWay: Plan? { current?.plan }
+
+    mutating func add(_ intent: Intent) { intents.append(intent) }
+
+    mutating func next() -> Intent? { intents.isEmpty ? nil : intents.removeFirst() }
+
+    /// Drops what came from the server: after a reset it is worthless.
+    mutating func dropResponses() { intents.removeAll(where: \.isFromServer) }
+
+    /// Drops the results of reads: they may be older than the beginning of the pass.
+    mutating func dropFetches() { intents.removeAll { if case .fetched = $0 { true } else { false } } }
+
+    mutating func begin(_ plan: Plan, generation: Int64) -> TransactionID {
+        last += 1
+        let id = TransactionID(last, generation: generation)
+        current = (id, plan)
+        return id
+    }
+
+    /// The disk has answered.
+    mutating func end() -> Plan? {
+        defer { current = nil }
+        return current?.plan
+    }
+
+    /// Forgets everything; the answer to the transaction under way will be ignored.
+    mutating func removeAll() {
+        intents = []
+        current = nil
+    }
+}

@@ -1,0 +1,53 @@
+import FreshetWire
+
+/// The work on one event: the settings, the time and the chance that came with it, and what has been decided so far.
+struct Turn: Sendable {
+    let settings: SyncSettings
+    let now: Moment
+    private(set) var actions: [SyncAction] = []
+    private(set) var notes: [StoryNote] = []
+    private var chance: Chance
+
+    init(_ settings: SyncSettings, _ now: Moment) {
+        self.settings = settings
+        self.now = now
+        chance = Chance(now.random)
+    }
+
+    mutating func emit(_ action: SyncAction) { actions.append(action) }
+
+    mutating func answer(_ tokens: [Token], _ answer: Answer) { for token in tokens { actions.append(.answer(token, answer)) } }
+
+    mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
+        notes.append(StoryNote(at: now.wall, scope: scope, what: what))
+    }
+
+    mutating func note(_ notes: [StoryNote]) { self.notes += notes }
+
+    mutating func log(_ level: LogLine.Level, _ text: String) { actions.append(.log(LogLine(level, text))) }
+
+    /// How long to wait after one more failure, in milliseconds.
+    mutating func delay(_ backoff: inout Backoff, retryAfter: Int64? = nil) -> Int64 {
+        backoff.next(settings, &chance, retryAfter: retryAfter)
+    }
+
+    /// Puts the actions into the order in which they are carried out, with the status where it has changed.
+    ///
+    /// A request says what is on disk already, so it waits for no transaction that is decided with it; one with writes not for observers
+    /// either. A caller that is told of a write and then looks at the status finds the write in it.
+    mutating func finish(status: SyncStatus?) -> [SyncAction] {
+        if let transaction = actions.firstIndex(where: \.isCommit), actions[transaction...].contains(where: \.isRequest) {
+            let late = actions[transaction...].filter(\.isRequest)
+            actions[transaction...].removeAll(where: \.isRequest)
+            actions.insert(contentsOf: late, at: transaction)
+        }
+        if let place = actions.firstIndex(where: \.sendsWrites), place > 0 { actions.insert(actions.remove(at: place), at: 0) }
+        if let status {
+            let told = actions.filter(\.tellsCaller)
+            actions.removeAll(where: \.tellsCaller)
+            actions.append(.status(status))
+            actions += told
+        }
+        return actions
+    }
+}
