@@ -13,8 +13,9 @@ import Testing
                 var turn = PartSupport.turn(at: 50_000, random: seed &* 31 &+ UInt64(failure))
                 retry.fail(&turn)
                 // Then
-                let ceiling = min(30_000, 250 << Int64(failure))
-                #expect((50_000 + 50)...(50_000 + 50 + ceiling) ~= retry.notBefore)
+                let ceiling: Int64 = min(30_000, 250 << Int64(failure))
+                let range: ClosedRange<Int64> = 50_050...(50_050 + ceiling)
+                #expect(range.contains(retry.notBefore))
                 #expect(retry.failures == failure + 1)
             }
         }
