@@ -24,7 +24,7 @@ extension DiskTier {
         """,
         // Which rows of entries were used since eviction last came by.
         "CREATE TABLE used(id INTEGER PRIMARY KEY);",
-        // Which writes of this device the record of a key in the outbox contains. A file of before does not say it, so there nothing is known
+        // Which writes of this device the record of a key in the outbox contains. An earlier file does not say it, so there nothing is known
         // of those records, and a device with writes under way verifies everything (its scope is no longer that of its settings).
         """
         DROP TABLE frozen;

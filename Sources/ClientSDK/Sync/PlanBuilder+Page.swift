@@ -37,7 +37,7 @@ extension PlanBuilder {
         settle(.confirmed)
     }
 
-    /// The feed has nothing more: every record that it tells of is as it was when the server had decided these writes.
+    /// Raises the watermarks of all followed keys: the feed has nothing more, so their records are of the state that stated the number.
     private mutating func raiseAll(to stated: WriteWatermark?) {
         guard let stated, after.verification == .complete else { return }
         for key in outbox.sortedKeys where isFollowed(key) {

@@ -209,7 +209,7 @@ struct Reader: Hashable, Sendable {
         finish(key, view, &turn)
     }
 
-    /// The entry could not be kept: who asked gets it all the same, nobody else is told.
+    /// The entry could not be kept: the callers get it all the same, and no observer does.
     mutating func notStored(_ key: RecordKey, _ view: KeyView, _ turn: inout Turn) {
         if isOwn(key) { ownFailed(key, .storageFull, &turn) } else { finish(key, view, &turn) }
     }

@@ -225,7 +225,7 @@ struct SyncCore: Sendable {
         turn.emit(.publish([.cleared]))
     }
 
-    /// Everybody who waits gets this failure.
+    /// Answers every waiting caller with this failure.
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
         var tokens = local.dropSets()
         if failure == .stopped, let clear = resetter.clear { tokens.append(clear.token) }

@@ -125,7 +125,7 @@ import Testing
         #expect(scene.device.store.entries.isEmpty)
     }
 
-    @Test("a merge closure that ends after a clear decides nothing of the next account")
+    @Test("a merge closure that ends after a clear decides nothing in the next account")
     func mergeOfBeforeTheClear() {
         // Given a conflict that a closure has
         func meetConflict(_ scene: inout Scene) {
@@ -172,7 +172,7 @@ import Testing
         #expect(scene.fetches.isEmpty)
     }
 
-    @Test("a response of before a clear gives the machine no occasion to do anything")
+    @Test("a response to a request from before a clear causes no action at all")
     func responseOfBeforeTheClear() {
         // Given a clear that the disk refused, and that is due again
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
