@@ -23,7 +23,7 @@ struct Merger: Hashable, Sendable {
         var unread: [RecordKey] = []
         for key in outbox.mergingKeys {
             guard let pending = outbox.keys[key] else { continue }
-            for row in pending.rows where row.state == .merging && open[row.receipt] == nil {
+            for row in pending.rows where row.isMerging && open[row.receipt] == nil {
                 guard case .merge(let name) = row.policy else { continue }
                 guard let base = pending.base, wasRead.contains(key) || Self.hasMoved(base, since: row, state) else {
                     unread.append(key)

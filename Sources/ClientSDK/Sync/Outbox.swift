@@ -35,7 +35,7 @@ struct Outbox: Sendable {
     var sortedKeys: [RecordKey] { keys.keys.sorted() }
 
     /// Writes without a verdict.
-    var pendingCount: Int { queue.count + merging.reduce(0) { $0 + (keys[$1]?.rows.count { $0.state == .merging } ?? 0) } }
+    var pendingCount: Int { queue.count + merging.reduce(0) { $0 + (keys[$1]?.rows.count(where: \.isMerging) ?? 0) } }
 
     /// The keys with writes that wait for the base only, in order.
     var keysAwaitingBase: [RecordKey] { awaitingBase.sorted() }
@@ -66,8 +66,8 @@ struct Outbox: Sendable {
             queue.insert(Place(number: row.number, receipt: row.receipt, key: row.key), at: index(ofNumber: row.number))
         }
         keys[pending.key] = pending.rows.isEmpty ? nil : pending
-        set(&awaitingBase, pending.key, pending.rows.contains { $0.state != .pending && $0.state != .merging })
-        set(&merging, pending.key, pending.rows.contains { $0.state == .merging })
+        set(&awaitingBase, pending.key, pending.rows.contains { $0.position != nil })
+        set(&merging, pending.key, pending.rows.contains(where: \.isMerging))
     }
 
     private func set(_ keys: inout Set<RecordKey>, _ key: RecordKey, _ isMember: Bool) {

@@ -38,7 +38,7 @@ struct PendingKey: Hashable, Sendable {
     ///   - sentThrough: writes up to this number may have been sent.
     func needsWatermark(in epoch: Epoch?, sentThrough: Int64) -> Bool {
         rows.contains { row in
-            guard row.state != .merging, row.number <= sentThrough else { return false }
+            guard row.number <= sentThrough else { return false }
             guard let watermark, watermark.epoch == epoch else { return true }
             return row.number > watermark.number
         }

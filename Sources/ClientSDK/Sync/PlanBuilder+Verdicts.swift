@@ -7,7 +7,7 @@ extension PlanBuilder {
         case applied(Cursor)
         /// Decided no later than this; whether and where it took effect, only a look at the record tells.
         case settled(Cursor)
-        case rejected(Problem)
+        case rejected(Problem, in: Epoch)
     }
 
     mutating func add(_ results: WriteResults, _ lastWrite: Int64?) {
@@ -24,7 +24,7 @@ extension PlanBuilder {
             case .rejected(let problem):
                 // The record as this answer's batch left it.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
-                decide(row, .rejected(problem))
+                decide(row, .rejected(problem, in: results.cursor.epoch))
             }
         }
         settle(.confirmed)
@@ -44,11 +44,11 @@ extension PlanBuilder {
         case .settled(let position):
             pending.rows[index].state = .settled(position)
             verdict = .applied(nil)
-        case .rejected(let rejection):
+        case .rejected(let rejection, let epoch):
             cause = .rolledBack
             let problem = voided[row.number]
             if case .merge = row.policy, rejection.code == .preconditionFailed, problem == nil, row.attempts < settings.mergeAttempts {
-                pending.rows[index].state = .merging
+                pending.rows[index].state = .merging(epoch)
             } else {
                 pending.rows.remove(at: index)
                 verdict = .rejected(problem ?? rejection)
@@ -165,7 +165,7 @@ extension PlanBuilder {
     }
 
     private func isMerging(_ receipt: Receipt, _ key: RecordKey) -> Bool {
-        outbox.keys[key]?.rows.contains { $0.receipt == receipt && $0.state == .merging } ?? false
+        outbox.keys[key]?.rows.contains { $0.receipt == receipt && $0.isMerging } ?? false
     }
 }
 

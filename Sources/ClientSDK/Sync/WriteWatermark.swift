@@ -37,8 +37,9 @@ extension OutboxRow {
         guard let watermark else { return .replayed }
         let unfinished: OverlayStanding = isRecordKnown && number <= watermark.number ? .included : .replayed
         switch state {
-        case .merging: return .replayed
         case .pending: return unfinished
+        // No record of the history that rejected it contains it; one of another history may.
+        case .merging(let epoch): return watermark.epoch == epoch ? .replayed : unfinished
         case .applied(let position), .settled(let position):
             if position.epoch == watermark.epoch { return number <= watermark.number ? .finished : .replayed }
             // The verdict was of a history that is over. A record of the present one will not contain the write.

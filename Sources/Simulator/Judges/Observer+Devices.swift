@@ -64,9 +64,10 @@ extension Observer {
             if !writes[write].isDecided {
                 complain(device, Complaint(.pendingMeansPending, "\(writes[write].name) counts as settled, and the server never had it"))
             }
-        case .merging:
-            if !writes[write].isRefused {
-                complain(device, Complaint(.pendingMeansPending, "\(writes[write].name) is merged, and the server never refused it"))
+        case .merging(let epoch):
+            guard let history = epoch.flatMap(history), writes[write].refused.contains(history) else {
+                let text = "\(writes[write].name) is to be merged, and no history \(epoch.map(\.token) ?? "nil") has refused it"
+                return complain(device, Complaint(.pendingMeansPending, text))
             }
         }
     }

@@ -37,10 +37,11 @@ final class Observer {
         var timesSent = 0
         /// Where and at which revision it took effect.
         var applied: [(history: Int, revision: Int64)] = []
-        /// Decided without effect: refused, or a delete of what was not there.
-        var isRefused = false
+        /// The histories that decided it without effect: it was refused, or a delete of what was not there.
+        var refused: Set<Int> = []
 
         var name: String { "\(operation.name) \(key) (write \(receipt.number))" }
+        var isRefused: Bool { !refused.isEmpty }
         var isDecided: Bool { isRefused || !applied.isEmpty }
     }
 
@@ -159,7 +160,7 @@ final class Observer {
                 guard appliedRevision(of: write, in: current) == revision.number else {
                     throw Complaint(.exactlyOnce, "\(writes[write].name) is answered with revision \(revision), where it had no effect")
                 }
-            case .applied(nil), .rejected: writes[write].isRefused = true
+            case .applied(nil), .rejected: writes[write].refused.insert(current)
             case .settled: break
             }
         }

@@ -158,12 +158,14 @@ extension World {
 
     /// Whether a write shows over the record: exactly while the record does not contain it.
     private func mustReplay(_ row: OutboxRow, over shown: Entry?, _ device: SimulatedDevice) -> Bool {
-        guard let shown, row.state != .merging, let write = observer.write(row.receipt, of: device) else { return true }
+        guard let shown, let write = observer.write(row.receipt, of: device) else { return true }
         if let history = observer.history(shown.epoch), let applied = observer.appliedRevision(of: write, in: history) {
             return shown.revision.number < applied
         }
         // What was refused changed no record. Whether the device knows that it was decided, its watermark says.
         guard observer.writes[write].isRefused, let watermark = device.store.watermarks[row.key] else { return true }
+        // The user is to see it until it is merged. A record of another history may contain it, for all that the device knows.
+        if case .merging(let epoch) = row.state, epoch == watermark.epoch { return true }
         return row.number > watermark.number
     }
 

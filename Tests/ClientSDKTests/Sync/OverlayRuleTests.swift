@@ -37,10 +37,15 @@ import Testing
         func decided(_ epoch: String) -> [OutboxRow.State] {
             [.applied(Scene.position(12, epoch)), .settled(Scene.position(12, epoch))]
         }
-        add([.pending] + decided("a") + decided("b") + [.merging], [nil], known: .replayed, unknown: .replayed)
-        add([.merging], [before, at, after, oldBefore, oldAt], known: .replayed, unknown: .replayed)
-        add([.pending], [before, oldBefore], known: .replayed, unknown: .replayed)
-        add([.pending], [at, after, oldAt], known: .included, unknown: .replayed)
+        let a = Epoch("a"), b = Epoch("b")
+        add([.pending, .merging(nil), .merging(a), .merging(b)], [nil], known: .replayed, unknown: .replayed)
+        add(decided("a") + decided("b"), [nil], known: .replayed, unknown: .replayed)
+        add([.pending, .merging(nil)], [before, oldBefore], known: .replayed, unknown: .replayed)
+        add([.pending, .merging(nil)], [at, after, oldAt], known: .included, unknown: .replayed)
+        add([.merging(b)], [before, at, after, oldBefore], known: .replayed, unknown: .replayed)
+        add([.merging(b)], [oldAt], known: .included, unknown: .replayed)
+        add([.merging(a)], [oldBefore, oldAt, before], known: .replayed, unknown: .replayed)
+        add([.merging(a)], [at, after], known: .included, unknown: .replayed)
         add(decided("b"), [before], known: .replayed, unknown: .replayed)
         add(decided("b"), [at, after], known: .finished, unknown: .finished)
         add(decided("a"), [before, at, after], known: .finished, unknown: .finished)
@@ -62,10 +67,24 @@ import Testing
         #expect(standing == example.expected)
     }
 
+    @Test("a page of another history must state the number also for a write that waits for its merge")
+    func mergingNeedsTheNumber() {
+        // Given a record of history a that contains the write, which history b rejected
+        let row = OutboxRow(
+            receipt: Receipt(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: .merging(Epoch("b")),
+            created: Timestamp(milliseconds: 0))
+        func needs(_ watermark: WriteWatermark?) -> Bool {
+            PendingKey(key: row.key, base: nil, watermark: watermark, rows: [row]).needsWatermark(in: Epoch("b"), sentThrough: 5)
+        }
+        // Then a record of b needs the number, or the watermark of a would hide the write
+        #expect(needs(Self.oldAt) && needs(Self.before) && needs(nil))
+        #expect(!needs(Self.at))
+    }
+
     @Test("the table has every combination once")
     func tableIsComplete() {
-        // 6 states, 6 watermarks, and a record that is known or not
-        #expect(Self.cases.count == 6 * 6 * 2)
+        // 8 states, 6 watermarks, and a record that is known or not
+        #expect(Self.cases.count == 8 * 6 * 2)
         #expect(Set(Self.cases.map(\.description)).count == Self.cases.count)
     }
 }

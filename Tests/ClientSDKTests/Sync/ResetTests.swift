@@ -312,6 +312,24 @@ import Testing
         #expect(scene.device.store.rows.isEmpty && scene.device.store.watermarks.isEmpty)
     }
 
+    @Test("a write that another history rejects is not replayed over an old record that contains it")
+    func mergingOverARecordThatContainsTheWrite() {
+        // Given a write whose verdict is lost, and a later one: the record contains both
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "mine", .merge(MergeName("m")))
+        scene.replyToWrites(.failure(.interrupted("lost")))
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 13, Scene.json("theirs")), Scene.position(13)), lastWrite: 1)
+        #expect(scene.text("c/1") == "theirs" && scene.isPending("c/1"))
+        // When a history without it begins, and rejects it before the record is read there
+        scene.replyToFeed(gone(.epochChanged, "b"))
+        if scene.status == nil { scene.pass(1_000) }
+        scene.answerStatus(last: 0, at: 5, "b")
+        scene.results([Scene.rejected(1)], at: 5, "b")
+        // Then the old record is shown as it is: replayed over it, the write would undo what came after it
+        #expect(scene.text("c/1") == "theirs" && scene.isPending("c/1"))
+    }
+
     @Test func aConditionOfAnotherHistoryNeverHoldsByAccident() {
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])

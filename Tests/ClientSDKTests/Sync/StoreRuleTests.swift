@@ -69,7 +69,9 @@ import Testing
         .patch(Array(#"{"a":null}"#.utf8)), Scene.increment(-3),
     ])
     func rowsComeBackAsTheyWere(operation: WriteOperation) throws {
-        let states: [OutboxRow.State] = [.pending, .merging, .applied(Scene.position(7)), .settled(Scene.position(8, "b"))]
+        let states: [OutboxRow.State] = [
+            .pending, .merging(nil), .merging(Epoch("b")), .applied(Scene.position(7)), .settled(Scene.position(8, "b")),
+        ]
         let preconditions: [OutboxRow.Precondition] = [.none, .revision(.zero), .revision(Scene.revision(3)), .after(Receipt(2))]
         let policies: [ConflictPolicy] = [.lastWriterWins, .rejectIfChanged, .merge(MergeName("näme"))]
         for state in states {

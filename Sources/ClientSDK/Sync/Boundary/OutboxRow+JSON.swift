@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension OutboxRow: WireMessage {
-    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…, …}`
+    /// `{"receipt":…,"write":{…},"after"?:…,"policy"?:…,"merge"?:…,"baseRevision"?:…,"state"?:…,"position"?:…, "epoch"?:…, …}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("receipt", receipt.number)
@@ -19,7 +19,9 @@ extension OutboxRow: WireMessage {
         case .pending: break
         case .applied(let position): writer.state("applied", position)
         case .settled(let position): writer.state("settled", position)
-        case .merging: writer.member("state", "merging")
+        case .merging(let epoch):
+            writer.member("state", "merging")
+            if let epoch { writer.member("epoch", epoch.token) }
         }
         if let ancestor {
             writer.member("ancestor")
@@ -39,6 +41,7 @@ extension OutboxRow: WireMessage {
         var baseRevision: Revision?
         var state = "pending"
         var position: Cursor?
+        var epoch: Epoch?
         var ancestor: Content?
         var attempts: Int64 = 0
         var created: Int64 = 0
@@ -55,6 +58,7 @@ extension OutboxRow: WireMessage {
             case "baseRevision": baseRevision = Revision(try reader.integer())
             case "state": state = try reader.string()
             case "position": position = try Cursor(try reader.string())
+            case "epoch": epoch = Epoch(try reader.string())
             case "ancestor": ancestor = try reader.content()
             case "attempts": attempts = try reader.integer()
             case "created": created = try reader.integer()
@@ -66,14 +70,14 @@ extension OutboxRow: WireMessage {
             after.map { .after(Receipt($0)) } ?? write.ifRevision.map { .revision($0) } ?? .none
         self.init(
             receipt: Receipt(receipt), number: write.number, key: write.key, operation: write.operation, policy: policy,
-            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position), ancestor: ancestor,
+            precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position, epoch), ancestor: ancestor,
             attempts: attempts, created: Timestamp(milliseconds: created))
     }
 
-    private static func state(_ name: String, _ position: Cursor?) throws(WireError) -> State {
+    private static func state(_ name: String, _ position: Cursor?, _ epoch: Epoch?) throws(WireError) -> State {
         switch (name, position) {
         case ("pending", _): return .pending
-        case ("merging", _): return .merging
+        case ("merging", _): return .merging(epoch)
         case ("applied", let position?): return .applied(position)
         case ("settled", let position?): return .settled(position)
         default: throw .unexpectedJSON("the state of an outbox row is pending, merging, applied or settled, the last two with a 'position'")

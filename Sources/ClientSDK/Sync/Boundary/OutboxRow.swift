@@ -12,8 +12,9 @@ package struct OutboxRow: Hashable, Sendable {
         case applied(Cursor)
         /// Decided, at a revision that is not known but is no later than this; it stays until the base is known through there.
         case settled(Cursor)
-        /// Rejected because the record had changed; the user's closure is to merge it.
-        case merging
+        /// Rejected in this history because the record had changed; the user's closure is to merge it. `nil` where a file of an earlier
+        /// version does not say in which.
+        case merging(Epoch?)
     }
 
     /// What the server must find for the write to apply.
@@ -69,6 +70,9 @@ package struct OutboxRow: Hashable, Sendable {
         case .applied, .settled: false
         }
     }
+
+    /// Whether the user's closure is to merge it.
+    package var isMerging: Bool { if case .merging = state { true } else { false } }
 
     /// Where the server applied it, or no later; `nil` while it has no verdict that it took effect.
     package var position: Cursor? {
