@@ -30,7 +30,7 @@
  *   leave the value out, or hold an invalidation; D may evict R), AGED (the server may have forgotten an outcome),
  *   LIVENESS (see the end).
  * Mutations, each of which must be refuted: UNDERSTATE, OVERSTATE, SHARED_ACCEPT, NO_EPOCH, REUSE, NO_RESUME, OLDER,
- *   EARLY_LEAVE, MERGING_ALWAYS.
+ *   EARLY_LEAVE, MERGING_ALWAYS, MERGING_UNSTATED.
  */
 
 #ifndef WRITES
@@ -189,8 +189,13 @@ hidden byte e_rows_remain, e_view_differs, a3_number_unknown;
 #define FINISHED(n, current) (wEp != 0 && HAS_VERDICT(n) && (rowEp[n] == wEp -> (n) <= wNum : wEp == current))
 #endif
 
-/* PendingKey.needsWatermark, for one row. */
-#define ROW_NEEDS(n, epoch) (IN_OUTBOX(n) && row[n] != MERGING && (HAS_VERDICT(n) || (n) <= sentThrough) \
+/* PendingKey.needsWatermark, for one row. MERGING_UNSTATED asks for no number for a row that waits for its merge. */
+#ifdef MERGING_UNSTATED
+#define MAY_BE_CONTAINED(n) (HAS_VERDICT(n) || (row[n] == PENDING && (n) <= sentThrough))
+#else
+#define MAY_BE_CONTAINED(n) (IN_OUTBOX(n) && (row[n] != PENDING || (n) <= sentThrough))
+#endif
+#define ROW_NEEDS(n, epoch) (MAY_BE_CONTAINED(n) \
     && (wEp == 0 || wEp != (epoch) || (n) > wNum))
 #if WRITES == 1
 #define ANY(p, x) (p(1, x))
