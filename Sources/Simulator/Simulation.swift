@@ -30,16 +30,24 @@ public struct Simulation: Sendable {
     /// - Parameter isRecorded: whether the outcome is to have a timeline; it takes several times as long then.
     /// - Throws: ``ScenarioError`` for a scenario that cannot be run.
     public func run(isRecorded: Bool = false) throws(ScenarioError) -> Outcome {
+        try run(isRecorded: isRecorded, stepLimit: .max, coverage: nil)
+    }
+
+    /// - Parameters:
+    ///   - stepLimit: after how many steps a scenario's faults end, however many incidents are left.
+    ///   - coverage: collects what is covered; `nil` collects nothing, and costs nothing.
+    func run(isRecorded: Bool, stepLimit: Int, coverage: CoverageRecorder?) throws(ScenarioError) -> Outcome {
         switch course {
         case .random(let workload, let seed):
             var generator = WorkloadGenerator(workload, seed: seed)
-            let runner = try Runner(generator.scenario, keys: generator.keys, sabotage, isRecorded: isRecorded)
+            let runner = try Runner(
+                generator.scenario, keys: generator.keys, sabotage, isRecorded: isRecorded, coverage: coverage)
             return runner.run(untilStep: workload.steps) { generator.next() }
         case .scenario(let scenario):
             try scenario.check()
-            let runner = try Runner(scenario, keys: scenario.keys, sabotage, isRecorded: isRecorded)
+            let runner = try Runner(scenario, keys: scenario.keys, sabotage, isRecorded: isRecorded, coverage: coverage)
             var rest = scenario.incidents[...]
-            return runner.run(untilStep: .max) { rest.popFirst() }
+            return runner.run(untilStep: stepLimit) { rest.popFirst() }
         }
     }
 }

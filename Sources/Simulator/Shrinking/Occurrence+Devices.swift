@@ -6,7 +6,8 @@ extension Occurrence {
         return own < gone ? self : renamed(to: own - 1)
     }
 
-    private func renamed(to device: Int) -> Occurrence {
+    /// The same at another device, if it is about one.
+    func renamed(to device: Int) -> Occurrence {
         switch self {
         case .write(_, let key, let operation, let conflict): .write(device: device, key, operation, conflict)
         case .read(_, let key): .read(device: device, key)

@@ -9,6 +9,9 @@ public struct Shrinker: Sendable {
     /// What is broken on purpose; for the tests of the judges.
     package var sabotage: Sabotage?
 
+    /// What a shorter scenario must break as the whole one does; `nil` for the rule in any way.
+    package var kind: ViolationKind?
+
     private let rule: Rule
 
     /// A shrinker for scenarios that break `rule`.
@@ -19,7 +22,7 @@ public struct Shrinker: Sendable {
 
     /// The shortest one found; the scenario itself if it does not break the rule.
     public func shrunk(_ scenario: Scenario) -> Scenario {
-        var search = Search(rule: rule, sabotage: sabotage, left: tries, best: scenario)
+        var search = ShrinkingSearch(rule: rule, kind: kind, sabotage: sabotage, left: tries, best: scenario)
         guard search.accept(scenario) else { return scenario }
         var size = Int.max
         while search.left > 0, search.cost < size {
@@ -33,8 +36,9 @@ public struct Shrinker: Sendable {
 }
 
 /// One search: the best scenario so far.
-private struct Search {
+private struct ShrinkingSearch {
     let rule: Rule
+    let kind: ViolationKind?
     let sabotage: Sabotage?
     var left: Int
     var best: Scenario
@@ -51,7 +55,9 @@ private struct Search {
         left -= 1
         var simulation = Simulation(scenario.loosened)
         simulation.sabotage = sabotage
-        guard let outcome = try? simulation.run(), outcome.violation?.rule == rule else { return false }
+        guard let outcome = try? simulation.run(), let violation = outcome.violation, violation.rule == rule,
+            kind == nil || kind == ViolationKind(violation)
+        else { return false }
         // What came after the violation had no part in it.
         best = outcome.scenario
         return true

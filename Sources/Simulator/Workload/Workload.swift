@@ -24,19 +24,28 @@ struct WorkloadGenerator {
     private var random: RandomSource
     /// The mean time between incidents, in milliseconds.
     private let tempo: Int64
+    /// In milliseconds.
+    private let longestFault: Int64
     /// One in so many incidents is a fault.
     private let faultRate: Int
     private let kinds: [FaultKind]
-    private var serial = 0
+    private var serial: Int
     private var waiting: [Scenario.Incident] = []
 
     private let hot: [RecordKey]
     private let cold: [RecordKey]
 
-    init(_ workload: Workload, seed: UInt64) {
+    /// - Parameters:
+    ///   - serial: the number of the last write that was made up earlier; each further one has the next.
+    ///   - meanDelay: the mean time between incidents in milliseconds; `nil` lets the seed choose.
+    ///   - longestFault: the longest that a fault lasts in milliseconds; `nil` for what suits the mean delay.
+    init(_ workload: Workload, seed: UInt64, serial: Int = 0, meanDelay: Int64? = nil, longestFault: Int64? = nil) {
         self.workload = workload
+        self.serial = serial
         var random = RandomSource(seed: seed, stream: 1)
-        tempo = random.pick([15, 60, 250, 2_000])
+        let chosen: Int64 = random.pick([15, 60, 250, 2_000])
+        tempo = meanDelay ?? chosen
+        self.longestFault = longestFault ?? min(tempo * 400, 120_000)
         faultRate = random.pick([3, 5, 10, 25])
         kinds = FaultKind.allCases.filter(workload.faults.contains)
         func keys(_ names: [String]) -> [RecordKey] { names.compactMap { try? RecordKey($0) } }
@@ -128,7 +137,7 @@ struct WorkloadGenerator {
 
     // MARK: Faults
 
-    private mutating func duration() -> Int64 { random.duration(tempo, min(tempo * 400, 120_000)) }
+    private mutating func duration() -> Int64 { random.duration(tempo, longestFault) }
 
     private mutating func fault(_ kind: FaultKind) -> Occurrence {
         let device = device()

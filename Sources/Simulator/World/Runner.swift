@@ -14,9 +14,11 @@ final class Runner {
     /// How long a quiet world is watched, in milliseconds.
     private static var afterglow: Int64 { 40_000 }
 
-    init(_ scenario: Scenario, keys: [RecordKey], _ sabotage: Sabotage?, isRecorded: Bool) throws(ScenarioError) {
+    init(
+        _ scenario: Scenario, keys: [RecordKey], _ sabotage: Sabotage?, isRecorded: Bool, coverage: CoverageRecorder? = nil
+    ) throws(ScenarioError) {
         let recorder = isRecorded ? Recorder(scenario, keys: keys) : nil
-        world = try World(scenario, keys: keys, sabotage: sabotage, recorder: recorder)
+        world = try World(scenario, keys: keys, sabotage: sabotage, recorder: recorder, coverage: coverage)
         self.scenario = scenario
         self.scenario.incidents = []
     }
@@ -73,6 +75,7 @@ final class Runner {
 
     private func finish() throws(Violation) {
         isHealed = true
+        world.coverage?.heal(at: world.now)
         world.healAll()
         try settle()
         // As long as a poll is held, so that nobody is left who waits for nothing.

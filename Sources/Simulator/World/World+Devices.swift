@@ -15,7 +15,10 @@ extension World {
         if sabotage == .forgetOutbox { persisted.outbox = [] }
         recorder?.mark(device.number, at: now, device.run == 1 ? "appears" : "starts")
         // The first event cannot break a rule: nothing is shown yet.
-        for action in device.machine.handle(.started(persisted), at: device.now(at: now, random: random())) { carryOut(action, device) }
+        let event = SyncEvent.started(persisted)
+        let actions = device.machine.handle(event, at: device.now(at: now, random: random()))
+        cover(event, isStray: false, actions, device)
+        for action in actions { carryOut(action, device) }
     }
 
     func restart(_ device: SimulatedDevice) {
@@ -57,12 +60,21 @@ extension World {
         push(.noticeWake(device: device.number, run: device.run), after: seed == nil ? 100 : Int64(random() % 5_000))
     }
 
+    /// Notes for a search what the device is like after an event.
+    private func cover(_ event: SyncEvent, isStray: Bool, _ actions: [SyncAction], _ device: SimulatedDevice) {
+        guard let coverage else { return }
+        let state = DeviceCoverage(device, waitingFor: device.open.values.map { messages[$0].kind })
+        coverage.record(event, isStray: isStray, state, actions, device: device.number, step: step, at: now)
+    }
+
     // MARK: The machine
 
     /// Hands the machine an event, does what it wants done, and looks whether all is still right.
-    func handle(_ device: SimulatedDevice, _ event: SyncEvent) throws(Violation) {
+    /// - Parameter isStray: whether the event is the reply to a request that the machine no longer waits for.
+    func handle(_ device: SimulatedDevice, _ event: SyncEvent, isStray: Bool = false) throws(Violation) {
         digest.mix(Int64(device.number))
         let actions = device.machine.handle(event, at: device.now(at: now, random: random()))
+        cover(event, isStray: isStray, actions, device)
         digest.mix(Int64(actions.count))
         for action in actions {
             carryOut(action, device)

@@ -6,6 +6,7 @@ import FreshetWire
 extension World {
     func perform(_ what: Occurrence) throws(Violation) {
         recorder?.incident(what, at: now)
+        coverage?.perform(what, at: now)
         if let number = what.device, !devices.indices.contains(number) { return }
         switch what {
         case .write(let number, let key, let operation, let conflict): try write(devices[number], key, operation, conflict)

@@ -90,7 +90,9 @@ extension World {
         if sabotage == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
-        try handle(device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply, lastWrite: lastWrite))
+        try handle(
+            device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply, lastWrite: lastWrite),
+            isStray: !isWaitedFor)
         // A clear that the disk refused before may be tried again at this moment.
         if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
             throw fail(.clearMeansClear, device.number, "an answer to a request of before the clear made the device store something")

@@ -57,6 +57,8 @@ final class World {
     let seed: UInt64?
     let sabotage: Sabotage?
     let recorder: Recorder?
+    /// `nil` outside of searches.
+    let coverage: CoverageRecorder?
     let server: SimulatedServer
     let devices: [SimulatedDevice]
     let observer: Observer
@@ -73,10 +75,13 @@ final class World {
     var lastTimer = 0
     private var lastDraw: (time: Int64, count: UInt64) = (0, 0)
 
-    init(_ scenario: Scenario, keys: [RecordKey], sabotage: Sabotage?, recorder: Recorder?) throws(ScenarioError) {
+    init(_ scenario: Scenario, keys: [RecordKey], sabotage: Sabotage?, recorder: Recorder?, coverage: CoverageRecorder?)
+        throws(ScenarioError)
+    {
         seed = scenario.seed
         self.sabotage = sabotage
         self.recorder = recorder
+        self.coverage = coverage
         let namespace: Namespace
         do { namespace = try Namespace("simulated") } catch { throw .invalid(line: nil, "\(error)") }
         server = SimulatedServer(namespace, isSmall: scenario.isServerSmall, seed: RandomSource.mix(scenario.seed ?? 1))

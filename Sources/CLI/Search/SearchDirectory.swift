@@ -1,0 +1,89 @@
+import FoundationEssentials
+import FreshetSimulator
+
+/// The directory of a search: `corpus` has the entries, `found` the violations; each file is a scenario.
+final class SearchDirectory {
+    private let corpus: String
+    private let found: String
+    /// The names of the entries that are on disk, by their numbers in the search.
+    private var names: [Int: String] = [:]
+    /// What is on disk and was there before this search, or has left it since it was saved.
+    private var files: Set<String> = []
+
+    private static var suffix: String { ".scenario" }
+
+    /// Makes the directory if it is not there.
+    init(_ path: String) throws(CommandFailure) {
+        (corpus, found) = (path + "/corpus", path + "/found")
+        for folder in [corpus, found] {
+            do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+                throw CommandFailure(.cannotCreate, "cannot make \(folder): \(error)")
+            }
+        }
+    }
+
+    /// The entries that earlier searches have left, in the order of their names.
+    func load() throws(CommandFailure) -> [Scenario] {
+        let found: [String]
+        do { found = try FileManager.default.contentsOfDirectory(atPath: corpus) } catch {
+            throw CommandFailure(.noInput, "cannot read \(corpus): \(error)")
+        }
+        files = Set(found.filter { $0.hasSuffix(Self.suffix) })
+        var scenarios: [Scenario] = []
+        for name in files.sorted() {
+            let path = "\(corpus)/\(name)"
+            let text = String(decoding: try ValueArgument.file(path), as: UTF8.self)
+            do { scenarios.append(try Scenario(text: text)) } catch { throw CommandFailure(.data, "\(path): \(error)") }
+        }
+        return scenarios
+    }
+
+    /// Writes the entries that are new, and removes those that have left the corpus.
+    func save(_ entries: [Int: Scenario]) throws(CommandFailure) {
+        var kept: Set<String> = []
+        for number in entries.keys.sorted() {
+            guard let scenario = entries[number] else { continue }
+            let name = names[number] ?? scenario.name + Self.suffix
+            names[number] = name
+            kept.insert(name)
+            if files.insert(name).inserted { try write(scenario.text, to: "\(corpus)/\(name)") }
+        }
+        for name in files.subtracting(kept) {
+            do { try FileManager.default.removeItem(atPath: "\(corpus)/\(name)") } catch {
+                throw CommandFailure(.inputOutput, "cannot remove \(corpus)/\(name): \(error)")
+            }
+        }
+        files = kept
+        names = names.filter { entries[$0.key] != nil }
+    }
+
+    /// Writes a violation. Gives the file's path.
+    func add(_ finding: GuidedSearch.Finding) throws(CommandFailure) -> String {
+        let path = "\(found)/\(finding.violation.rule.fileName)-\(finding.scenario.name)\(Self.suffix)"
+        let lines = [
+            "# Rule: \(finding.violation.rule)", "# Judge: \(finding.violation.text)",
+            "# Found: \(finding.origin.words)",
+        ]
+        try write(lines.map { $0 + "\n" }.joined() + finding.scenario.text, to: path)
+        return path
+    }
+
+    private func write(_ text: String, to path: String) throws(CommandFailure) {
+        do { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) } catch {
+            throw CommandFailure(.cannotCreate, "cannot write \(path): \(error)")
+        }
+    }
+}
+
+extension Rule {
+    /// Its number, or its name where it has none.
+    fileprivate var fileName: String { String(description.prefix { $0 != " " }) }
+}
+
+extension Scenario {
+    /// Sixteen digits that follow from its text.
+    fileprivate var name: String {
+        let digits = String(digest, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,125 @@
+/// Scenarios that reach states which few runs reach, and where each of them does.
+///
+/// For each triple it keeps the entry that reaches it in the fewest steps, cut off behind the incident after which it
+/// does. An entry that is the shortest way to no triple leaves.
+struct Corpus {
+    /// What is known of a triple.
+    private struct Cell {
+        var triple: Triple
+        /// How many runs have covered it.
+        var visits: Int
+        /// The shortest way there; `nil` where only runs that are too long to mutate came by.
+        var way: Way?
+    }
+
+    private struct Way {
+        var entry: Int
+        var reach: Reach
+    }
+
+    private struct Entry {
+        var scenario: Scenario
+        /// How many triples it is the shortest way to.
+        var uses: Int
+    }
+
+    /// A place to search on from: a scenario, and where in it something rare is reached.
+    struct Place {
+        var scenario: Scenario
+        var reach: Reach
+    }
+
+    private var cells: [Cell] = []
+    private var indices: [Triple: Int] = [:]
+    private var entries: [Int: Entry] = [:]
+    private var lastEntry = 0
+    /// The cells that have a way.
+    private var reachable: [Int] = []
+
+    /// How many triples have been covered.
+    var triples: Int { cells.count }
+
+    /// How many entries there are.
+    var count: Int { entries.count }
+
+    /// The entries by their numbers.
+    var scenarios: [Int: Scenario] { entries.mapValues(\.scenario) }
+
+    /// Takes in what a run covered. O(what it covered).
+    /// - Parameter longest: ways with more steps are counted and not kept.
+    /// - Returns: how many of the triples were never covered before.
+    @discardableResult
+    mutating func add(_ scenario: Scenario, _ covered: [CoveredTriple], longest: Int) -> Int {
+        let number = lastEntry + 1
+        var (uses, end, new) = (0, 0, 0)
+        for item in covered {
+            let isShort = item.reach.steps <= longest
+            let way = Way(entry: number, reach: item.reach)
+            if let index = indices[item.triple] {
+                cells[index].visits += 1
+                guard isShort, isShorter(item.reach, cells[index].way?.reach) else { continue }
+                if let old = cells[index].way { release(old.entry) } else { reachable.append(index) }
+                cells[index].way = way
+            } else {
+                new += 1
+                indices[item.triple] = cells.count
+                if isShort { reachable.append(cells.count) }
+                cells.append(Cell(triple: item.triple, visits: 1, way: isShort ? way : nil))
+                guard isShort else { continue }
+            }
+            uses += 1
+            end = max(end, item.reach.incidents)
+        }
+        guard uses > 0 else { return new }
+        lastEntry = number
+        var entry = scenario
+        entry.incidents = Array(scenario.incidents.prefix(end))
+        entries[number] = Entry(scenario: entry, uses: uses)
+        return new
+    }
+
+    /// Only a much shorter way replaces another: else entries would come and go for nothing.
+    private func isShorter(_ reach: Reach, _ old: Reach?) -> Bool {
+        guard let old else { return true }
+        return reach.steps * 3 < old.steps * 2
+    }
+
+    private mutating func release(_ number: Int) {
+        guard var entry = entries[number] else { return }
+        entry.uses -= 1
+        entries[number] = entry.uses > 0 ? entry : nil
+    }
+
+    /// Drops entries until there are no more than `limit`: ways to triples that many runs cover go first, by
+    /// tournaments.
+    mutating func trim(to limit: Int, _ random: inout RandomSource) {
+        while entries.count > limit, !reachable.isEmpty {
+            var worst: (visits: Int, place: Int)?
+            for _ in 0..<8 {
+                let place = random.below(reachable.count)
+                let visits = cells[reachable[place]].visits
+                if worst.map({ visits > $0.visits }) ?? true { worst = (visits, place) }
+            }
+            guard let worst else { return }
+            let index = reachable[worst.place]
+            reachable.swapAt(worst.place, reachable.count - 1)
+            reachable.removeLast()
+            if let way = cells[index].way.take() { release(way.entry) }
+        }
+    }
+
+    /// A place to search on from, by a tournament: of some triples, the one with the fewest visits and the shortest
+    /// way.
+    func place(_ random: inout RandomSource) -> Place? {
+        guard !reachable.isEmpty else { return nil }
+        var best: (cost: Int, way: Way)?
+        for _ in 0..<8 {
+            let cell = cells[random.pick(reachable)]
+            guard let way = cell.way else { continue }
+            let cost = cell.visits * (way.reach.steps + 150)
+            if best.map({ cost < $0.cost }) ?? true { best = (cost, way) }
+        }
+        guard let way = best?.way, let entry = entries[way.entry] else { return nil }
+        return Place(scenario: entry.scenario, reach: way.reach)
+    }
+}

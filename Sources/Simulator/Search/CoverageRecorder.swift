@@ -1,0 +1,125 @@
+import FreshetClient
+
+/// Collects the triples of a run, each at the moment at which it was first covered.
+final class CoverageRecorder {
+    /// In the order in which they were first covered.
+    private(set) var covered: [CoveredTriple] = []
+    private var seen: Set<Triple> = []
+    /// The latest fault of each device, or of the server where that came later.
+    private var faults: [UInt8] = []
+    private var incidents = 0
+    private var lastIncident: Int64 = 0
+    private var isHealed = false
+
+    init(devices: Int) { faults = Array(repeating: 0, count: devices) }
+
+    /// Notes that an incident happens.
+    func perform(_ what: Occurrence, at now: Int64) {
+        incidents += 1
+        lastIncident = now
+        guard let fault = what.faultClass else { return }
+        if let device = what.device, faults.indices.contains(device) {
+            faults[device] = fault
+        } else {
+            faults = faults.map { _ in fault }
+        }
+    }
+
+    /// Notes that all faults end.
+    func heal(at now: Int64) {
+        isHealed = true
+        lastIncident = now
+    }
+
+    /// Notes the state in which an event left a device's machine, and what the machine wants done.
+    /// - Parameter isStray: whether the event is the reply to a request that the machine no longer waits for.
+    func record(
+        _ event: SyncEvent, isStray: Bool, _ state: DeviceCoverage, _ actions: [SyncAction], device: Int, step: Int,
+        at now: Int64
+    ) {
+        let reach = Reach(incidents: incidents, steps: step, elapsed: now - lastIncident, isHealed: isHealed)
+        let (event, fault) = (event.coverageNumber, faults[device])
+        let effects = actions.reduce(isStray ? 16 : 0) { $0 | $1.coverageBit }
+        insert(Triple(state: state.activity << 1, event: event << 5 | effects, fault: fault), reach)
+        for key in state.keys {
+            // The lowest bit keeps the states of keys apart from those of machines.
+            insert(Triple(state: (key << 3 | state.mode) << 1 | 1, event: event, fault: fault), reach)
+        }
+    }
+
+    private func insert(_ triple: Triple, _ reach: Reach) {
+        if seen.insert(triple).inserted { covered.append(CoveredTriple(triple: triple, reach: reach)) }
+    }
+}
+
+extension SyncEvent {
+    /// Which kind of event it is, with the kind of reply or failure.
+    fileprivate var coverageNumber: UInt16 {
+        switch self {
+        case .started: 0
+        case .set: 1
+        case .fetch: 2
+        case .abandon: 3
+        case .committed: 4
+        case .commitFailed: 5
+        case .heldKeys: 6
+        case .heldKeysFailed: 7
+        case .evicted: 8
+        case .merged: 9
+        case .timer: 10
+        case .wake: 11
+        case .clear: 12
+        case .stop: 13
+        case .replied(_, let reply, _): 16 + reply.coverageNumber
+        }
+    }
+}
+
+extension SyncAction {
+    /// What kind of effect it has, one bit; none for what only informs.
+    fileprivate var coverageBit: UInt16 {
+        switch self {
+        case .send: 1
+        case .commit: 2
+        case .publish: 4
+        case .answer, .verdict: 8
+        case .cancel, .status, .schedule, .merge, .loadHeld, .log: 0
+        }
+    }
+}
+
+extension Reply {
+    fileprivate var coverageNumber: UInt16 {
+        switch self {
+        case .page: 0
+        case .quiet: 1
+        case .results: 2
+        case .reads: 3
+        case .record: 4
+        case .notModified: 5
+        case .missing: 6
+        case .client: 7
+        case .problem: 8
+        case .failure: 9
+        case .garbage: 10
+        }
+    }
+}
+
+extension Occurrence {
+    /// Which class of faults it is of, from 1; `nil` for what users and backends do, and for what is no fault. The
+    /// classes are few, so that triples are: what devices and links do wrong differs less in its effects than in its
+    /// causes.
+    fileprivate var faultClass: UInt8? {
+        switch self {
+        case .crash, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1
+        case .sleep, .wake, .reconnect: 2
+        case .disk(.device, _, _): 3
+        case .partition, .unplug, .slow, .heal, .cutConnections, .mishap, .refuse: 4
+        case .restore, .drop: 5
+        case .compact, .clear, .evict: 6
+        case .healAll: 7
+        case .write, .read, .fetch, .serverWrite, .invalidate, .join, .setClock, .backUp, .settle, .expect: nil
+        }
+    }
+}

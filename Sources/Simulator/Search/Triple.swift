@@ -1,0 +1,27 @@
+/// What a device was, what happened to it, and what had gone wrong last: the unit that a search counts.
+struct Triple: Hashable, Sendable {
+    /// A hash of the three, the same in every build and process.
+    let value: UInt64
+
+    init(state: UInt64, event: UInt16, fault: UInt8) {
+        value = RandomSource.mix(RandomSource.mix(state) ^ (UInt64(event) << 8 | UInt64(fault)))
+    }
+}
+
+/// Where a run came to a triple first.
+struct Reach: Hashable, Sendable {
+    /// How many incidents had been.
+    var incidents: Int
+    /// How many steps had been.
+    var steps: Int
+    /// Milliseconds since the last of those incidents, or since the faults ended.
+    var elapsed: Int64
+    /// Whether the faults were over.
+    var isHealed: Bool
+}
+
+/// A triple, and where a run came to it first.
+struct CoveredTriple: Hashable, Sendable {
+    var triple: Triple
+    var reach: Reach
+}

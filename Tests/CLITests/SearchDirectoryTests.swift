@@ -1,0 +1,35 @@
+import FoundationEssentials
+import FreshetSimulator
+import Testing
+
+@testable import freshet
+
+struct SearchDirectoryTests {
+    private let path = "\(FileManager.default.temporaryDirectory.path)/freshet-search-\(UInt64.random(in: 0 ... .max))"
+
+    @Test func aCorpusIsSavedAndLoaded() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Given a directory with two entries
+        let first = Scenario(seed: 1, devices: [.init("A")], incidents: [.init(after: 5, .clear(device: 0))])
+        let second = Scenario(seed: 2, devices: [.init("B")], incidents: [.init(.backUp), .init(after: 7, .restore)])
+        try SearchDirectory(path).save([1: first, 2: second])
+        // When another search opens it
+        let directory = try SearchDirectory(path)
+        let loaded = try directory.load()
+        // Then it has both
+        #expect(Set(loaded) == [first, second])
+        // When it saves one of them, under another number
+        try directory.save([7: second])
+        // Then the other one has left
+        #expect(try SearchDirectory(path).load() == [second])
+    }
+
+    @Test func aFileThatIsNoScenarioIsNamed() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let directory = try SearchDirectory(path)
+        try Data("partiton A\n".utf8).write(to: URL(filePath: "\(path)/corpus/x.scenario"))
+        let failure = #expect(throws: CommandFailure.self) { try directory.load() }
+        #expect(failure?.status == .data)
+        #expect(failure?.message.contains("x.scenario: line 1") == true)
+    }
+}
