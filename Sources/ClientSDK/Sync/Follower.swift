@@ -148,7 +148,9 @@ struct Follower: Hashable, Sendable {
     /// A page is on disk. Returns whether it showed that the history lasts: only a poll does, since another server may have asked for the
     /// next reset by then.
     mutating func stored(upToDate: Bool, _ state: SyncState) -> Bool {
-        storing = max(0, storing - 1)
+        // The disk had the page when a reset began: the device is not live before the history to come has been read.
+        guard storing > 0 else { return false }
+        storing -= 1
         // The verification of held keys takes its time: catch up after it.
         isCaughtUp = upToDate && state.verification != .ofHeldKeys
         return upToDate && isPolling
