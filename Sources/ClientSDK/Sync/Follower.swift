@@ -113,7 +113,7 @@ struct Follower: Hashable, Sendable {
             guard page.cursor.revision >= position.revision else {
                 return "the page's cursor \(page.cursor) is before the one asked from, \(position)"
             }
-            guard page.upToDate || page.cursor != position else {
+            guard page.upToDate || page.cursor.revision > position.revision else {
                 return "the page does not move on from \(position) although more is to come"
             }
         } else if !page.upToDate, page.cursor.revision == .zero || page.changes.isEmpty {
