@@ -140,8 +140,7 @@ struct SyncCore: Sendable {
             let arrivals = reader.take(reply, to: request, keys, local.sync, &turn)
             if !arrivals.isEmpty { local.add(.fetched(arrivals, lastWrite: lastWrite)) }
         case .verification(let keys):
-            let intent = verifier.take(reply, lastWrite, to: request, keys, local.sync, &contact, &turn)
-            if let intent { local.add(intent) }
+            carryOut(verifier.take(reply, lastWrite, to: request, keys, local.sync, &contact, &turn), &turn)
         }
     }
 

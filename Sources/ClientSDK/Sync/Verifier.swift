@@ -61,22 +61,22 @@ struct Verifier: Hashable, Sendable {
     /// The request has ended without a response to take.
     mutating func released() { request = nil }
 
-    /// Returns what is to be stored.
     mutating func take(
         _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ keys: [HeldKey], _ state: SyncState,
         _ contact: inout Contact, _ turn: inout Turn
-    ) -> Intent? {
+    ) -> [Effect] {
         request = nil
         switch reply {
         case .reads(let response):
             guard let cursor = state.cursor, response.cursor.revision >= cursor.revision else {
                 stall(.malformed("the reads reflect \(response.cursor), which is before the position of the reset"), nil, &contact, &turn)
-                return nil
+                return []
             }
             retry.succeed()
             isStoring = true
+            let effects: [Effect] = contact.isLost ? [.regainedContact] : []
             contact.heard(turn)
-            return .heldVerified(keys, response, lastWrite: lastWrite)
+            return effects + [.store(.heldVerified(keys, response, lastWrite: lastWrite))]
         case .problem(let problem, _, let retryAfter):
             if problem.status == 401, !sent.hadFreshToken {
                 retry.refuseToken()
@@ -88,7 +88,7 @@ struct Verifier: Hashable, Sendable {
         case .page, .quiet, .results, .record, .notModified, .missing, .client:
             stall(.malformed("an answer that does not belong to reads"), nil, &contact, &turn)
         }
-        return nil
+        return []
     }
 
     private mutating func stall(
