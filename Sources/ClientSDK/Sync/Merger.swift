@@ -43,11 +43,11 @@ struct Merger: Hashable, Sendable {
         return unread
     }
 
-    /// Whether the record is another than the one that the write wanted to find.
+    /// Whether the record is a later one than the write wanted to find. An earlier one does not say what the write met.
     private static func hasMoved(_ base: Entry, since row: OutboxRow, _ state: SyncState) -> Bool {
         guard base.epoch == state.epoch, base.pass == state.pass else { return false }
         guard case .revision(let revision) = row.precondition, revision != .maximum else { return false }
-        return (base.content == nil ? .zero : base.revision) != revision
+        return base.revision > revision && (base.content != nil || revision != .zero)
     }
 
     mutating func noteRead(_ key: RecordKey, _ outbox: Outbox) { if outbox.mergingKeys.contains(key) { wasRead.insert(key) } }
