@@ -11,10 +11,12 @@ struct ReadQueue: Hashable, Sendable {
         var known: Entry?
         /// An answer that reflects an earlier position is dropped (rule 4).
         var floor: Revision
-        /// Those who wait for it; none: the machine itself wants to know.
+        /// Those who wait for it.
         var askers: [Token]
         /// Those who came when it was under way and want an answer to a request of after that.
         var later: [Token] = []
+        /// Whether the machine itself wants to know.
+        var isOwn = false
         var isUnderWay = false
         /// Whether its value is too large to come with others.
         var isAlone = false
@@ -23,6 +25,8 @@ struct ReadQueue: Hashable, Sendable {
         var retry = Retry()
         /// Whether it waits since nothing came back, rather than since the server said so.
         var lacksContact = false
+
+        var hasCallers: Bool { !askers.isEmpty || !later.isEmpty }
     }
 
     private struct Place: Hashable, Sendable {
@@ -55,12 +59,14 @@ struct ReadQueue: Hashable, Sendable {
         if var item = items[key] {
             // Who joins wants what is true now, so an older answer will not do for anybody.
             item.floor = max(item.floor, floor)
+            item.isOwn = item.isOwn || asker == nil
             if let asker, mustBeNew, item.isUnderWay { item.later.append(asker) } else if let asker { item.askers.append(asker) }
             items[key] = item
         } else {
             lastPlace += 1
             var item = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
             item.place = lastPlace
+            item.isOwn = asker == nil
             items[key] = item
             line.append(Place(key: key, place: lastPlace))
         }
@@ -158,8 +164,13 @@ struct ReadQueue: Hashable, Sendable {
             item.askers.removeAll { $0 == token }
             item.later.removeAll { $0 == token }
             items[key] = item
-            if item.askers.isEmpty, item.later.isEmpty, !item.isUnderWay { _ = remove(key) }
+            if !item.isUnderWay { dropUnlessWanted(key) }
         }
+    }
+
+    /// Forgets the key if nobody wants to know it any more.
+    mutating func dropUnlessWanted(_ key: RecordKey) {
+        if let item = items[key], !item.isOwn, !item.hasCallers { _ = remove(key) }
     }
 
     /// Forgets everything. Gives all who wait, in the order of their tokens.

@@ -244,13 +244,19 @@ struct Reader: Hashable, Sendable {
     private mutating func fail(
         _ key: RecordKey, _ failure: SyncFailure, after retryAfter: Int64? = nil, isFinal: Bool = false, _ turn: inout Turn
     ) {
+        queue.dropUnlessWanted(key)
         guard var item = queue[key] else { return }
         item.attempts += 1
         item.isUnderWay = false
         item.lacksContact = if case .offline = failure { true } else { false }
         item.retry.fail(&turn, retryAfter: retryAfter)
         let isGivenUp = isFinal || item.attempts >= turn.settings.fetchAttempts
-        guard isGivenUp, !item.askers.isEmpty else { return queue.update(key) { $0 = item } }
+        guard isGivenUp, item.hasCallers else {
+            // The next request is sent after all of them have come.
+            item.askers += item.later
+            item.later = []
+            return queue.update(key) { $0 = item }
+        }
         turn.answer(queue.fail(key), .failed(failure))
     }
 
