@@ -21,7 +21,10 @@ struct Sender: Hashable, Sendable {
     /// behind go on; if an earlier attempt was taken after all, the answer tells.
     private(set) var voided: [Int64: Problem] = [:]
     private var retry = Retry()
-    private(set) var trouble: SyncStatus.Trouble?
+    private var trouble: SyncStatus.Trouble?
+
+    /// What is wrong with sending; `nil` where nothing is to be sent.
+    func trouble(_ state: SyncState, _ outbox: Outbox) -> SyncStatus.Trouble? { wantsToSend(state, outbox) ? trouble : nil }
 
     // MARK: Sending
 

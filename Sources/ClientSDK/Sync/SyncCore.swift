@@ -65,7 +65,8 @@ struct SyncCore: Sendable {
                 .catchingUp
             }
         return SyncStatus(
-            connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble, pendingWrites: local.outbox.pendingCount,
+            connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
+            pendingWrites: local.outbox.pendingCount,
             cursor: local.sync.cursor, isVerified: local.isVerified && local.sync.cursor != nil, pass: local.sync.pass,
             filter: settings.filter)
     }
