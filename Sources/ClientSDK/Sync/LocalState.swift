@@ -78,9 +78,9 @@ struct LocalState: Sendable {
 
     /// Forgets the writes that are not on disk yet. Returns those who wait, in order.
     mutating func dropSets() -> [Token] {
-        var tokens = intake.removeAll()
-        if case .sets(let requests, _)? = transactions.underWay?.continuation { tokens += requests.map(\.token) }
-        return tokens
+        var tokens: [Token] = []
+        if case .sets(let requests, _)? = transactions.underWay?.continuation { tokens = requests.map(\.token) }
+        return tokens + intake.removeAll()
     }
 
     // MARK: Transactions
