@@ -47,6 +47,8 @@ package struct GuidedSearch: Sendable {
 
     private let workload: Workload
     private let sabotage: Sabotage?
+    /// How many guided runs a batch has.
+    private let batch: Int
     private var corpus = Corpus()
     private var mutator: Mutator
     private var waiting: [Scenario]
@@ -57,8 +59,6 @@ package struct GuidedSearch: Sendable {
 
     /// The most entries of the corpus: some 200 MB of scenarios.
     private static var mostEntries: Int { 40_000 }
-    /// How many guided runs a batch has.
-    private static var batch: Int { 32 }
     /// A quarter of the steps are those of uniform seeds, so that what guidance leaves out is tried too.
     private static var uniformShare: Int { 4 }
     /// After how many steps a guided run takes no more incidents, unless it is a long one.
@@ -69,7 +69,11 @@ package struct GuidedSearch: Sendable {
     /// - Parameters:
     ///   - workload: what uniform runs are like, how many devices a scenario may have, and what may go wrong.
     ///   - corpus: the entries of earlier searches; they are run first.
-    package init(seed: UInt64, workload: Workload = Workload(), corpus: [Scenario] = [], sabotage: Sabotage? = nil) {
+    ///   - batch: how many guided runs are planned at a time, at least 1: the more, the later a search learns from them.
+    package init(
+        seed: UInt64, workload: Workload = Workload(), corpus: [Scenario] = [], sabotage: Sabotage? = nil, batch: Int = 32
+    ) {
+        self.batch = max(1, batch)
         self.workload = workload
         self.sabotage = sabotage
         mutator = Mutator(faults: workload.faults, devices: workload.devices, seed: seed)
@@ -87,7 +91,7 @@ package struct GuidedSearch: Sendable {
     package mutating func nextBatch() -> [Trial] {
         var trials: [Trial] = []
         if !waiting.isEmpty {
-            for _ in 0..<Self.batch { if let entry = waiting.popLast() { trials.append(trial(entry, .corpus)) } }
+            for _ in 0..<batch { if let entry = waiting.popLast() { trials.append(trial(entry, .corpus)) } }
             return trials
         }
         // First, since they take longest. How many steps each takes is not known yet.
@@ -98,7 +102,7 @@ package struct GuidedSearch: Sendable {
             trials.append(
                 Trial(course: .seed(nextUniform, workload), origin: .uniform(nextUniform), sabotage: sabotage))
         }
-        for _ in 0..<Self.batch { trials.append(guidedTrial()) }
+        for _ in 0..<batch { trials.append(guidedTrial()) }
         return trials
     }
 
