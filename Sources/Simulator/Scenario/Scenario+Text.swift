@@ -26,6 +26,7 @@ extension Scenario {
         var lines: [String] = []
         if let seed { lines.append("seed \(seed)") }
         if isServerSmall { lines.append("server small") }
+        if hasWideDelays { lines.append("delays wide") }
         lines += devices.map(\.text)
         for incident in incidents {
             if incident.delay > 0 { lines.append("wait \(DurationText.of(incident.delay.magnitude))") }

@@ -64,14 +64,20 @@ public struct Scenario: Hashable, Sendable {
     public var devices: [Device]
     /// Whether the server keeps as little in memory as it can and leaves long values out of its feed soon.
     public var isServerSmall: Bool
+    /// Whether messages and disks take up to 64 times as long as usual, each order of magnitude as likely as any other: all races are
+    /// frequent then. Without a seed it has no effect.
+    public var hasWideDelays: Bool
     /// What happens, in order.
     public var incidents: [Incident]
 
     /// A scenario.
-    public init(seed: UInt64? = nil, devices: [Device] = [], isServerSmall: Bool = false, incidents: [Incident] = []) {
+    public init(
+        seed: UInt64? = nil, devices: [Device] = [], isServerSmall: Bool = false, hasWideDelays: Bool = false, incidents: [Incident] = []
+    ) {
         self.seed = seed
         self.devices = devices
         self.isServerSmall = isServerSmall
+        self.hasWideDelays = hasWideDelays
         self.incidents = incidents
     }
 

@@ -14,6 +14,7 @@ extension ScenarioParser {
         case "server":
             if line.take("small") { return try smallServer(&line) }
             try serverActs(&line)
+        case "delays": try wideDelays(&line)
         case "expect": add(.expect(try expectation(&line)))
         case "settle":
             try line.end("'settle' stands alone")

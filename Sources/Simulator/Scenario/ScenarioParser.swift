@@ -58,6 +58,14 @@ struct ScenarioParser {
         scenario.isServerSmall = true
     }
 
+    mutating func wideDelays(_ line: inout ScenarioLine) throws(ScenarioError) {
+        let rule = "'delays wide' is all"
+        guard try line.word(rule).text == "wide" else { throw .invalid(line: nil, rule) }
+        try line.end(rule)
+        try checkHeader("delays wide")
+        scenario.hasWideDelays = true
+    }
+
     private func checkHeader(_ what: String) throws(ScenarioError) {
         guard scenario.incidents.isEmpty, delay == nil else {
             throw .invalid(line: nil, "'\(what)' stands before all that happens; move the line up")

@@ -109,6 +109,11 @@ private struct ShrinkingSearch {
             plain.isServerSmall = false
             _ = accept(plain)
         }
+        if best.hasWideDelays {
+            var plain = best
+            plain.hasWideDelays = false
+            _ = accept(plain)
+        }
         for number in best.devices.indices {
             var plain = best
             plain.devices[number] = Scenario.Device(plain.devices[number].name, following: plain.devices[number].following)

@@ -61,6 +61,9 @@ struct WorkloadGenerator {
                     joinsLater: number > 0 && hasJoiners && random.chance(oneIn: 2), hasSmallSteps: random.chance(oneIn: 2)))
         }
         scenario = Scenario(seed: seed, devices: devices, isServerSmall: random.chance(oneIn: 2))
+        // From a source of its own: the course of a seed is the same whatever the delays are like.
+        var delays = RandomSource(seed: seed, stream: 3)
+        scenario.hasWideDelays = delays.chance(oneIn: 2)
         if hasJoiners {
             let delay = Int64(random.below(Int(tempo) * 100))
             for (number, device) in devices.enumerated() where device.joinsLater {

@@ -55,6 +55,7 @@ final class World {
     static var wallOrigin: Int64 { 1_767_225_600_000 }
 
     let seed: UInt64?
+    private let hasWideDelays: Bool
     let sabotage: Sabotage?
     let recorder: Recorder?
     /// `nil` outside of searches.
@@ -79,6 +80,7 @@ final class World {
         throws(ScenarioError)
     {
         seed = scenario.seed
+        hasWideDelays = scenario.hasWideDelays
         self.sabotage = sabotage
         self.recorder = recorder
         self.coverage = coverage
@@ -125,8 +127,8 @@ final class World {
     func delay(_ usual: Int64) -> Int64 {
         guard seed != nil else { return usual }
         let bits = random()
-        // One in thirty takes ten times as long.
-        let scale: Int64 = (bits >> 32) % 30 == 0 ? 20 : 2
+        // One in thirty takes ten times as long; with wide delays, half of all take eight times as long or longer.
+        let scale: Int64 = hasWideDelays ? 2 << Int64((bits >> 40) % 7) : (bits >> 32) % 30 == 0 ? 20 : 2
         return Int64(bits % UInt64(usual * scale + 1))
     }
 

@@ -16,7 +16,7 @@ enum ScenarioSamples {
                 .init("A"), .init("phone-2", following: .everything, collections: ["notes", "in", "a.b_c-"]),
                 .init("C", collections: ["notes"], joinsLater: true, hasSmallSteps: true), .init("d", joinsLater: true),
                 .init("is", hasSmallSteps: true), .init("small", following: .everything, joinsLater: true),
-            ], isServerSmall: true)
+            ], isServerSmall: true, hasWideDelays: true)
         let keys = [
             "notes/1", "notes/a b", "notes/\"", "notes/#", "n/\u{e9}\u{65}\u{301}", "n/a\nb\u{1}", "n/1*", "n/\u{a0}\u{2028}", "n/,",
             "n/nothing",

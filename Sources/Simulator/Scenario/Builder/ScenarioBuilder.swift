@@ -25,9 +25,10 @@ extension Scenario {
     /// - Throws: ``ScenarioError/invalid(line:_:)`` for keys, numbers and times that cannot be, and for two devices of one name. The line
     ///   is that of the Swift file.
     public init(
-        seed: UInt64? = nil, isServerSmall: Bool = false, @ScenarioBuilder _ statements: () -> [ScenarioStatement]
+        seed: UInt64? = nil, isServerSmall: Bool = false, hasWideDelays: Bool = false,
+        @ScenarioBuilder _ statements: () -> [ScenarioStatement]
     ) throws(ScenarioError) {
-        self.init(seed: seed, isServerSmall: isServerSmall)
+        self.init(seed: seed, isServerSmall: isServerSmall, hasWideDelays: hasWideDelays)
         var delay: Int64 = 0
         for statement in statements() {
             do throws(ScenarioError) {
@@ -122,7 +123,7 @@ extension Scenario.Device: ScenarioPart {
     }
 }
 
-/// Collects the parts of a scenario; see ``Scenario/init(seed:isServerSmall:_:)``.
+/// Collects the parts of a scenario; see ``Scenario/init(seed:isServerSmall:hasWideDelays:_:)``.
 @resultBuilder
 public enum ScenarioBuilder {
     /// A part.
