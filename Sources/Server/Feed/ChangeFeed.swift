@@ -92,8 +92,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             return .reply(.page(encoder.page(at: head, upToDate: true)))
         case .after(let cursor):
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
-            // A reading from nothing began at its origin, so it knows of the deletes before that, and must not end before it.
-            guard cursor.epoch == head.epoch, max(cursor.revision, cursor.origin ?? .zero) <= head.revision else {
+            // A reading from nothing shows the records as they are at its origin or later, without what was deleted before. What is in
+            // memory of the time before its origin would take the reader back, so the store answers until the reading has come through.
+            if let origin = cursor.origin, origin > cursor.revision { return .scan(since) }
+            guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
                 return park(waiter, weight, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
