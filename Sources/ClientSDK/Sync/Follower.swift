@@ -7,10 +7,10 @@ struct Follower: Hashable, Sendable {
     private var isCaughtUp = false
     /// Whether the request may be held by the server, since nothing was left when it was sent.
     private var isPolling = false
-    /// When the last response was still true for certain, in milliseconds of uptime; it may have been on its way for long.
+    /// When the last response that was stored was still true for certain, in milliseconds of uptime; it may have been on its way for long.
     private var trueAt: Int64 = 0
-    /// How many responses are on their way to the disk.
-    private var storing = 0
+    /// The same of the responses that are on their way to the disk, in order; at most two.
+    private var storing: [Int64] = []
     /// Where the page begins that may be asked for meanwhile; `nil` where the last response left nothing.
     private var next: Cursor?
     private var retry = Retry()
@@ -20,7 +20,9 @@ struct Follower: Hashable, Sendable {
     private var idleResponses = 0
 
     var isLive: Bool { isCaughtUp }
-    var isBusy: Bool { request != nil || storing > 0 }
+    /// When the device stops being live while a response is on its way to the disk; a request has a deadline of its own.
+    func liveUntil(_ settings: SyncSettings) -> Int64? { isCaughtUp && !storing.isEmpty ? vouchedUntil(settings) : nil }
+    var isBusy: Bool { request != nil || !storing.isEmpty }
     /// When to ask again, where that is a matter of time.
     var deadline: Int64? { isBusy ? nil : retry.notBefore }
     var underWay: RequestID? { request }
@@ -30,8 +32,9 @@ struct Follower: Hashable, Sendable {
     mutating func advance(
         _ state: SyncState, isVerifying: Bool, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
+        if let end = liveUntil(turn.settings), turn.now.uptime >= end { isCaughtUp = false }
         guard request == nil, retry.isDue(turn), let since = nextSince(state, isVerifying, turn.settings) else { return }
-        let wait = state.cursor == nil || storing > 0 ? 0 : pollWait(turn)
+        let wait = state.cursor == nil || !storing.isEmpty ? 0 : pollWait(turn)
         // After any gap: catch up before waiting.
         isPolling = wait > 0
         if !isPolling { isCaughtUp = false }
@@ -46,7 +49,7 @@ struct Follower: Hashable, Sendable {
 
     /// Where the next question begins; `nil` while there is none. While one page is stored, the page after it may be on its way.
     private func nextSince(_ state: SyncState, _ isVerifying: Bool, _ settings: SyncSettings) -> Since? {
-        if storing > 0 { return storing == 1 ? next.map { .after($0) } : nil }
+        if !storing.isEmpty { return storing.count == 1 ? next.map { .after($0) } : nil }
         // The held keys are verified before anything newer is asked for.
         if isVerifying { return nil }
         return state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
@@ -62,6 +65,9 @@ struct Follower: Hashable, Sendable {
         return max(0, Int((Int64(turn.settings.hold) * 1_000 - excess) / 1_000))
     }
 
+    /// How long what is stored may be called live, in milliseconds of uptime (rule 9).
+    private func vouchedUntil(_ settings: SyncSettings) -> Int64 { trueAt + Int64(settings.hold) * 1_000 + 2 * settings.grace }
+
     /// The request has ended without a response to take.
     mutating func released() { request = nil }
 
@@ -75,11 +81,12 @@ struct Follower: Hashable, Sendable {
         switch reply {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &contact, &turn) }
-            let effects = heard(sent, held: 0, isIdle: wait > 0 && page.cursor == state.cursor, &contact, &turn)
+            let effects = heard(sent, isIdle: wait > 0 && page.cursor == state.cursor, &contact, &turn)
             // What was read before the first position of all is verified before anything else is asked.
             return effects
                 + store(
-                    .page(page, since: since, lastWrite: lastWrite), next: page.upToDate || since == .now ? nil : page.cursor)
+                    .page(page, since: since, lastWrite: lastWrite), trueAt: sent.sentAt,
+                    next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let position):
             // Asked from the start, or from now, nothing is a page without changes: it is the first position.
             guard case .after(let asked) = since else {
@@ -90,8 +97,12 @@ struct Follower: Hashable, Sendable {
                 let text = "204 with the position \(position), which is before the one asked from, \(since)"
                 return fail(.malformed(text), &contact, &turn)
             }
-            let effects = heard(sent, held: wait, isIdle: wait > 0 && position == state.cursor, &contact, &turn)
-            return effects + store(.quiet(position, since: since, lastWrite: lastWrite), next: nil)
+            let effects = heard(sent, isIdle: wait > 0 && position == state.cursor, &contact, &turn)
+            // The server had nothing to tell until the end of the wait, unless the response is here sooner.
+            let end = sent.sentAt + Int64(wait) * 1_000
+            return effects
+                + store(
+                    .quiet(position, since: since, lastWrite: lastWrite), trueAt: end <= turn.now.uptime ? end : sent.sentAt, next: nil)
         case .problem(let problem, _, let retryAfter):
             return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &contact, &turn)
         case .failure(let failure): return fail(.transport(failure), &contact, &turn)
@@ -101,8 +112,8 @@ struct Follower: Hashable, Sendable {
         }
     }
 
-    private mutating func store(_ intent: Intent, next: Cursor?) -> [Effect] {
-        storing += 1
+    private mutating func store(_ intent: Intent, trueAt: Int64, next: Cursor?) -> [Effect] {
+        storing.append(trueAt)
         self.next = next
         return [.store(intent)]
     }
@@ -125,12 +136,9 @@ struct Follower: Hashable, Sendable {
         return nil
     }
 
-    /// - Parameter held: how long the server had nothing to tell before it answered, in seconds, unless the response is here sooner.
     private mutating func heard(
-        _ sent: RequestTable.Request, held: Int, isIdle: Bool, _ contact: inout Contact, _ turn: inout Turn
+        _ sent: RequestTable.Request, isIdle: Bool, _ contact: inout Contact, _ turn: inout Turn
     ) -> [Effect] {
-        let end = sent.sentAt + Int64(held) * 1_000
-        trueAt = end <= turn.now.uptime ? end : sent.sentAt
         let effects: [Effect] = contact.isLost ? [.regainedContact] : []
         contact.heard(turn)
         aheads = 0
@@ -147,23 +155,23 @@ struct Follower: Hashable, Sendable {
 
     /// A page is on disk. Returns whether it showed that the history lasts: only a poll does, since another server may have asked for the
     /// next reset by then.
-    mutating func stored(upToDate: Bool, _ state: SyncState) -> Bool {
+    mutating func stored(upToDate: Bool, _ state: SyncState, _ turn: Turn) -> Bool {
         // The disk had the page when a reset began: the device is not live before the history to come has been read.
-        guard storing > 0 else { return false }
-        storing -= 1
-        // The verification of held keys takes its time: catch up after it.
-        isCaughtUp = upToDate && state.verification != .ofHeldKeys
+        guard !storing.isEmpty else { return false }
+        trueAt = storing.removeFirst()
+        // The verification of held keys takes its time, and so may the disk: catch up after it.
+        isCaughtUp = upToDate && state.verification != .ofHeldKeys && turn.now.uptime < vouchedUntil(turn.settings)
         return upToDate && isPolling
     }
 
     /// A response could not be used where the disk stands: the same is asked for again.
     mutating func dropped() {
-        storing = max(0, storing - 1)
+        overtaken()
         isCaughtUp = false
     }
 
     /// A response was overtaken: it does not go on from where the disk stands.
-    mutating func overtaken() { storing = max(0, storing - 1) }
+    mutating func overtaken() { if !storing.isEmpty { storing.removeFirst() } }
 
     // MARK: Trouble
 
@@ -215,7 +223,7 @@ struct Follower: Hashable, Sendable {
     /// A reset begins: what is on its way to the disk is dropped.
     mutating func reset() {
         isCaughtUp = false
-        storing = 0
+        storing = []
     }
 }
 

@@ -252,7 +252,7 @@ struct SyncCore: Sendable {
     /// The next time at which something can be started that waits for the clock alone.
     func deadline(after uptime: Int64) -> Int64? {
         guard phase == .running || phase == .clearing else { return nil }
-        var times: [Int64?] = [requests.deadline]
+        var times: [Int64?] = [requests.deadline, follower.liveUntil(settings)]
         if resetter.isUnderWay {
             if local.isIdle { times.append(resetter.deadline.flatMap { $0 > uptime ? $0 : nil }) }
         } else {
@@ -352,7 +352,7 @@ struct SyncCore: Sendable {
 
     private mutating func conclude(_ plan: Plan, _ turn: inout Turn) {
         switch plan.continuation {
-        case .page(let upToDate): if follower.stored(upToDate: upToDate, local.sync) { resetter.calm() }
+        case .page(let upToDate): if follower.stored(upToDate: upToDate, local.sync, turn) { resetter.calm() }
         case .sets(let requests, let receipts):
             for (request, receipt) in zip(requests, receipts) { local.answer(request, .accepted(receipt), &turn) }
         case .verdicts: sender.decided(plan.decided)

@@ -51,7 +51,7 @@ import Testing
         /// The disk has taken a page. Returns whether it showed that the history lasts.
         mutating func store(_ number: Int64, upToDate: Bool = true) -> Bool {
             state.apply(.cursor(Scene.position(number)))
-            return follower.stored(upToDate: upToDate, state)
+            return follower.stored(upToDate: upToDate, state, turn)
         }
     }
 
@@ -218,6 +218,24 @@ import Testing
         _ = feed.take([Scene.put("c/1", 11, "1")], to: 11, upToDate: true)
         // Then
         #expect(feed.store(11) == true)
+    }
+
+    @Test("nothing is called live for longer than hold and twice the grace, however long the disk takes")
+    func slowDisk() {
+        // Given a device that is live, a poll that was held for ten seconds, and its news on their way to a disk that hangs
+        var feed = Feed.polling(at: 10)
+        feed.uptime = 11_000
+        let settings = feed.turn.settings
+        _ = feed.take([Scene.put("c/1", 11, "1")], to: 11, upToDate: true)
+        // Then what is stored was true when the poll before began
+        let end = 1_000 + Int64(settings.hold) * 1_000 + 2 * settings.grace
+        #expect(feed.follower.isLive && feed.follower.liveUntil(settings) == end)
+        // When the time is over
+        feed.uptime = end
+        #expect(feed.ask() == nil && !feed.follower.isLive && feed.follower.liveUntil(settings) == nil)
+        // Then the device catches up before it is live again
+        _ = feed.store(11)
+        #expect(!feed.follower.isLive && wait(feed.ask()) == 0)
     }
 
     @Test("a page that is stored while a reset is to come does not make the device live, nor show that the history lasts")
