@@ -225,6 +225,14 @@ struct Follower: Hashable, Sendable {
         isCaughtUp = false
         storing = []
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
+        request = requests.place(of: request)
+        trueAt = uptime - trueAt
+        storing = storing.map { uptime - $0 }
+        retry.makeRelative(to: uptime)
+    }
 }
 
 /// Whether the server was reached lately, and what is wrong if not.

@@ -3,7 +3,7 @@ import FreshetWire
 /// What the disk holds of the device's own: its state and its outbox, the writes on their way there, and the one transaction under way.
 ///
 /// Nothing of it changes before the disk has it.
-struct LocalState: Sendable {
+struct LocalState: Hashable, Sendable {
     private var state: SyncState
     private var writes = Outbox()
     private var intake = Intake()
@@ -133,4 +133,7 @@ struct LocalState: Sendable {
         transactions.removeAll()
         writes = Outbox()
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative() { transactions.makeRelative() }
 }

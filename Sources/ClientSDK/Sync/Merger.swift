@@ -70,4 +70,7 @@ struct Merger: Hashable, Sendable {
         open = [:]
         wasRead = []
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) { retry.makeRelative(to: uptime) }
 }

@@ -1,7 +1,7 @@
 import FreshetWire
 
 /// All writes of ours that are not part of the confirmed records yet.
-struct Outbox: Sendable {
+struct Outbox: Hashable, Sendable {
     /// Where a write without a verdict stands in the queue.
     struct Place: Hashable, Sendable {
         var number: Int64

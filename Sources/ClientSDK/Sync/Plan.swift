@@ -3,9 +3,9 @@ import FreshetWire
 /// What a device has decided and not stored yet: one transaction, and what follows when it is on disk.
 ///
 /// One plan is under way at a time, made from what is on disk, so no two decisions can cross; nothing of it shows before the disk has it.
-struct Plan: Sendable {
+struct Plan: Hashable, Sendable {
     /// What goes on after the disk's answer.
-    enum Continuation: Sendable {
+    enum Continuation: Hashable, Sendable {
         case page(upToDate: Bool)
         case sets([SetRequest], accepted: [Receipt])
         case verdicts
@@ -16,6 +16,17 @@ struct Plan: Sendable {
         case heldVerified
         case merged
         case cleared(Token)
+    }
+
+    struct Decision: Hashable, Sendable {
+        var receipt: Receipt
+        var key: RecordKey
+        var verdict: WriteVerdict
+    }
+
+    struct Floor: Hashable, Sendable {
+        var scope: InvalidationScope
+        var revision: Revision
     }
 
     var continuation: Continuation
@@ -30,12 +41,12 @@ struct Plan: Sendable {
     private var stagedPlaces: [RecordKey: Int] = [:]
     /// The numbers of writes whose verdicts it stores.
     var decided: [Int64] = []
-    var verdicts: [(receipt: Receipt, key: RecordKey, verdict: WriteVerdict)] = []
+    var verdicts: [Decision] = []
     var notes: [StoryNote] = []
     /// Whether reads under way must be asked again: they may be older than the beginning of the pass.
     var outdatesReads = false
     /// What the fence of reads under way must know.
-    var floors: [(scope: InvalidationScope, revision: Revision)] = []
+    var floors: [Floor] = []
 
     init(_ continuation: Continuation) { self.continuation = continuation }
 
@@ -103,7 +114,7 @@ extension Plan {
 }
 
 /// What waits for its turn to become a ``Plan``.
-enum Intent: Sendable {
+enum Intent: Hashable, Sendable {
     case page(ChangePage, since: Since, lastWrite: Int64?)
     case quiet(Cursor, since: Since, lastWrite: Int64?)
     case sets

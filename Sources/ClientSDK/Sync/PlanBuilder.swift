@@ -47,7 +47,9 @@ struct PlanBuilder {
     // MARK: Building
 
     mutating func change(_ changes: StateChange...) { plan.state += changes }
-    mutating func raiseFloor(_ scope: InvalidationScope, to revision: Revision) { plan.floors.append((scope, revision)) }
+    mutating func raiseFloor(_ scope: InvalidationScope, to revision: Revision) {
+        plan.floors.append(Plan.Floor(scope: scope, revision: revision))
+    }
     mutating func outdateReads() { plan.outdatesReads = true }
     mutating func clear(for client: ClientIdentifier) { plan.clear = client }
     mutating func continueWith(_ continuation: Plan.Continuation) { plan.continuation = continuation }
@@ -58,7 +60,7 @@ struct PlanBuilder {
     }
 
     mutating func tell(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
-        plan.verdicts.append((receipt, key, verdict))
+        plan.verdicts.append(Plan.Decision(receipt: receipt, key: key, verdict: verdict))
         note(.key(key), verdict.note(receipt))
     }
 

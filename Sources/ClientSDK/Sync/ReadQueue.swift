@@ -188,4 +188,17 @@ struct ReadQueue: Hashable, Sendable {
         for asker in item.later { add(key, known: item.known, floor: item.floor, asker: asker) }
         return item
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) {
+        for (place, key) in order.enumerated() {
+            update(key) {
+                $0.place = Int64(place)
+                $0.retry.makeRelative(to: uptime)
+            }
+        }
+        // Both follow from the places.
+        line = []
+        lastPlace = 0
+    }
 }

@@ -273,4 +273,7 @@ struct Reader: Hashable, Sendable {
 
     /// Forgets everything. Returns those who wait, in order.
     mutating func removeAll() -> [Token] { queue.removeAll() }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) { queue.makeRelative(to: uptime) }
 }

@@ -56,4 +56,23 @@ struct RequestTable: Hashable, Sendable {
 
     /// Ends the request; `nil` if it has ended already.
     mutating func remove(_ id: RequestID) -> Request? { requests.removeValue(forKey: id) }
+
+    // MARK: Relative state
+
+    /// The request, named by its place among those under way; see ``SyncMachine/relativeState(at:)``.
+    func place(of id: RequestID?) -> RequestID? {
+        id.flatMap { all.firstIndex(of: $0) }.map { RequestID(Int64($0)) }
+    }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) {
+        let relative = all.enumerated().compactMap { place, id -> (RequestID, Request)? in
+            guard var request = requests[id] else { return nil }
+            request.sentAt = uptime - request.sentAt
+            request.deadline = max(0, request.deadline - uptime)
+            return (RequestID(Int64(place)), request)
+        }
+        self = RequestTable()
+        requests = Dictionary(uniqueKeysWithValues: relative)
+    }
 }

@@ -77,4 +77,10 @@ struct Resetter: Hashable, Sendable {
         retry.hurry()
         reset?.notBefore = 0
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) {
+        retry.makeRelative(to: uptime)
+        if let reset { self.reset?.notBefore = max(0, reset.notBefore - uptime) }
+    }
 }

@@ -45,4 +45,7 @@ struct Retry: Hashable, Sendable {
         notBefore = 0
         backoff.reset()
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) { notBefore = max(0, notBefore - uptime) }
 }

@@ -204,6 +204,12 @@ struct Sender: Hashable, Sendable {
         isDeciding = false
         isReconciling = false
     }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
+        request = requests.place(of: request)
+        retry.makeRelative(to: uptime)
+    }
 }
 
 extension WriteOperation {

@@ -1,7 +1,7 @@
 import FreshetWire
 
 /// Routes events to the parts of a ``SyncMachine`` and carries their effects from one to another. Each part has private state of its own.
-struct SyncCore: Sendable {
+struct SyncCore: Hashable, Sendable {
     private enum Phase: Hashable, Sendable { case idle, running, clearing, stopped }
 
     private let settings: SyncSettings
@@ -51,24 +51,22 @@ struct SyncCore: Sendable {
         Inspection(
             state: local.sync, outbox: local.outbox.keys, waitingNumbers: local.outbox.queue.map(\.number), claims: local.claimCount,
             readsUnderWay: reader.underWay, requestsSent: requests.sentCount, isResetting: resetter.reset != nil,
-            isClearing: phase == .clearing)
+            isClearing: phase == .clearing, generation: requests.generation)
     }
 
     /// What the device knows of its freshness now.
-    var status: SyncStatus {
-        let connection: SyncStatus.Connection =
-            if let since = contact.lostAt {
-                .offline(since: since)
-            } else if follower.isLive, local.isVerified, phase == .running {
-                .live
-            } else {
-                .catchingUp
-            }
-        return SyncStatus(
-            connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
-            pendingWrites: local.outbox.pendingCount,
-            cursor: local.sync.cursor, isVerified: local.isVerified && local.sync.cursor != nil, pass: local.sync.pass,
-            filter: settings.filter)
+    var status: SyncStatus { SyncStatus(settings, contact, follower, sender, local, isRunning: phase == .running) }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64) {
+        follower.makeRelative(to: uptime, requests)
+        sender.makeRelative(to: uptime, requests)
+        verifier.makeRelative(to: uptime, requests)
+        reader.makeRelative(to: uptime)
+        merger.makeRelative(to: uptime)
+        resetter.makeRelative(to: uptime)
+        local.makeRelative()
+        requests.makeRelative(to: uptime)
     }
 
     // MARK: Events
@@ -337,15 +335,15 @@ struct SyncCore: Sendable {
     private mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) {
         guard let plan = local.committed(skipped, &turn) else { return }
         resetter.stored()
-        for (scope, revision) in plan.floors { reader.raiseFloor(scope, to: revision) }
+        for floor in plan.floors { reader.raiseFloor(floor.scope, to: floor.revision) }
         if plan.outdatesReads {
             for id in requests.fetches { cancel(id, &turn) }
             local.dropFetches()
             reader.release()
         }
-        for (receipt, key, verdict) in plan.verdicts {
-            merger.decided(receipt)
-            turn.emit(.verdict(receipt, key, verdict))
+        for decision in plan.verdicts {
+            merger.decided(decision.receipt)
+            turn.emit(.verdict(decision.receipt, decision.key, decision.verdict))
         }
         conclude(plan, &turn)
     }

@@ -68,4 +68,15 @@ package struct SyncMachine: Sendable {
 
     /// What the machine holds, for tests and tools to look at.
     package var inspection: Inspection { core.inspection }
+
+    /// All that decides how the machine answers later events, for a search that visits each state once.
+    ///
+    /// Machines that differ only in the absolute time, or in the numbers of the requests and transactions under way, behave alike and have
+    /// the same: times count from `uptime`, and requests are named by their places. Left out are the settings, the story, and what follows from
+    /// the rest. The parts' own conformances to `Hashable` combine the rest, so what is added to a part is included without a change here.
+    package func relativeState(at uptime: Int64) -> some Hashable & Sendable {
+        var core = core
+        core.makeRelative(to: uptime)
+        return core
+    }
 }

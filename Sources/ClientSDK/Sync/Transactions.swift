@@ -3,9 +3,14 @@ import FreshetWire
 /// What waits to become a transaction, and the one that the disk has.
 ///
 /// One transaction is under way at a time, made from what is on disk, so no two decisions can cross.
-struct Transactions: Sendable {
+struct Transactions: Hashable, Sendable {
+    private struct UnderWay: Hashable, Sendable {
+        var id: TransactionID
+        var plan: Plan
+    }
+
     private var intents: [Intent] = []
-    private var current: (id: TransactionID, plan: Plan)?
+    private var current: UnderWay?
     private var last: Int64 = 0
 
     var isIdle: Bool { current == nil }
@@ -28,7 +33,7 @@ struct Transactions: Sendable {
     mutating func begin(_ plan: Plan, generation: Int64) -> TransactionID {
         last += 1
         let id = TransactionID(last, generation: generation)
-        current = (id, plan)
+        current = UnderWay(id: id, plan: plan)
         return id
     }
 
@@ -42,5 +47,11 @@ struct Transactions: Sendable {
     mutating func removeAll() {
         intents = []
         current = nil
+    }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative() {
+        current?.id = TransactionID(0)
+        last = 0
     }
 }

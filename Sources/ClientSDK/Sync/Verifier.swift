@@ -128,4 +128,11 @@ struct Verifier: Hashable, Sendable {
     }
 
     mutating func wake() { retry.wake() }
+
+    /// See ``SyncMachine/relativeState(at:)``.
+    mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
+        query?.generation = 0
+        request = requests.place(of: request)
+        retry.makeRelative(to: uptime)
+    }
 }

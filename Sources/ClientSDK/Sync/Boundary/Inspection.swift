@@ -15,4 +15,6 @@ package struct Inspection: Sendable {
     package var requestsSent: Int64
     package var isResetting: Bool
     package var isClearing: Bool
+    /// As of a ``RequestID``: what belongs to an earlier one has no effect.
+    package var generation: Int64
 }

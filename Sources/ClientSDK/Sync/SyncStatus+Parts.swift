@@ -1,0 +1,18 @@
+extension SyncStatus {
+    /// What the parts of a ``SyncCore`` know of the device's freshness.
+    init(_ settings: SyncSettings, _ contact: Contact, _ follower: Follower, _ sender: Sender, _ local: LocalState, isRunning: Bool) {
+        let connection: Connection =
+            if let since = contact.lostAt {
+                .offline(since: since)
+            } else if follower.isLive, local.isVerified, isRunning {
+                .live
+            } else {
+                .catchingUp
+            }
+        self.init(
+            connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
+            pendingWrites: local.outbox.pendingCount, cursor: local.sync.cursor, isVerified: local.isVerified && local.sync.cursor != nil,
+            pass: local.sync.pass,
+            filter: settings.filter)
+    }
+}

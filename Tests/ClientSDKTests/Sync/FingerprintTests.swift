@@ -1,0 +1,163 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// A search that takes two states for one misses what follows from the second; one that takes one for two takes too long.
+@Suite struct FingerprintTests {
+    /// The stored properties of the machine's parts. What is added to a part is compared as it is. So a new property must be added here, and
+    /// to `makeRelative` of its part if it is a time, or a number that only tells requests or transactions apart.
+    private static let parts: [String: (compared: Set<String>, relativeOrLeftOut: Set<String>)] = [
+        // Left out: what never changes, what has no effect, and what follows from the core.
+        "SyncMachine": (["core"], ["settings", "story", "uptime", "lastStatus", "lastSchedule"]),
+        "SyncCore": (
+            ["settings", "phase", "contact"],
+            ["local", "requests", "follower", "sender", "reader", "verifier", "merger", "resetter"]
+        ),
+        "LocalState": (["state", "writes", "intake"], ["transactions"]),
+        "Outbox": (["keys", "queue", "awaitingBase", "merging"], []),
+        "Intake": (["queue", "claims"], []),
+        "Transactions": (["intents"], ["current", "last"]),
+        "UnderWay": (["plan"], ["id"]),
+        "Plan": (
+            [
+                "continuation", "entries", "causes", "state", "clear", "staged", "stagedCauses", "stagedPlaces", "decided", "verdicts",
+                "notes", "outdatesReads", "floors",
+            ], []
+        ),
+        "RequestTable": ([], ["generation", "requests", "last"]),
+        "Request": (["purpose", "hadFreshToken"], ["sentAt", "deadline"]),
+        "Follower": (
+            ["isCaughtUp", "isPolling", "next", "aheads", "idleResponses"], ["request", "trueAt", "storing", "retry"]
+        ),
+        "Sender": (
+            ["isDeciding", "isReconciling", "sawGap", "resumesAfter", "sentThrough", "limit", "voided", "trouble"],
+            ["request", "retry"]
+        ),
+        "Reader": ([], ["queue"]),
+        "ReadQueue": (["askers", "underWay"], ["items", "line", "lastPlace"]),
+        "Item": (
+            ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact"], ["place", "retry"]
+        ),
+        "Verifier": (["isStoring", "again", "after"], ["query", "request", "retry"]),
+        "Merger": (["open", "wasRead"], ["retry"]),
+        "Resetter": (["clear", "storm"], ["reset", "retry"]),
+        "Reset": (["epoch", "forgets"], ["notBefore"]),
+        "Contact": (["lostAt", "last", "trouble"], []),
+        "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),
+        "Backoff": (["failures"], []),
+    ]
+
+    /// Takes note of the stored properties of each part that is found in a value.
+    private func collect(_ value: Any, into found: inout [String: Set<String>]) {
+        let mirror = Mirror(reflecting: value)
+        let name = String(describing: mirror.subjectType)
+        if Self.parts[name] != nil { found[name] = Set(mirror.children.compactMap(\.label)) }
+        for child in mirror.children { collect(child.value, into: &found) }
+    }
+
+    @Test func everyStoredPropertyOfTheMachineIsKnown() throws {
+        // Given a machine with requests, a read and a transaction under way
+        var run = try Run(at: 1_000)
+        run.begin()
+        var found: [String: Set<String>] = [:]
+        collect(run.machine, into: &found)
+        // And the same with a reset that waits for the disk
+        run.loseHistory()
+        collect(run.machine, into: &found)
+        // Then no part has a property that is not listed
+        #expect(Set(found.keys) == Set(Self.parts.keys))
+        for (name, properties) in Self.parts {
+            #expect(found[name] == properties.compared.union(properties.relativeOrLeftOut), "\(name)")
+        }
+    }
+
+    @Test func theTimeAndTheNumbersOfRequestsDoNotMatter() throws {
+        // Given a machine that follows the feed, and one that began later and has sent a request in vain
+        var first = try Run(at: 1_000)
+        var second = try Run(at: 5_000_000, wakes: true)
+        #expect(first.machine.inspection.requestsSent != second.machine.inspection.requestsSent)
+        // When the same happens to both
+        let steps: [(inout Run) -> Void] = [{ $0.begin() }, { $0.failRead() }, { $0.loseHistory() }]
+        for step in steps {
+            step(&first)
+            step(&second)
+            // Then they are in the same state
+            let isSame = first.state == second.state
+            #expect(isSame)
+        }
+    }
+
+    @Test func whatIsLeftOfAWaitMatters() throws {
+        // Given a machine that waits before it asks again
+        var run = try Run(at: 1_000)
+        run.begin()
+        run.failRead()
+        let before = run.state
+        // When time passes
+        run.uptime += 10
+        // Then it is in another state
+        let isSame = run.state == before
+        #expect(!isSame)
+    }
+
+    /// A machine whose disk never answers.
+    private struct Run {
+        private(set) var machine: SyncMachine
+        var uptime: Int64
+        /// The requests that wait for their responses, in order.
+        private var requests: [RequestDescription] = []
+        private let key: RecordKey
+
+        /// A machine that follows the feed.
+        init(at uptime: Int64, wakes: Bool = false) throws {
+            self.uptime = uptime
+            key = try RecordKey(collection: "c", id: "1")
+            let client = try ClientIdentifier("device")
+            machine = SyncMachine(settings: SyncSettings(), client: client)
+            var store = VolatileStore(client: client)
+            let epoch = Epoch(bits: 1)
+            let state: [StateChange] = [
+                .epoch(epoch), .cursor(Cursor(epoch: epoch, revision: .zero)), .scope(SyncSettings().scope), .verification(.complete),
+            ]
+            _ = store.commit(DiskTransaction(id: TransactionID(0), state: state))
+            handle(.started(store.persisted))
+            if wakes { handle(.wake) }
+            answerFeed(.quiet(Cursor(epoch: epoch, revision: .zero)))
+        }
+
+        var state: some Hashable { machine.relativeState(at: uptime) }
+
+        private mutating func handle(_ event: SyncEvent) {
+            for action in machine.handle(event, at: Moment(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 1)) {
+                switch action {
+                case .send(let request): requests.append(request)
+                case .cancel(let id): requests.removeAll { $0.id == id }
+                default: break
+                }
+            }
+        }
+
+        private mutating func answerFeed(_ reply: Reply) {
+            if !requests.isEmpty { handle(.replied(requests.removeFirst().id, reply)) }
+        }
+
+        /// A read and a write, both under way.
+        mutating func begin() {
+            handle(.fetch(FetchRequest(token: Token(1), items: [FetchRequest.Item(key: key, known: nil)], mustBeNew: true)))
+            handle(.set(SetRequest(token: Token(2), key: key, operation: .delete, policy: .lastWriterWins, base: nil)))
+        }
+
+        mutating func failRead() {
+            uptime += 5
+            guard let request = requests.popLast() else { return }
+            handle(.replied(request.id, .failure(.interrupted(""))))
+        }
+
+        /// The server's history is another one.
+        mutating func loseHistory() {
+            uptime += 5
+            answerFeed(.quiet(Cursor(epoch: Epoch(bits: 2), revision: .zero)))
+        }
+    }
+}
