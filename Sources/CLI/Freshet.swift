@@ -13,7 +13,7 @@ struct Freshet: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Import.self,
-            Status.self, Simulate.self, Search.self, CacheCommand.self,
+            Status.self, Simulate.self, Search.self, Worlds.self, CacheCommand.self,
         ]
     )
 

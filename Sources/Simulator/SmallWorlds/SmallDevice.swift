@@ -1,0 +1,256 @@
+import FreshetClient
+import FreshetWire
+
+/// A device: the machine that ships, its disk, what was published, and the judge's memory of it.
+struct SmallDevice {
+    /// A request that the machine waits for.
+    struct Call: Hashable {
+        var description: RequestDescription
+        /// On its way back.
+        var response: SmallResponse?
+    }
+
+    let number: Int
+    let setup: SmallSetup
+    var machine: SyncMachine
+    var store: VolatileStore
+    /// What the disk goes back to when the process dies; `nil` for what it says that it has.
+    var durable: VolatileStore?
+    var uptime: Int64 = 1_000_000
+
+    var calls: [Call] = []
+    var transactions: [DiskTransaction] = []
+    var queries: [HeldQuery] = []
+    var merges: [MergeRequest] = []
+    var deadline: Int64?
+    var isLive = false
+    /// By the keys' numbers: the memory tier.
+    var shown: [KeyView?]
+    /// Whether a clear was asked for that is not on disk.
+    var isCleared = false
+    var hasStoppedSending = false
+    /// Batches that were given up and may still arrive.
+    var late: [RequestDescription.Kind] = []
+    /// Responses that a broken device stores although it has given them up.
+    var strays: [SmallResponse] = []
+    var judge: SmallJudge
+    var complaint: SmallComplaint?
+
+    var settings: SyncSettings { setup.devices[number].settings }
+    var sabotage: SmallSabotage? { setup.sabotage }
+
+    init(_ number: Int, _ setup: SmallSetup) throws(WireError) {
+        self.number = number
+        self.setup = setup
+        let client = try ClientIdentifier("device-\(number)")
+        machine = SyncMachine(settings: setup.devices[number].settings, client: client)
+        store = VolatileStore(client: client)
+        shown = Array(repeating: nil, count: setup.keys.count)
+        judge = SmallJudge(keys: setup.keys.count)
+        handle(.started(store.persisted))
+    }
+
+    private var now: Moment { Moment(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 0) }
+
+    // MARK: The machine
+
+    mutating func handle(_ event: SyncEvent) {
+        for action in machine.handle(event, at: now) { carryOut(action) }
+        guard sabotage == .replayMerging else { return }
+        for (key, number) in setup.numbers where machine.overlaidKeys.contains(key) { shown[number] = view(number) }
+    }
+
+    private mutating func carryOut(_ action: SyncAction) {
+        switch action {
+        case .send(let description):
+            guard !(hasStoppedSending && description.kind.isWrites) else { return }
+            calls.append(Call(description: description))
+            if sabotage == .confirmAtSend { confirmEarly(description.kind) }
+        case .cancel(let id):
+            guard let place = calls.firstIndex(where: { $0.description.id == id }) else { return }
+            giveUp(calls.remove(at: place))
+        case .commit(let transaction): transactions.append(transaction)
+        case .publish(let news): for publication in news { show(publication) }
+        case .answer(let token, let answer): take(answer, to: token)
+        case .verdict(let receipt, let key, let verdict): take(verdict, on: receipt, key)
+        case .status(let status): isLive = status.connection == .live
+        case .schedule(let deadline): self.deadline = deadline
+        case .merge(let request): merges.append(request)
+        case .loadHeld(let query): queries.append(query)
+        case .log: break
+        }
+    }
+
+    /// The device waits no longer for the response. A batch may still arrive; whatever else arrives late changes nothing.
+    mutating func giveUp(_ call: Call) {
+        if let response = call.response { return ignore(response, to: call.description.id) }
+        guard call.description.kind.isWrites else { return }
+        late.append(call.description.kind)
+        late.sort { $0.order < $1.order }
+    }
+
+    /// A response that nobody waits for has no effect, whenever it arrives: so it need not arrive.
+    private mutating func ignore(_ response: SmallResponse, to id: RequestID) {
+        if sabotage == .storeAfterClear { strays.append(response) }
+        guard judge.isClearing else { return }
+        var copy = machine
+        guard copy.handle(.replied(id, response.reply, lastWrite: response.lastWrite), at: now).isEmpty else {
+            return complain(.clearMeansClear, "a response to a request of before the clear makes the device act")
+        }
+    }
+
+    private mutating func take(_ answer: Answer, to token: Token) {
+        switch answer {
+        case .accepted(let receipt): judge.accepted(token, receipt, store, &complaint)
+        case .views(let views): judge.read(token, views, &complaint)
+        case .failed: judge.failed(token)
+        case .cleared:
+            guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty else {
+                return complain(.clearMeansClear, "the device says that it is cleared, and its disk holds entries or writes")
+            }
+        }
+    }
+
+    private mutating func take(_ verdict: WriteVerdict, on receipt: Receipt, _ key: RecordKey) {
+        judge.told(verdict, on: receipt)
+        guard let number = setup.numbers[key] else { return }
+        if sabotage == .dropOverlay, case .applied = verdict, machine.overlaidKeys.contains(key) {
+            shown[number] = KeyView(key, store.entries[key])
+        }
+        if sabotage == .keepRejected, case .rejected = verdict { shown[number]?.isPending = true }
+    }
+
+    private mutating func confirmEarly(_ kind: RequestDescription.Kind) {
+        guard case .writes(let batch) = kind else { return }
+        for write in batch.writes { if let number = setup.numbers[write.key] { shown[number]?.isPending = false } }
+    }
+
+    mutating func complain(_ rule: Rule, _ text: String) { if complaint == nil { complaint = SmallComplaint(rule, text) } }
+
+    // MARK: Memory
+
+    private mutating func show(_ publication: Publication) {
+        switch publication {
+        case .view(let view, let cause):
+            guard let number = setup.numbers[view.key] else { return }
+            shown[number] = view.value == .unknown && !view.isPending ? nil : view
+            if sabotage == .flicker, cause == .changed, view.isPending { shown[number]?.value = KeyView(view.key, view.entry).value }
+        case .confirmed(let news):
+            guard let number = setup.numbers[news.key], var entry = shown[number]?.entry else { return }
+            entry.confirm(news)
+            shown[number]?.entry = entry
+        case .swept(let scope, let position):
+            forEachUnwritten { key, entry in scope.contains(key) && entry.isKnownOnly(before: position) ? nil : entry }
+        case .passEnded(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
+        case .cleared:
+            isCleared = true
+            if sabotage != .clearDiskOnly { shown = shown.map { _ in nil } }
+        }
+    }
+
+    private mutating func forEachUnwritten(_ change: (RecordKey, Entry) -> Entry?) {
+        let overlaid = machine.overlaidKeys
+        for (number, key) in setup.keys.enumerated() where !overlaid.contains(key) {
+            guard let entry = shown[number]?.entry else { continue }
+            guard let updated = change(key, entry) else {
+                shown[number] = nil
+                continue
+            }
+            shown[number]?.entry = updated
+        }
+    }
+
+    /// What a reader sees: the overlay, or the disk.
+    func view(_ key: Int) -> KeyView {
+        spoiled(machine.view(of: setup.keys[key], stored: isCleared ? nil : store.entries[setup.keys[key]]))
+    }
+
+    // MARK: Events
+
+    mutating func write(_ place: Int) {
+        let (operation, key) = setup.devices[number].operations[place]
+        let mark = judge.nextMark(number)
+        let (write, policy) = setup.write(operation, mark, key)
+        let token = judge.called(write, setup.keys[key])
+        let base = isCleared ? nil : store.entries[setup.keys[key]]
+        handle(.set(SetRequest(token: token, key: setup.keys[key], operation: write, policy: policy, base: base)))
+    }
+
+    mutating func read(_ key: Int, _ server: SmallHistory) {
+        let token = judge.asked(key, server)
+        let known = isCleared ? nil : store.entries[setup.keys[key]]
+        let item = FetchRequest.Item(key: setup.keys[key], known: known)
+        handle(.fetch(FetchRequest(token: token, items: [item], mustBeNew: sabotage != .joinEarlierRead)))
+    }
+
+    mutating func clear() {
+        judge.clears += 1
+        guard let client = try? ClientIdentifier("device-\(number)-\(judge.clears)") else { return }
+        judge.clearCalled()
+        handle(.clear(newClient: client, Token(1_000_000 + Int64(judge.clears))))
+    }
+
+    mutating func arrive(_ place: Int, _ server: SmallHistory) {
+        let call = calls.remove(at: place)
+        guard let response = call.response else { return }
+        judge.hasContact = true
+        let reply = sabotage == .skipFence ? response.reply.raised(to: server.cursor) : response.reply
+        handle(.replied(call.description.id, reply, lastWrite: response.lastWrite))
+    }
+
+    mutating func cut(_ place: Int) {
+        let call = calls.remove(at: place)
+        giveUp(call)
+        if sabotage == .stopSending, call.description.kind.isWrites { hasStoppedSending = true }
+        handle(.replied(call.description.id, .failure(.interrupted("the connection broke"))))
+    }
+
+    mutating func fireTimer() {
+        guard let deadline else { return }
+        uptime = max(uptime, deadline)
+        self.deadline = nil
+        handle(.timer)
+    }
+
+    mutating func resolve() {
+        let request = merges.removeFirst()
+        handle(.merged(request.receipt, Self.resolution(of: request), generation: request.generation))
+    }
+
+    /// Keeps both values, each recognisable; of a counter, which must stay one, the own value.
+    static func resolution(of merge: MergeRequest) -> Resolution {
+        guard let mine = merge.mine else { return .delete }
+        guard let theirs = merge.theirs, merge.key.collection != SmallSetup.Kind.counter.rawValue else { return .put(mine) }
+        let bytes = Array("[".utf8) + theirs.bytes + Array(",".utf8) + mine.bytes + Array("]".utf8)
+        return .put(Content(checkedJSON: bytes))
+    }
+}
+
+extension RequestDescription.Kind {
+    var isWrites: Bool { if case .writes = self { true } else { false } }
+
+    /// Whether the server may hold the response.
+    var isPoll: Bool { if case .changes(_, _, let wait, _, _) = self { wait > 0 } else { false } }
+
+    /// An order of batches that does not depend on when they were given up.
+    fileprivate var order: (String, Int64, Int) {
+        guard case .writes(let batch) = self else { return ("", 0, 0) }
+        return ("\(batch.client) \(batch.epoch?.token ?? "")", batch.writes.first?.number ?? 0, batch.writes.count)
+    }
+}
+
+extension Reply {
+    /// A read that claims to be of this position.
+    fileprivate func raised(to head: Cursor) -> Reply {
+        func raised(_ cursor: Cursor) -> Cursor { head.epoch == cursor.epoch ? head : cursor }
+        switch self {
+        case .reads(var response):
+            response.cursor = raised(response.cursor)
+            return .reads(response)
+        case .record(let record, let cursor): return .record(record, raised(cursor))
+        case .missing(let cursor): return .missing(raised(cursor))
+        case .notModified(let cursor): return .notModified(raised(cursor))
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import FreshetClient
+
+/// 128 bits that stand for a state. Two states with the same would be one to the search, which would then miss what follows from the second;
+/// it never makes up a violation. Among 10⁸ states the chance of that is below 10⁻²².
+struct SmallFingerprint: Hashable {
+    private let low: Int
+    private let high: Int
+
+    /// Combines the same twice, with different beginnings.
+    init(_ combine: (inout Hasher) -> Void) {
+        var (first, second) = (Hasher(), Hasher())
+        first.combine(1)
+        second.combine(2)
+        combine(&first)
+        combine(&second)
+        (low, high) = (first.finalize(), second.finalize())
+    }
+}
+
+extension SmallDevice {
+    /// What decides how the device and its judge go on. Requests and transactions stand in their order, without their numbers.
+    var fingerprint: SmallFingerprint {
+        let state = machine.relativeState(at: uptime)
+        return SmallFingerprint { hasher in
+            hasher.combine(state)
+            combine(store, into: &hasher)
+            if let durable { combine(durable, into: &hasher) }
+            for call in calls {
+                hasher.combine(call.description.kind)
+                hasher.combine(call.description.needsFreshToken)
+                hasher.combine(call.response)
+            }
+            for transaction in transactions {
+                hasher.combine(transaction.clear)
+                hasher.combine(transaction.entries)
+                hasher.combine(transaction.outbox)
+                hasher.combine(transaction.state)
+            }
+            combineQueries(into: &hasher)
+            hasher.combine(deadline.map { max(0, $0 - uptime) })
+            hasher.combine(isLive)
+            hasher.combine(shown)
+            hasher.combine(isCleared)
+            hasher.combine(hasStoppedSending)
+            hasher.combine(late)
+            hasher.combine(strays)
+            hasher.combine(judge)
+        }
+    }
+
+    /// Generations count from that of the machine.
+    private func combineQueries(into hasher: inout Hasher) {
+        guard !queries.isEmpty || !merges.isEmpty else { return }
+        let generation = machine.inspection.generation
+        for var query in queries {
+            query.generation -= generation
+            hasher.combine(query)
+        }
+        for var merge in merges {
+            merge.generation -= generation
+            hasher.combine(merge)
+        }
+    }
+
+    private func combine(_ store: VolatileStore, into hasher: inout Hasher) {
+        hasher.combine(store.state)
+        hasher.combine(store.entries)
+        hasher.combine(store.rows)
+        hasher.combine(store.watermarks)
+    }
+}

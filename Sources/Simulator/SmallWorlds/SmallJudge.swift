@@ -1,0 +1,199 @@
+import FreshetClient
+import FreshetWire
+
+/// What a user of the device knows and remembers: the naive side of every comparison. It never asks the machine.
+struct SmallJudge: Hashable {
+    /// A write of the user, or one that a merge made.
+    struct Written: Hashable {
+        var token: Token?
+        var key: RecordKey
+        var operation: WriteOperation
+        /// Known once the write is on disk.
+        var receipt: Receipt?
+        var number: Int64 = 0
+        /// Whether its verdict was told, or may have been just before a crash.
+        var isTold = false
+        /// The history that rejected it, while it waits for its merge.
+        var rejectedIn: Epoch?
+    }
+
+    struct Read: Hashable {
+        var token: Token
+        var key: Int
+        /// Where the server was when the read was asked for.
+        var asked: Cursor
+    }
+
+    struct Told: Hashable {
+        var receipt: Receipt
+        var verdict: WriteVerdict
+    }
+
+    /// Not on disk yet.
+    private(set) var calls: [Written] = []
+    /// On disk, in the order of their numbers.
+    private(set) var writes: [Written] = []
+    /// Those that have left the disk in this step.
+    private(set) var left: [Written] = []
+    private(set) var told: [Told] = []
+    private(set) var reads: [Read] = []
+    /// The newest position shown of each key.
+    var highest: [Cursor?]
+    /// Where the present reading of the feed began: earlier invalidations are not told and need not be.
+    var origin: Cursor?
+    var clears = 0
+    private(set) var isClearing = false
+    /// Whether a response has arrived since the last clear.
+    var hasContact = false
+    private var marks: Int64 = 0
+
+    init(keys: Int) { highest = Array(repeating: nil, count: keys) }
+
+    // MARK: What the user does
+
+    mutating func nextMark(_ device: Int) -> String {
+        marks += 1
+        return "\(device == 0 ? "a" : "b")\(marks)"
+    }
+
+    mutating func called(_ operation: WriteOperation, _ key: RecordKey) -> Token {
+        let token = Token(marks)
+        calls.append(Written(token: token, key: key, operation: operation))
+        return token
+    }
+
+    mutating func asked(_ key: Int, _ server: SmallHistory) -> Token {
+        let used = Set(reads.map(\.token.number))
+        let token = Token((1_000...).first { !used.contains($0) } ?? 0)
+        reads.append(Read(token: token, key: key, asked: server.cursor))
+        return token
+    }
+
+    mutating func clearCalled() { isClearing = true }
+
+    // MARK: What the user is told
+
+    mutating func accepted(_ token: Token, _ receipt: Receipt, _ store: VolatileStore, _ complaint: inout SmallComplaint?) {
+        guard !writes.contains(where: { $0.receipt == receipt && $0.token == token }) else { return }
+        guard !left.contains(where: { $0.receipt == receipt }) else { return }
+        complaint = complaint ?? SmallComplaint(.durableBeforeAcknowledged, "a write is accepted that is not on disk")
+    }
+
+    mutating func failed(_ token: Token) {
+        calls.removeAll { $0.token == token }
+        reads.removeAll { $0.token == token }
+    }
+
+    mutating func told(_ verdict: WriteVerdict, on receipt: Receipt) {
+        if case .cleared = verdict { return }
+        told.append(Told(receipt: receipt, verdict: verdict))
+        if let place = writes.firstIndex(where: { $0.receipt == receipt }) { writes[place].isTold = true }
+    }
+
+    mutating func read(_ token: Token, _ views: [KeyView], _ complaint: inout SmallComplaint?) {
+        guard let place = reads.firstIndex(where: { $0.token == token }) else { return }
+        let read = reads.remove(at: place)
+        guard let entry = views.first?.entry else { return }
+        let isOlder =
+            entry.epoch == read.asked.epoch ? entry.asOf < read.asked.revision : entry.epoch.token < read.asked.epoch.token
+        guard isOlder else { return }
+        complaint =
+            complaint
+            ?? SmallComplaint(
+                .linearizable, "a read gives the state of \(entry.epoch)-\(entry.asOf), and the server was at \(read.asked) before it")
+    }
+
+    // MARK: What is on disk
+
+    mutating func stored(
+        _ transaction: DiskTransaction, before: VolatileStore, after: VolatileStore, _ server: SmallServer,
+        _ complaint: inout SmallComplaint?
+    ) {
+        for operation in transaction.outbox {
+            switch operation {
+            case .put(let row): stored(row, before.state.client, server, &complaint)
+            case .remove(let receipt): removed(receipt, before.state.client, after, server, &complaint)
+            case .watermark: break
+            }
+        }
+        writes.sort { $0.number < $1.number }
+    }
+
+    private mutating func stored(
+        _ row: OutboxRow, _ client: ClientIdentifier, _ server: SmallServer, _ complaint: inout SmallComplaint?
+    ) {
+        if let text = Self.fault(of: row, client, server) { complaint = complaint ?? SmallComplaint(.pendingMeansPending, text) }
+        if let place = writes.firstIndex(where: { $0.receipt == row.receipt }) {
+            writes[place].rejectedIn = if case .merging(let epoch) = row.state { epoch } else { nil }
+            return
+        }
+        // What goes on disk between a clear and its transaction is of the account before.
+        let place = isClearing ? nil : calls.firstIndex { $0.key == row.key && $0.operation == row.operation }
+        if place == nil, !isClearing, row.attempts == 0 {
+            complaint = complaint ?? SmallComplaint(.nothingInvented, "write \(row.number) is on disk, and nobody made it")
+        }
+        var write = place.map { calls.remove(at: $0) } ?? Written(key: row.key, operation: row.operation)
+        write.receipt = row.receipt
+        write.number = row.number
+        writes.append(write)
+    }
+
+    /// What the disk says of a write that the server's histories do not bear out.
+    private static func fault(of row: OutboxRow, _ client: ClientIdentifier, _ server: SmallServer) -> String? {
+        switch row.state {
+        case .pending: return nil
+        case .applied(let position):
+            let applied = server.history(of: position.epoch)?.appliedRevision(of: row.number, by: client)
+            return applied == position.revision.number ? nil : "write \(row.number) counts as applied at \(position), and is not"
+        case .settled(let position):
+            let isDecided = server.history(of: position.epoch)?.decision(on: row.number, of: client) != nil
+            return isDecided ? nil : "write \(row.number) counts as decided, and is not"
+        case .merging(let epoch):
+            let decision = epoch.flatMap { server.history(of: $0)?.decision(on: row.number, of: client) }
+            if case .rejected? = decision?.verdict { return nil }
+            return "write \(row.number) is to be merged, and the history \(epoch?.token ?? "nil") has not rejected it"
+        }
+    }
+
+    /// A write leaves when it was decided, and only into a record that contains it.
+    private mutating func removed(
+        _ receipt: Receipt, _ client: ClientIdentifier, _ after: VolatileStore, _ server: SmallServer,
+        _ complaint: inout SmallComplaint?
+    ) {
+        guard let place = writes.firstIndex(where: { $0.receipt == receipt }) else { return }
+        let write = writes.remove(at: place)
+        left.append(write)
+        guard server.histories.contains(where: { $0.decision(on: write.number, of: client) != nil }) else {
+            complaint = complaint ?? SmallComplaint(.readYourWrites, "write \(write.number) leaves, and was never decided")
+            return
+        }
+        guard let epoch = after.state.epoch, let applied = server.history(of: epoch)?.appliedRevision(of: write.number, by: client),
+            let entry = after.entries[write.key], entry.epoch == epoch
+        else { return }
+        if entry.revision.number < applied {
+            complaint = complaint ?? SmallComplaint(.readYourWrites, "write \(write.number) leaves before the record contains it")
+        }
+    }
+
+    mutating func cleared() {
+        (writes, left, told, highest, origin) = ([], [], [], highest.map { _ in nil }, nil)
+        (isClearing, hasContact) = (false, false)
+    }
+
+    mutating func crashed(_ store: VolatileStore) {
+        (calls, left, told, reads, isClearing) = ([], [], [], [], false)
+        for place in writes.indices {
+            guard let receipt = writes[place].receipt, let row = store.rows[receipt] else { continue }
+            writes[place].isTold = !row.isPending
+        }
+    }
+
+    /// Forgets what concerned the step that is over.
+    mutating func endStep() { (left, told) = ([], []) }
+}
+
+extension SmallServer {
+    func wasRejected(_ number: Int64, _ client: ClientIdentifier) -> Bool {
+        histories.contains { if case .rejected? = $0.decision(on: number, of: client)?.verdict { true } else { false } }
+    }
+}

@@ -1,0 +1,68 @@
+import FreshetClient
+
+/// What comes of a world once nothing fails any more.
+extension SmallWorld {
+    /// Lets the server, the network and the disks do all that waits for them, and back-offs end, until only polls are left.
+    @discardableResult
+    mutating func settle(steps: Int = 400) -> [SmallMove] {
+        var moves: [SmallMove] = []
+        for _ in 0..<steps {
+            focus = nil
+            guard complaint == nil, let move = nextAtRest else { return moves }
+            moves.append(move)
+            apply(move)
+        }
+        focus = nil
+        return moves
+    }
+
+    private var nextAtRest: SmallMove? {
+        let possible = moves(within: 0)
+        if let move = possible.first(where: { if case .timer = $0 { false } else { true } }) { return move }
+        for device in devices {
+            for (place, call) in device.calls.enumerated() where call.response == nil && !isHeld(call) {
+                return .exchange(device: device.number, call: place)
+            }
+        }
+        return possible.first
+    }
+
+    /// Ends all faults, and checks that every device comes to hold what the server has. Returns what is wrong, and how it came about.
+    func settled() -> (complaint: SmallComplaint, moves: [SmallMove])? {
+        var world = self
+        let moves = world.settle()
+        return (world.complaint ?? world.unsettled).map { ($0, moves) }
+    }
+
+    private var unsettled: SmallComplaint? {
+        for device in devices {
+            guard device.isLive else { return SmallComplaint(.converge, "device \(device.number) does not become live") }
+            guard device.store.rows.isEmpty, device.machine.overlaidKeys.isEmpty, device.store.watermarks.isEmpty else {
+                return SmallComplaint(.converge, "device \(device.number) keeps writes: \(device.store.rows.keys.sorted())")
+            }
+            guard device.judge.reads.isEmpty, device.judge.calls.isEmpty else {
+                return SmallComplaint(.converge, "a caller of device \(device.number) gets no answer")
+            }
+            for (number, key) in setup.keys.enumerated() {
+                let version = server.history.current(number)
+                guard let entry = device.store.entries[key] else {
+                    guard device.settings.following == .everything, version?.content != nil, !isInvalidated(number, device) else {
+                        continue
+                    }
+                    return SmallComplaint(.converge, "device \(device.number) lacks \(key)")
+                }
+                let isRight = entry.content == version?.content && entry.epoch == server.history.epoch
+                guard isRight, entry.content == nil || entry.revision.number == version?.revision else {
+                    return SmallComplaint(.converge, "device \(device.number) holds another \(key) than the server")
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Whether a device may lack the record: it was invalidated, or evicted, and nobody has read it since.
+    private func isInvalidated(_ key: Int, _ device: SmallDevice) -> Bool {
+        let changed = server.history.current(key)?.revision ?? 0
+        return server.history.lastTouch(of: key, at: .max, origin: 0) > changed || setup.limits[.eviction, default: 0] > 0
+    }
+}
