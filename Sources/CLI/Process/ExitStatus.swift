@@ -20,7 +20,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "done"
-        case .notFound: "there is no such record; demo: a check failed; simulate, search: a rule was broken"
+        case .notFound: "there is no such record; demo: a check failed; simulate, search, worlds: a rule was broken"
         case .conflict: "the record is not at the revision that was asked for"
         case .usage: "the command was not written as it takes"
         case .data: "the input, or the database, is not what it should be"
