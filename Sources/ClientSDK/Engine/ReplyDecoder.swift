@@ -10,17 +10,19 @@ enum ReplyDecoder {
         case .failure(let error): return (error.reply, nil)
         case .success(let reply):
             do {
-                return (try decode(reply, for: kind), try lastWrite(in: reply, for: kind))
+                let decoded = try decode(reply, for: kind)
+                let isProblem = if case .problem = decoded { true } else { false }
+                return (decoded, try lastWrite(in: reply, isRequired: kind.statesLastWrite && !isProblem))
             } catch {
                 return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil)
             }
         }
     }
 
-    /// What `Freshet-Last-Write` says. A success that was asked for it must have it.
-    private static func lastWrite(in reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Int64? {
+    /// What `Freshet-Last-Write` says. A response that describes records, or says that there is none, must have it where it was asked for:
+    /// the machine would ask again at once, for ever.
+    private static func lastWrite(in reply: HTTPReply, isRequired: Bool) throws(WireError) -> Int64? {
         guard let text = reply.fields[.freshetLastWrite] else {
-            let isRequired = kind.statesLastWrite && reply.status < 400
             if isRequired { throw .unexpectedJSON("it lacks the field Freshet-Last-Write, which the request asked for") }
             return nil
         }

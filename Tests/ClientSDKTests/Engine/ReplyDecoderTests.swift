@@ -45,9 +45,9 @@ import Testing
         let client = try ClientIdentifier("d")
         let kinds: [RequestDescription.Kind] = [
             .changes(since: .after(Sample.cursor(5)), filter: .all, wait: 0, limit: 10, client: client),
-            .record(key, known: Sample.cursor(5), client: client),
+            .record(key, known: Sample.cursor(5), client: client), .record(key, known: nil, client: client),
         ]
-        for (kind, status) in zip(kinds, [204, 304]) {
+        for (kind, status) in zip(kinds, [204, 304, 404]) {
             let stated = ReplyDecoder.decode(reply(status, "", [.freshetCursor: "e1-7", .freshetLastWrite: "12"]), for: kind)
             #expect(stated.lastWrite == 12)
             #expect(isGarbage(decode(kind, status)))

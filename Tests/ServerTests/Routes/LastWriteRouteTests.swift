@@ -43,6 +43,8 @@ import Testing
     func numberOfAClientThatNeverWrote() async throws {
         try await TestServer.with { server in
             let unmade = try await server.request("GET", "/v1/shop/changes?since=0&wait=0&client=till-1")
+            let missing = try await server.request("GET", "/v1/shop/records/fruits/apple?client=till-1")
+            #expect(missing.status == 404 && (missing["Freshet-Last-Write"] == "0") == (missing.cursor != nil))
             try await server.put("/v1/shop/records/fruits/apple", "1")
             let made = try await server.request("GET", "/v1/shop/records/fruits/apple?client=till-1")
             #expect(unmade["Freshet-Last-Write"] == "0" && made["Freshet-Last-Write"] == "0")
