@@ -55,8 +55,13 @@ import Testing
         // And of another history what has been verified, since that can only be a later one
         #expect(entry(9, pass: 1, epoch: "b").mayBeEvicted(state) && !entry(1, pass: 2, epoch: "b").mayBeEvicted(state))
         // Without a position nothing that was verified may go
-        state.cursor = nil
+        state.epoch = Scene.position(5).epoch
+        state.apply(.cursor(nil))
         #expect(entry(4, pass: 1).mayBeEvicted(state) && !entry(4, pass: 2).mayBeEvicted(state))
+        // Nor a verdict's record that is newer than the position that was lost: a page that is on its way may be older
+        #expect(!entry(6, pass: 1).mayBeEvicted(state))
+        state.lostCursor = nil
+        #expect(!entry(4, pass: 1).mayBeEvicted(state))
     }
 
     @Test func onlyIfHeldStoresNothingNew() {

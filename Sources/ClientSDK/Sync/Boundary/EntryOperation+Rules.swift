@@ -30,8 +30,11 @@ extension Entry {
 
     /// As ``mayBeEvicted(_:)``, of an entry whose value was not read.
     static func mayBeEvicted(epoch: Epoch, asOf: Revision, pass: Int64, _ state: SyncState) -> Bool {
-        guard let cursor = state.cursor, cursor.epoch == epoch else { return pass < state.pass }
-        return asOf <= cursor.revision
+        if let cursor = state.cursor, cursor.epoch == epoch { return asOf <= cursor.revision }
+        guard pass < state.pass else { return false }
+        guard state.cursor == nil, epoch == state.epoch else { return true }
+        // A reading from nothing is no older than the position that was lost. A verdict that came since then may be newer than its pages.
+        return state.lostCursor.map { $0.epoch == epoch && asOf <= $0.revision } ?? false
     }
 }
 
