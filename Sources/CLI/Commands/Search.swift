@@ -28,23 +28,11 @@ struct Search: AsyncParsableCommand {
     @Option(help: ArgumentHelp("End after so many steps of all runs together.", valueName: "steps")) var stepsTotal: Int?
     @Option(help: "Decides all that the search does. (default: another one each time)") var seed: UInt64?
     @Option(help: ArgumentHelp("Keep the corpus and what is found in this directory.", valueName: "dir")) var corpus: String?
-    @Option(help: "How many devices a run has at most, 1 to 26.") var devices = 5
-    @Option(help: "How many steps of a uniform run come before all faults end.") var steps = 5_000
-    @Option(help: ArgumentHelp("What may go wrong: all, none, or a list with commas.", valueName: "list")) var faults =
-        FaultList.all
-    @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
-    @Option(
-        help: ArgumentHelp("Break a rule's implementation on purpose, as `freshet simulate` does.", valueName: "name"))
-    var sabotage: Sabotage?
+    @OptionGroup var options: WorkloadOptions
     @Flag(help: "Go on after a violation.") var keepGoing = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (1...26).contains(devices) else { throw ValidationError("--devices takes 1 to 26, not \(devices)") }
-        guard (1...100_000_000).contains(steps) else {
-            throw ValidationError("--steps takes 1 to 100000000, not \(steps)")
-        }
-        if let jobs, jobs < 1 { throw ValidationError("--jobs takes a whole number from 1, not \(jobs)") }
         if let stepsTotal, stepsTotal < 1 {
             throw ValidationError("--steps-total takes a whole number from 1, not \(stepsTotal)")
         }
@@ -58,12 +46,11 @@ struct Search: AsyncParsableCommand {
     func run() async throws {
         let directory = try corpus.map { path throws(CommandFailure) in try SearchDirectory(path) }
         let seed = seed ?? UInt64.random(in: 1...999_999_999)
-        let workload = Workload(devices: devices, steps: steps, faults: faults.kinds)
         let entries = try directory?.load() ?? []
         var loop = SearchLoop(
-            search: GuidedSearch(seed: seed, workload: workload, corpus: entries, sabotage: sabotage),
-            jobs: jobs ?? SeedSweep.processors,
-            duration: duration, stepsTotal: stepsTotal ?? .max, keepsGoing: keepGoing, sabotage: sabotage,
+            search: GuidedSearch(seed: seed, workload: options.workload, corpus: entries, sabotage: options.sabotage),
+            jobs: options.jobs ?? SeedSweep.processors,
+            duration: duration, stepsTotal: stepsTotal ?? .max, keepsGoing: keepGoing, sabotage: options.sabotage,
             directory: directory,
             reporter: SearchReporter(isJSON: output.json, seed: seed))
         let violations = try await loop.run()

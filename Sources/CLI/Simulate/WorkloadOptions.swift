@@ -1,0 +1,24 @@
+import ArgumentParser
+import FreshetSimulator
+
+/// What random runs are like: for the commands that make them.
+struct WorkloadOptions: ParsableArguments {
+    @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = 5
+    @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.") var steps = 5_000
+    @Option(help: ArgumentHelp("What may go wrong: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
+    @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Break a rule's implementation on purpose, to see the judges at work: \(Sabotage.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "name")) var sabotage: Sabotage?
+
+    var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds) }
+
+    func validate() throws {
+        guard (1...26).contains(devices) else { throw ValidationError("--devices takes 1 to 26, not \(devices)") }
+        guard (1...100_000_000).contains(steps) else { throw ValidationError("--steps takes 1 to 100000000, not \(steps)") }
+        if let jobs, jobs < 1 { throw ValidationError("--jobs takes a whole number from 1, not \(jobs)") }
+    }
+}
+
+extension Sabotage: ExpressibleByArgument {}
