@@ -22,14 +22,14 @@ extension SmallDevice {
     // MARK: Writes
 
     private func checkVerdicts(_ server: SmallServer) throws(SmallComplaint) {
-        // Between a clear and its transaction, what the disk stores is told to nobody.
+        // Between a clear and its transaction, the device reports no verdicts.
         for write in judge.left where !isCleared && !write.isTold && !judge.told.contains(where: { $0.receipt == write.receipt }) {
-            throw SmallComplaint(.pendingMeansPending, "write \(write.number) leaves, and no verdict is told")
+            throw SmallComplaint(.pendingMeansPending, "write \(write.number) leaves without a reported verdict")
         }
         for told in judge.told {
             guard let write = (judge.writes + judge.left).first(where: { $0.receipt == told.receipt }) else { continue }
             guard try !isTrue(told.verdict, write, server) else { continue }
-            throw SmallComplaint(.pendingMeansPending, "\(told.verdict) is told of write \(write.number), and is not what became of it")
+            throw SmallComplaint(.pendingMeansPending, "\(told.verdict) is reported for write \(write.number), which was decided otherwise")
         }
     }
 
@@ -43,7 +43,7 @@ extension SmallDevice {
                 return false
             }
             guard decision.write.operation == write.operation else {
-                throw SmallComplaint(.exactlyOnce, "write \(write.number) is told what became of another write")
+                throw SmallComplaint(.exactlyOnce, "write \(write.number) has the verdict of another write")
             }
             if let revision { return decision.verdict == .applied(revision) }
             return decision.verdict == .applied(nil) || setup.keptOutcomes < Int64.max
@@ -109,7 +109,7 @@ extension SmallDevice {
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
-    /// Whether an entry knows all that the feed has told of it.
+    /// Whether an entry includes every change that the feed has delivered for its key.
     private func checkFence(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallComplaint) {
         let state = store.state
         guard entry.pass >= state.pass, let cursor = state.cursor else { return }

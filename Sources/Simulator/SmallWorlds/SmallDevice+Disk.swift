@@ -28,7 +28,7 @@ extension SmallDevice {
         var skipped = store.commit(stored)
         // The indices of a shorter list mean nothing to the machine.
         if stored.entries.count != transaction.entries.count { skipped = [] }
-        if sabotage == .storeOlder { skipped = storeOlder(transaction, skipped) }
+        if sabotage == .storeOlder { skipped = store.storeOlder(transaction, skipped: skipped) }
         spoil(after: transaction)
         if transaction.clear != nil {
             isCleared = transactions.contains { $0.clear != nil }
@@ -74,57 +74,18 @@ extension SmallDevice {
         guard let durable else { return }
         self.durable = nil
         guard sabotage == .cursorFirst else { return store = durable }
-        // The cursor is there, the records are not.
-        for key in setup.keys where durable.entries[key] != store.entries[key] { overwrite(key, with: durable.entries[key]) }
-    }
-
-    private mutating func overwrite(_ key: RecordKey, with entry: Entry?) {
-        var operations: [EntryOperation] = []
-        if let stored = store.entries[key] {
-            operations.append(.evict(.key(key), before: Cursor(epoch: stored.epoch, revision: .maximum)))
-        }
-        if let entry { operations.append(.put(entry, onlyIfHeld: false)) }
-        _ = store.commit(DiskTransaction(id: TransactionID(0), entries: operations))
+        store.loseRecords(of: setup.keys, since: durable)
     }
 
     // MARK: Sabotage
 
-    private mutating func storeOlder(_ transaction: DiskTransaction, _ skipped: [Int]) -> [Int] {
-        var left: [Int] = []
-        for index in skipped {
-            guard case .put(let entry, _) = transaction.entries[index], let stored = store.entries[entry.key], stored != entry else {
-                left.append(index)
-                continue
-            }
-            overwrite(entry.key, with: entry)
-        }
-        return left
-    }
-
     private mutating func spoil(after transaction: DiskTransaction) {
-        var more = DiskTransaction(id: TransactionID(0))
-        let isReset = transaction.state.contains(.cursor(nil))
         switch sabotage {
-        case .resetDropsOutbox where isReset: more.outbox = store.rows.keys.sorted().map { .remove($0) }
-        case .trustAfterReset where isReset:
-            for key in setup.keys {
-                guard let entry = store.entries[key] else { continue }
-                let trusted = Confirmation(
-                    key: key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf, pass: store.state.pass + 5,
-                    verifiedAt: entry.verifiedAt)
-                more.entries.append(.confirm(trusted))
-            }
-        case .inventValue:
-            for case .put(let row) in transaction.outbox {
-                guard case .patch(let patch) = row.operation, case .applied(let position) = row.state else { continue }
-                let entry = Entry(
-                    key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: store.state.pass,
-                    content: Content(checkedJSON: patch), verifiedAt: row.created, origin: .ownWrite)
-                more.entries.append(.put(entry, onlyIfHeld: false))
-            }
-        default: return
+        case .resetDropsOutbox where transaction.isReset: store.dropOutbox()
+        case .trustAfterReset where transaction.isReset: store.trustEntries()
+        case .inventValue: store.inventValues(transaction)
+        default: break
         }
-        _ = store.commit(more)
     }
 
     /// The view of a device that replays a write that waits for its merge over any record.
@@ -138,25 +99,10 @@ extension SmallDevice {
         return view
     }
 
-    /// A response to a request of before a clear is stored although nobody waits for it.
+    /// Stores a response to a request from before a clear, although nothing waits for it.
     mutating func storeLate(_ response: SmallResponse) {
-        let (records, cursor): ([Record], Cursor)
-        switch response.reply {
-        case .page(let page):
-            records = page.changes.compactMap { change in
-                guard case .put(let key, let content?, _, _) = change.effect else { return nil }
-                return Record(key: key, revision: change.revision, content: content, modified: Timestamp(milliseconds: 0))
-            }
-            cursor = page.cursor
-        case .reads(let response): (records, cursor) = (response.records, response.cursor)
-        case .record(let record, let position): (records, cursor) = ([record], position)
-        default: return
-        }
-        for record in records {
-            let entry = Entry(
-                key: record.key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: store.state.pass,
-                content: record.content, verifiedAt: Timestamp(milliseconds: 0), origin: .fetch)
-            _ = store.commit(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)]))
+        for transaction in response.reply.lateTransactions(pass: store.state.pass, at: Timestamp(milliseconds: 0)) {
+            _ = store.commit(transaction)
         }
     }
 }

@@ -95,7 +95,7 @@ struct SmallDevice {
         guard judge.isClearing else { return }
         var copy = machine
         guard copy.handle(.replied(id, response.reply, lastWrite: response.lastWrite), at: now).isEmpty else {
-            return complain(.clearMeansClear, "a response to a request of before the clear makes the device act")
+            return complain(.clearMeansClear, "a response to a request from before the clear makes the device act")
         }
     }
 
@@ -236,21 +236,5 @@ extension RequestDescription.Kind {
     fileprivate var order: (String, Int64, Int) {
         guard case .writes(let batch) = self else { return ("", 0, 0) }
         return ("\(batch.client) \(batch.epoch?.token ?? "")", batch.writes.first?.number ?? 0, batch.writes.count)
-    }
-}
-
-extension Reply {
-    /// A read that claims to be of this position.
-    fileprivate func raised(to head: Cursor) -> Reply {
-        func raised(_ cursor: Cursor) -> Cursor { head.epoch == cursor.epoch ? head : cursor }
-        switch self {
-        case .reads(var response):
-            response.cursor = raised(response.cursor)
-            return .reads(response)
-        case .record(let record, let cursor): return .record(record, raised(cursor))
-        case .missing(let cursor): return .missing(raised(cursor))
-        case .notModified(let cursor): return .notModified(raised(cursor))
-        default: return self
-        }
     }
 }

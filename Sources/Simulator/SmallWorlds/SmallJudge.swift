@@ -71,7 +71,7 @@ struct SmallJudge: Hashable {
 
     mutating func clearCalled() { isClearing = true }
 
-    // MARK: What the user is told
+    // MARK: What the device reports
 
     mutating func accepted(_ token: Token, _ receipt: Receipt, _ store: VolatileStore, _ complaint: inout SmallComplaint?) {
         guard !writes.contains(where: { $0.receipt == receipt && $0.token == token }) else { return }

@@ -36,7 +36,7 @@ extension World {
     func commit(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
         let skipped: [Int]
         switch sabotage {
-        case .storeOlder: skipped = commitOlder(transaction, device)
+        case .storeOlder: skipped = device.store.storeOlder(transaction, skipped: device.store.commit(transaction))
         case .ignoreInvalidation:
             var kept = transaction
             kept.entries.removeAll { if case .evict = $0 { true } else { false } }
@@ -45,7 +45,7 @@ extension World {
             skipped = kept.entries.count == transaction.entries.count ? found : []
         default: skipped = device.store.commit(transaction)
         }
-        if let spoilt = spoil(after: transaction, device) { _ = device.store.commit(spoilt) }
+        spoil(after: transaction, device)
         if transaction.clear != nil {
             // Another one may wait already.
             device.isCleared = device.commits.contains { $0.clear != nil }
@@ -58,49 +58,13 @@ extension World {
     }
 
     /// What a broken implementation would have stored besides.
-    private func spoil(after transaction: DiskTransaction, _ device: SimulatedDevice) -> DiskTransaction? {
-        var more = DiskTransaction(id: transaction.id)
-        let isReset = transaction.state.contains(.cursor(nil))
+    private func spoil(after transaction: DiskTransaction, _ device: SimulatedDevice) {
         switch sabotage {
-        case .resetDropsOutbox where isReset: more.outbox = device.store.rows.keys.sorted().map { .remove($0) }
-        case .trustAfterReset where isReset:
-            for entry in device.store.entries.values {
-                more.entries.append(
-                    .confirm(
-                        Confirmation(
-                            key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf,
-                            pass: device.store.state.pass + 5, verifiedAt: entry.verifiedAt)))
-            }
-        case .inventValue:
-            for case .put(let row) in transaction.outbox {
-                guard case .patch(let patch) = row.operation, case .applied(let position) = row.state else { continue }
-                more.entries.append(
-                    .put(
-                        Entry(
-                            key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision,
-                            pass: device.store.state.pass, content: Content(checkedJSON: patch), verifiedAt: row.created,
-                            origin: .ownWrite), onlyIfHeld: false))
-            }
-        default: return nil
+        case .resetDropsOutbox where transaction.isReset: device.store.dropOutbox()
+        case .trustAfterReset where transaction.isReset: device.store.trustEntries()
+        case .inventValue: device.store.inventValues(transaction)
+        default: break
         }
-        return more
-    }
-
-    /// Stores what is older than what is there, too.
-    private func commitOlder(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
-        device.store.commit(transaction).filter { index in
-            guard case .put(let entry, _) = transaction.entries[index], let stored = device.store.entries[entry.key], stored != entry else {
-                return true
-            }
-            _ = device.store.commit(DiskTransaction(id: transaction.id, entries: Self.overwriting(stored, with: entry)))
-            return false
-        }
-    }
-
-    /// What puts an entry, or none, in the place of another one whatever the rules of the disk say.
-    private static func overwriting(_ stored: Entry?, with entry: Entry?) -> [EntryOperation] {
-        let eviction = stored.map { EntryOperation.evict(.key($0.key), before: Cursor(epoch: $0.epoch, revision: .maximum)) }
-        return [eviction, entry.map { .put($0, onlyIfHeld: false) }].compactMap { $0 }
     }
 
     /// What a crash leaves of a disk that says it has more than it has.
@@ -108,12 +72,7 @@ extension World {
         guard let durable = device.durable else { return }
         device.durable = nil
         guard sabotage == .cursorFirst else { return device.store = durable }
-        // The cursor is there, the records are not.
-        var lost = DiskTransaction(id: TransactionID(0))
-        for key in observer.keys where durable.entries[key] != device.store.entries[key] {
-            lost.entries += Self.overwriting(device.store.entries[key], with: durable.entries[key])
-        }
-        _ = device.store.commit(lost)
+        device.store.loseRecords(of: observer.keys, since: durable)
     }
 
     func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {

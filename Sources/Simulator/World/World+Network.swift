@@ -91,7 +91,7 @@ extension World {
         let isOfBefore = message.generation < device.generation || device.isCleared
         let commits = device.commits.count
         try handle(
-            device, .replied(message.id, sabotage == .skipFence ? unfenced(reply) : reply, lastWrite: lastWrite),
+            device, .replied(message.id, sabotage == .skipFence ? reply.raised(to: server.state.cursor) : reply, lastWrite: lastWrite),
             isStray: !isWaitedFor)
         // A clear that the disk refused before may be tried again at this moment.
         if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
@@ -133,41 +133,8 @@ extension World {
         }
     }
 
-    private func unfenced(_ reply: Reply) -> Reply {
-        func raised(_ cursor: Cursor) -> Cursor {
-            let head = server.state.cursor
-            return head.epoch == cursor.epoch ? head : cursor
-        }
-        switch reply {
-        case .reads(var response):
-            response.cursor = raised(response.cursor)
-            return .reads(response)
-        case .record(let record, let cursor): return .record(record, raised(cursor))
-        case .missing(let cursor): return .missing(raised(cursor))
-        case .notModified(let cursor): return .notModified(raised(cursor))
-        default: return reply
-        }
-    }
-
     private func storeLate(_ reply: Reply, _ device: SimulatedDevice) {
-        let (records, cursor): ([Record], Cursor)
-        switch reply {
-        case .page(let page):
-            records = page.changes.compactMap { change in
-                guard case .put(let key, let content?, _, _) = change.effect else { return nil }
-                return Record(key: key, revision: change.revision, content: content, modified: Timestamp(milliseconds: 0))
-            }
-            cursor = page.cursor
-        case .reads(let response): (records, cursor) = (response.records, response.cursor)
-        case .record(let record, let position): (records, cursor) = ([record], position)
-        default: return
-        }
-        for record in records {
-            guard let content = record.content else { continue }
-            let entry = Entry(
-                key: record.key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: device.store.state.pass,
-                content: content, verifiedAt: Timestamp(milliseconds: now), origin: .fetch)
-            commit(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)]), device)
-        }
+        let time = Timestamp(milliseconds: now)
+        for transaction in reply.lateTransactions(pass: device.store.state.pass, at: time) { commit(transaction, device) }
     }
 }
