@@ -78,13 +78,14 @@ struct DeviceCoverage: Hashable, Sendable {
         case .patch: bits.add(2, width: 2)
         case .increment: bits.add(3, width: 2)
         }
-        let decided: Epoch?
-        switch row.state {
-        case .pending: (decided, _) = (nil, bits.add(0, width: 2))
-        case .applied(let position): (decided, _) = (position.epoch, bits.add(1, width: 2))
-        case .settled(let position): (decided, _) = (position.epoch, bits.add(2, width: 2))
-        case .merging(let epoch): (decided, _) = (epoch, bits.add(3, width: 2))
-        }
+        let (progress, decided): (UInt64, Epoch?) =
+            switch row.state {
+            case .pending: (0, nil)
+            case .applied(let position): (1, position.epoch)
+            case .settled(let position): (2, position.epoch)
+            case .merging(let epoch): (3, epoch)
+            }
+        bits.add(progress, width: 2)
         bits.add(decided != nil && decided != epoch)
         bits.add(watermark.map { $0.epoch == epoch ? 1 : 2 } ?? 0, width: 2)
         bits.add(watermark.map { row.number <= $0.number } ?? false)
