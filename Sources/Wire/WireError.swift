@@ -13,16 +13,20 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A client's identifier does not match `[A-Za-z0-9._-]{1,64}`. Choose one that does.
     case invalidClient(String)
 
-    /// The whole sentence, fit to be a problem's `detail`.
+    /// An array has more elements than its place takes: `what` are they. Send them in parts.
+    case tooMany(_ what: String, limit: Int)
+
+    /// The whole sentence, fit to be a problem's `detail`. Of what was sent it repeats at most 100 characters.
     public var description: String {
         switch self {
         case .invalidJSON(let offset, let reason): "invalid JSON at byte \(offset): \(reason)"
         case .unexpectedJSON(let text): text
         case .invalidNamespace(let name):
-            "'\(name)' is no namespace: it takes 1 to 63 of a-z 0-9 . _ - and begins with a letter or a digit"
+            "'\(name.shortened)' is no namespace: it takes 1 to 63 of a-z 0-9 . _ - and begins with a letter or a digit"
         case .invalidKey(let text): text
-        case .invalidCursor(let text): "'\(text)' is no cursor: it takes <epoch>-<revision> as the server gave it, 'now' or '0'"
-        case .invalidClient(let text): "'\(text)' is no client: it takes 1 to 64 of A-Z a-z 0-9 . _ -"
+        case .invalidCursor(let text): "'\(text.shortened)' is no cursor: it takes <epoch>-<revision> as the server gave it, 'now' or '0'"
+        case .invalidClient(let text): "'\(text.shortened)' is no client: it takes 1 to 64 of A-Z a-z 0-9 . _ -"
+        case .tooMany(let what, let limit): "the request has more than \(limit) \(what): it takes at most \(limit), so send them in parts"
         }
     }
 }

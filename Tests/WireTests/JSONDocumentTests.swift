@@ -65,6 +65,59 @@ struct JSONDocumentTests {
         #expect(throws: WireError.self) { try JSONPointer(text) }
     }
 
+    @Test("a pointer has at most 128 steps and 4,096 bytes")
+    func boundsPointers() throws {
+        // Given pointers at the bounds, and one step or byte beyond
+        let steps = String(repeating: "/a", count: 128)
+        let bytes = "/" + String(repeating: "a", count: 4_095)
+        // Then the bounds hold
+        _ = try JSONPointer(steps)
+        _ = try JSONPointer(bytes)
+        #expect(throws: WireError.self) { try JSONPointer(steps + "/a") }
+        #expect(throws: WireError.self) { try JSONPointer(bytes + "a") }
+        #expect(throws: WireError.self) { try JSONPointer(String(repeating: "/", count: 30_000)) }
+    }
+
+    @Test("what increments and patches make can be read again")
+    func madeValuesAreReadable() throws {
+        // Given the deepest value that is stored, and the longest pointers into it and beside it
+        let deep =
+            String(repeating: #"{"a":"#, count: JSONReader.maximumDepth - 1) + "1"
+            + String(repeating: "}", count: JSONReader.maximumDepth - 1)
+        var document = try JSONDocument(Array(deep.utf8))
+        for name in ["b", "c"] {
+            let pointer = try JSONPointer(String(repeating: "/a", count: 64) + String(repeating: "/\(name)", count: 64))
+            document = try document.incrementing(pointer, by: .integer(1))
+        }
+        // When patches of any depth are merged into it
+        document = document.merging(try JSONDocument(Array(deep.replacing("1", with: #"{"x":null}"#).dropFirst(5).dropLast(1).utf8)))
+        // Then it is still what is accepted
+        try JSONReader.validate(document.bytes)
+    }
+
+    @Test("merges many members in linear time")
+    func mergesManyMembers() throws {
+        // Given an object with even numbers as names, and a patch that removes each fourth and adds the odd ones
+        let target = (0..<20_000).map { "\"\($0 * 2)\":1" }.joined(separator: ",")
+        let patch = (0..<20_000).map { $0 % 2 == 0 ? "\"\($0 * 2)\":null" : "\"\($0)\":2" }.joined(separator: ",")
+        // When they are merged
+        let merged = try JSONDocument(Array("{\(target)}".utf8)).merging(try JSONDocument(Array("{\(patch)}".utf8)))
+        // Then each member is where it belongs: what stays first, what came after it
+        guard case .object(let members) = merged else { return #expect(Bool(false)) }
+        let names = members.compactMap { Int($0.name) }
+        #expect(names == (0..<20_000).map { $0 * 2 }.filter { $0 % 4 != 0 } + stride(from: 1, to: 20_000, by: 2))
+    }
+
+    @Test("a patch may name a member again after it was removed in the value")
+    func readdsRemovedMembers() throws {
+        // Given a patch as an object of before could hold it, with names that repeat only after parsing by hand
+        let patch = JSONDocument.object([.init(name: "a", value: .null), .init(name: "a", value: .number("2"))])
+        // When it is merged
+        let merged = JSONDocument.object([.init(name: "a", value: .number("1")), .init(name: "b", value: .null)]).merging(patch)
+        // Then the last one counts
+        #expect(String(decoding: merged.bytes, as: UTF8.self) == #"{"b":null,"a":2}"#)
+    }
+
     @Test("keeps the order of members and the spelling of numbers")
     func keepsSpelling() throws {
         let text = #"{"z":1.0,"a":1e3,"m":-0}"#

@@ -66,6 +66,70 @@ struct JSONReaderTests {
         #expect(throws: WireError.self) { try JSONReader.validate(Array(String(repeating: "{\"a\":", count: 1_000_000).utf8)) }
     }
 
+    @Test("passes over nesting of any depth that a server has sent")
+    func passesOverAnyDepth() throws {
+        // Given a value a million levels deep, as no server stores it today
+        let deep = Array((String(repeating: "[", count: 1_000_000) + String(repeating: "]", count: 1_000_000)).utf8)
+        // When it is taken raw, Then it is whole
+        var reader = JSONReader(deep)
+        let raw = try reader.rawValue()
+        #expect(raw == deep)
+    }
+
+    static let notInteroperable: [(String, Int)] = [
+        // Surrogates (RFC 7493 §2.1): a high one alone, a low one alone, two high ones, one before another escape, one in a name.
+        (#""\ud800""#, 1), (#""x\udc00""#, 2), (#""\ud800\ud800""#, 1), (#""\ud83d\n""#, 1), (#"{"\uDFFF":1}"#, 2),
+        (#"["\ud83d", "\ude00"]"#, 2),
+        // Names (§2.3): twice, in an inner object, spelt in two ways.
+        (#"{"a":1,"a":2}"#, 7), (#"[{"a":{"b":1,"c":2,"b":3}}]"#, 19), (#"{"a":1,"\u0061":2}"#, 7), (#"{"\u0061":1,"a":2}"#, 12),
+        (#"{"":1,"":2}"#, 6),
+    ]
+
+    @Test("refuses what other readers take in different ways, and takes it from a server", arguments: notInteroperable)
+    func refusesNotInteroperable(text: String, offset: Int) throws {
+        // Given JSON that is not I-JSON, When it is checked for the store, Then the error names the byte
+        #expect {
+            try JSONReader.validate(Array(text.utf8))
+        } throws: { error in
+            guard case .invalidJSON(offset, _)? = error as? WireError else { return false }
+            return true
+        }
+        // And what was stored under earlier rules stays readable.
+        try JSONReader.validate(Array(text.utf8), profile: .json)
+    }
+
+    @Test(
+        "takes equal names in different objects, and pairs of surrogates",
+        arguments: [#"{"a":{"a":1},"b":{"a":[{"a":1},{"a":2}]}}"#, #"["\ud83d\ude00","\uD83D\uDE00"]"#, "{\"\u{E9}\":1,\"e\u{301}\":2}"])
+    func takesInteroperable(text: String) throws { try JSONReader.validate(Array(text.utf8)) }
+
+    @Test("finds the one name that comes twice among many", arguments: [2, 15, 16, 17, 18, 40, 5_000])
+    func findsDuplicateAmongMany(count: Int) throws {
+        // Given an object with many names, and one more that is a name of before
+        let names = (0..<count).map { "\"n\($0)\":{\"n\($0)\":1}" }.joined(separator: ",")
+        try JSONReader.validate(Array("{\(names)}".utf8))
+        for duplicate in [0, count / 2, count - 1] {
+            // When it is checked, Then it is refused
+            #expect(throws: WireError.self) { try JSONReader.validate(Array("{\(names),\"n\(duplicate)\":2}".utf8)) }
+        }
+    }
+
+    @Test("a message has each member once, where a server reads it")
+    func refusesDuplicateMembersOfMessages() throws {
+        let batch = Array(#"{"client":"d","writes":[{"number":1,"op":"delete","key":"c/a","key":"c/b"}]}"#.utf8)
+        #expect(throws: WireError.invalidJSON(offset: 62, reason: "an object has the member 'key' twice; name it once")) {
+            try WriteBatch(json: batch, profile: .interoperable)
+        }
+    }
+
+    @Test("counts an array while it reads it")
+    func countsWhileReading() throws {
+        // Given far more keys than a request takes, and then no JSON
+        let text = "{\"keys\":[" + String(repeating: "{\"key\":\"c/1\"},", count: ReadsRequest.maximumCount + 1) + "!"
+        // When it is read, Then the count is what is refused, not what follows
+        #expect(throws: WireError.tooMany("keys", limit: ReadsRequest.maximumCount)) { try ReadsRequest(json: Array(text.utf8)) }
+    }
+
     @Test("tells another kind of value from ill-formed input")
     func tellsKinds() throws {
         var reader = JSONReader(Array("[1]".utf8))

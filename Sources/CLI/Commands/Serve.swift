@@ -30,6 +30,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
     var restored = false
+    @Option(help: ArgumentHelp("The most bytes of a value that is patched or incremented.", valueName: "bytes"))
+    var editLimit = 1 << 20
     @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
@@ -37,6 +39,7 @@ struct Serve: AsyncParsableCommand {
     func validate() throws {
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
     }
 
     func run() async throws {
@@ -47,6 +50,7 @@ struct Serve: AsyncParsableCommand {
         configuration.port = port
         configuration.storage = memory ? .memory : .directory(data)
         configuration.isRestored = restored
+        configuration.editedBytes = editLimit
         configuration.testFaults = testFaults
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()

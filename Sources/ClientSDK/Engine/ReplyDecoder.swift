@@ -85,7 +85,7 @@ enum ReplyDecoder {
             throw .unexpectedJSON("it lacks an ETag of the form \"<epoch>-<revision>\"")
         }
         let type = reply.fields[.contentType] ?? "application/octet-stream"
-        let content = Content.isJSON(type) ? try Content(json: reply.body) : Content(bytes: reply.body, type: type)
+        let content = Content.isJSON(type) ? try Content(json: reply.body, profile: .json) : Content(bytes: reply.body, type: type)
         let modified = Timestamp(milliseconds: 0)
         return Record(key: key, revision: tag.revision, content: content, modified: modified)
     }

@@ -66,7 +66,7 @@ private struct Members {
     var booleans: [String: Bool] = [:]
 
     init(_ bytes: [UInt8]) throws(WireError) {
-        var reader = JSONReader(bytes)
+        var reader = JSONReader(bytes, profile: .interoperable)
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -75,7 +75,7 @@ private struct Members {
             case "untilLifted": booleans[name.text] = try reader.boolean()
             default:
                 throw .unexpectedJSON(
-                    "'\(name)' is no member of a fault: it takes effect, on, device, times, untilLifted, milliseconds, status, retryAfter, generation"
+                    "'\(name.text.shortened)' is no member of a fault: it takes effect, on, device, times, untilLifted, milliseconds, status, retryAfter, generation"
                 )
             }
         }

@@ -26,6 +26,8 @@ public struct RecordServerConfiguration: Sendable {
     public var connections = 20_000
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
+    /// The most bytes of a value that is patched or incremented, and of a merge patch. Such a value is parsed while all writes wait.
+    public var editedBytes = 1 << 20
     /// The most scans (lists, reads, catching up) that may run or wait for a thread; further ones are answered `503`.
     public var pendingReads = 4_096
 
@@ -65,6 +67,7 @@ public struct RecordServerConfiguration: Sendable {
             ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"), (loops > 0, "loops is \(loops): it takes 1 or more"),
             (connections > 0, "connections is \(connections): it takes 1 or more"),
             (bodyBytes > 0, "bodyBytes is \(bodyBytes): it takes 1 or more"),
+            (editedBytes > 0, "editedBytes is \(editedBytes): it takes 1 or more"),
             ((0...60).contains(hold), "hold is \(hold): it takes 0 to 60 seconds"),
             (inlineBytes >= 0, "inlineBytes is \(inlineBytes): it takes 0 or more"),
             (recentChanges > 0, "recentChanges is \(recentChanges): it takes 1 or more"),
@@ -86,7 +89,8 @@ public struct RecordServerConfiguration: Sendable {
         feed.changes = recentChanges
         feed.bytes = recentBytes
         feed.inlineBytes = inlineBytes
-        return ServerCore.Settings(hold: hold, feed: feed, valueLimit: bodyBytes, takesFaults: testFaults)
+        return ServerCore.Settings(
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), takesFaults: testFaults)
     }
 }
 

@@ -98,7 +98,7 @@ final class Run: Sendable {
         guard configuration.isRestored else { return store }
         let rotation = Submission.rotateEpochs(seed: environment.random()) { _ in }
         _ = try GroupCommit.commit(
-            [rotation], to: store, at: Timestamp(milliseconds: environment.wallMilliseconds()), valueLimit: configuration.bodyBytes)
+            [rotation], to: store, at: Timestamp(milliseconds: environment.wallMilliseconds()), editLimit: configuration.editedBytes)
         return store
     }
 }

@@ -48,8 +48,3 @@ struct Conditions: Sendable {
         return tags
     }
 }
-
-extension String {
-    /// At most a hundred characters, to be shown in a problem.
-    var shortened: String { utf8.count <= 100 ? self : prefix(100) + "…" }
-}

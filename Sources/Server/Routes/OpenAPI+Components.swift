@@ -80,7 +80,7 @@ extension OpenAPI {
             "atomic": {"type": "boolean", "default": false},
             "writes": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "required": ["number", "op", "key"], "properties": {
               "number": {"type": "integer", "minimum": 1, "maximum": 9007199254740991}, "op": {"enum": ["put", "patch", "delete", "increment"]}, "key": {"$ref": "#/components/schemas/Key"},
-              "value": {}, "body": {"$ref": "#/components/schemas/Body"}, "path": {"type": "string", "format": "json-pointer"}, "by": {"type": "number"},
+              "value": {}, "body": {"$ref": "#/components/schemas/Body"}, "path": {"type": "string", "format": "json-pointer", "maxLength": 4096}, "by": {"type": "number"},
               "ifRevision": {"$ref": "#/components/schemas/Revision"}}}}}},
           "WriteResults": {"type": "object", "required": ["results", "cursor"], "properties": {"cursor": {"$ref": "#/components/schemas/Cursor"},
             "results": {"type": "array", "items": {"type": "object", "required": ["number", "status"], "properties": {

@@ -4,7 +4,6 @@ import SocketHTTP
 extension ServerCore {
     /// The most bytes of values in one answer with many records.
     private static let byteLimit = 4 << 20
-    private static let keyLimit = 10_000
 
     /// `GET /v1/{ns}/records/{collection}`
     @Sendable func listRecords(_ call: Call) throws {
@@ -26,10 +25,7 @@ extension ServerCore {
     @Sendable func read(_ call: Call) throws {
         let namespace = try call.namespace()
         call.later { [self] in
-            let request = try ReadsRequest(json: call.request.body)
-            guard request.items.count <= Self.keyLimit else {
-                throw Problem(.tooLarge, "The request has \(request.items.count) keys: it takes at most \(Self.keyLimit), so ask in parts")
-            }
+            let request = try ReadsRequest(json: call.request.body, profile: .interoperable)
             let snapshot = try store.records(request, in: namespace)
             let response = ReadsResponse(records: snapshot.value.records, missing: snapshot.value.missing, cursor: snapshot.cursor)
             call.respond(Response(json: response.json, at: snapshot.cursor).stating(snapshot.lastWrite))
@@ -42,7 +38,7 @@ extension ServerCore {
         let start = environment.monotonicNanoseconds()
         try committer.checkRoom()
         call.nowOrLater { [self] in
-            let batch = try WriteBatch(json: call.request.body)
+            let batch = try WriteBatch(json: call.request.body, profile: .interoperable)
             committer.submit(
                 .batch(batch, in: namespace) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
@@ -62,10 +58,7 @@ extension ServerCore {
     @Sendable func invalidate(_ call: Call) throws {
         let namespace = try call.namespace()
         call.nowOrLater { [self] in
-            let scopes = try InvalidationRequest(json: call.request.body).scopes
-            guard scopes.count <= Self.keyLimit else {
-                throw Problem(.tooLarge, "The request has \(scopes.count) keys: it takes at most \(Self.keyLimit), so send it in parts")
-            }
+            let scopes = try InvalidationRequest(json: call.request.body, profile: .interoperable).scopes
             committer.submit(
                 .invalidate(scopes, in: namespace) { committed in
                     switch committed.result {

@@ -12,6 +12,7 @@ extension ServerCore {
             writer.member("protocol", 1)
             writer.member("openapi", Endpoint.getOpenAPI.pattern)
             writer.member("valueLimit", Int64(settings.valueLimit))
+            writer.member("editLimit", Int64(settings.editLimit))
             writer.member("inlineLimit", Int64(settings.feed.inlineBytes))
             writer.member("hold", Int64(settings.hold))
             writer.member("namespaces")

@@ -29,7 +29,10 @@ final class ServerCore: Sendable {
         /// Seconds that a poll waits if it does not say.
         var hold: Int
         var feed: FeedLimits
+        /// The most bytes of a request's body, and so of a value.
         var valueLimit: Int
+        /// The most bytes of a value that is patched or incremented.
+        var editLimit: Int
         var takesFaults = false
     }
 
@@ -40,7 +43,7 @@ final class ServerCore: Sendable {
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
             deliver: { delivery in metrics.deliver(delivery) })
         var configuration = Committer.Configuration()
-        configuration.valueLimit = settings.valueLimit
+        configuration.editLimit = settings.editLimit
         committer = Committer(
             store: store, configuration: configuration, clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
             now: environment.monotonicNanoseconds,

@@ -63,9 +63,6 @@ package protocol NamespaceTransaction: AnyObject {
     /// Notes that what the scope reaches has changed elsewhere. Records keep their revisions.
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision
 
-    /// The record's JSON with a merge patch (RFC 7396) applied.
-    func merging(_ patch: [UInt8], into key: RecordKey, _ occupant: Occupant) throws -> [UInt8]
-
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
 

@@ -9,8 +9,8 @@ package final class Committer: Sendable {
     package struct Configuration: Sendable {
         /// What may wait, and what one transaction takes.
         package var queue = CommitQueue<Submission>.Limits()
-        /// The most bytes that a patch or an increment may let a value grow to.
-        package var valueLimit = 16 << 20
+        /// The most bytes of a value that is patched or incremented, before and after.
+        package var editLimit = 1 << 20
 
         package init() {}
     }
@@ -86,7 +86,7 @@ package final class Committer: Sendable {
     private func drain() {
         while let group = nextGroup() {
             do throws(StoreError) {
-                let commit = try GroupCommit.commit(group, to: store, at: clock(), valueLimit: configuration.valueLimit)
+                let commit = try GroupCommit.commit(group, to: store, at: clock(), editLimit: configuration.editLimit)
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
             } catch { onFailure(error) }

@@ -10,12 +10,12 @@ package struct GroupCommit: Sendable {
     ///
     /// If the store fails, no submission has had an effect, each is told why, and the error is thrown.
     package static func commit(
-        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, valueLimit: Int
+        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int
     ) throws(StoreError) -> GroupCommit {
         store.prepare { submissions.flatMap(\.records) }
         do {
             return try store.transaction { transaction in
-                var context = Submission.Context(transaction: transaction, time: time, valueLimit: valueLimit)
+                var context = Submission.Context(transaction: transaction, time: time, editLimit: editLimit)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 for submission in submissions { completions.append(try submission.perform(&context)) }

@@ -9,7 +9,7 @@ package struct Submission: Sendable {
     struct Context {
         let transaction: any RecordTransaction
         let time: Timestamp
-        let valueLimit: Int
+        let editLimit: Int
         var log = CommitLog()
     }
 
@@ -92,7 +92,7 @@ extension Submission.Context {
         to name: Namespace, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
-        var applier = WriteApplier(namespace: namespace, modified: time, valueLimit: valueLimit)
+        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit)
         let result = try work(&applier)
         let cursor = namespace.state.cursor
         log.add(applier.changes, to: name, cursor: cursor)

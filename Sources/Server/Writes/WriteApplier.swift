@@ -12,14 +12,16 @@ struct WriteApplier {
 
     let namespace: any NamespaceTransaction
     let modified: Timestamp
-    /// The most bytes that a patch or an increment may let a value grow to.
-    let valueLimit: Int
+    /// The most bytes of a value that is patched or incremented, before and after.
+    let editLimit: Int
     private(set) var changes: [Change] = []
+    /// What the last patch or increment made, so that the next one of the same record need not read and parse it again.
+    private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
-    init(namespace: any NamespaceTransaction, modified: Timestamp, valueLimit: Int) {
+    init(namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int) {
         self.namespace = namespace
         self.modified = modified
-        self.valueLimit = valueLimit
+        self.editLimit = editLimit
     }
 
     /// - Parameter strict: whether a delete of what is not there is `not-found`, as for one that stands alone.
@@ -45,17 +47,13 @@ struct WriteApplier {
             return .written(revision, created: false)
         case .patch(let patch):
             guard let record else { return .rejected(Self.missing(key)) }
-            guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
-            return try edit(key, occupant, stamp) { try namespace.merging(patch, into: key, record) }
+            if let problem = tooLarge(patch.count, "The merge patch for \(key) has") { return .rejected(problem) }
+            return try edit(key, record, stamp) { document throws(WireError) in document.merging(try JSONDocument(patch)) }
         case .increment(let path, let amount):
             guard let record else {
-                return try edit(key, occupant, stamp) { try JSONDocument.incrementingNothing(path, by: amount).bytes }
+                return try store(key, occupant, stamp) { () throws(WireError) in try JSONDocument.incrementingNothing(path, by: amount) }
             }
-            guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
-            return try edit(key, occupant, stamp) {
-                guard let bytes = try namespace.record(key)?.content?.bytes else { return [] }
-                return try JSONDocument(bytes).incrementing(path, by: amount).bytes
-            }
+            return try edit(key, record, stamp) { document throws(WireError) in try document.incrementing(path, by: amount) }
         }
     }
 
@@ -74,7 +72,11 @@ struct WriteApplier {
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }
 
     /// Forgets the changes noted after there were `count`, since they were undone.
-    mutating func undo(to count: Int) { changes.removeSubrange(count...) }
+    mutating func undo(to count: Int) {
+        changes.removeSubrange(count...)
+        // The revisions that were undone are taken again, by other values.
+        edited = nil
+    }
 }
 
 extension WriteApplier {
@@ -89,16 +91,42 @@ extension WriteApplier {
         return .written(revision, created: occupant?.size == nil)
     }
 
-    private mutating func edit(_ key: RecordKey, _ occupant: Occupant?, _ stamp: Stamp, _ edited: () throws -> [UInt8]) throws -> Effect {
-        let bytes: [UInt8]
-        do { bytes = try edited() } catch let error as WireError {
+    /// Stores what `change` makes of the record's JSON.
+    private mutating func edit(
+        _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(WireError) -> JSONDocument
+    ) throws -> Effect {
+        guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
+        if let problem = tooLarge(record.size ?? 0, "\(key) has") { return .rejected(problem) }
+        let known = edited.flatMap { $0.key == key && $0.revision == record.revision ? $0.document : nil }
+        // Not held here while it changes, so that the change need not copy it.
+        edited = nil
+        let bytes = try known == nil ? namespace.record(key)?.content?.bytes ?? Array("null".utf8) : []
+        return try store(key, record, stamp) { () throws(WireError) in
+            if let known { return try change(known) }
+            return try change(try JSONDocument(bytes))
+        }
+    }
+
+    private mutating func store(
+        _ key: RecordKey, _ occupant: Occupant?, _ stamp: Stamp, _ make: () throws(WireError) -> JSONDocument
+    ) throws -> Effect {
+        let document: JSONDocument
+        do throws(WireError) { document = try make() } catch {
             return .rejected(Problem(.invalidRequest, "\(key): \(error)", current: try namespace.record(key)))
         }
-        guard bytes.count <= valueLimit else {
-            return .rejected(
-                Problem(.tooLarge, "\(key) would have \(bytes.count) bytes, and a value may have \(valueLimit). Split the record."))
-        }
-        return try put(Content(checkedJSON: bytes), at: key, over: occupant, stamp)
+        let bytes = document.bytes
+        if let problem = tooLarge(bytes.count, "\(key) would have") { return .rejected(problem) }
+        let effect = try put(Content(checkedJSON: bytes), at: key, over: occupant, stamp)
+        if case .written(let revision, _) = effect { edited = (key, revision, document) }
+        return effect
+    }
+
+    private func tooLarge(_ count: Int, _ what: String) -> Problem? {
+        guard count > editLimit else { return nil }
+        return Problem(
+            .tooLarge,
+            "\(what) \(count) bytes, and patches and increments take values of at most \(editLimit). Split the record, or replace it with a put."
+        )
     }
 
     private func exhausted() -> Problem? { namespace.state.head == .maximum ? Self.exhaustion : nil }

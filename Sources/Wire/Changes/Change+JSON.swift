@@ -61,7 +61,7 @@ extension Change: WireMessage {
         case ("invalidate", nil): effect = .invalidate(collection.map { .collection($0, prefix: prefix) } ?? .everything)
         default:
             throw .unexpectedJSON(
-                "a change takes 'op' put, delete or invalidate, and a 'key' unless it is a sweep; here it is '\(operation)'")
+                "a change takes 'op' put, delete or invalidate, and a 'key' unless it is a sweep; here it is '\(operation.text.shortened)'")
         }
         self.revision = revision
         modified = fields.modified

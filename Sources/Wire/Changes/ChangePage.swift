@@ -34,7 +34,11 @@ public struct ChangePage: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "changes": changes = try reader.elements { reader throws(WireError) in try Change(&reader) }
+            case "changes":
+                var read: [Change] = []
+                try reader.beginArray()
+                while try reader.nextElement() { if let change = try Self.change(&reader) { read.append(change) } }
+                changes = read
             case "cursor": cursor = try reader.cursor()
             case "upToDate": upToDate = try reader.boolean()
             default: try reader.skip()
@@ -42,5 +46,34 @@ public struct ChangePage: WireMessage {
         }
         guard let changes, let cursor, let upToDate else { throw .unexpectedJSON("changes take 'changes', 'cursor' and 'upToDate'") }
         self.init(changes: changes, cursor: cursor, upToDate: upToDate)
+    }
+
+    /// The next change. One that is JSON, but none that this reader understands, does not stop the page: what it reaches is to be evicted and
+    /// read singly. `nil` for one under a key that breaks the rules for keys, since nobody holds a record of such a key.
+    private static func change(_ reader: inout JSONReader) throws(WireError) -> Change? {
+        let start = reader
+        do { return try Change(&reader) } catch {
+            reader = start
+            return try unreadable(&reader, error)
+        }
+    }
+
+    private static func unreadable(_ reader: inout JSONReader, _ error: WireError) throws(WireError) -> Change? {
+        var revision: Revision?
+        var key: [UInt8]?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "revision": revision = try reader.revision()
+            case "key": key = try reader.rawValue()
+            default: try reader.skip()
+            }
+        }
+        // Without a revision nobody knows what it is newer than.
+        guard let revision else { throw error }
+        guard let key else { return Change(revision: revision, effect: .invalidate(.everything)) }
+        var text = JSONReader(key)
+        guard let key = try? text.key() else { return nil }
+        return Change(revision: revision, effect: .invalidate(.key(key)))
     }
 }

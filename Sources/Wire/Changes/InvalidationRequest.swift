@@ -1,5 +1,8 @@
 /// The body of `POST /v1/{ns}/invalidations`: `{"keys":[…]}`, `{"collection":"c","prefix":"eu-"}` or `{"all":true}`.
 public struct InvalidationRequest: WireMessage {
+    /// The most keys of one request.
+    public static let maximumCount = 10_000
+
     /// What to invalidate; never empty.
     public var scopes: [InvalidationScope]
 
@@ -32,18 +35,18 @@ public struct InvalidationRequest: WireMessage {
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
-            case "keys": keys = try reader.elements { reader throws(WireError) in try reader.key() }
+            case "keys": keys = try reader.elements(atMost: Self.maximumCount, "keys") { reader throws(WireError) in try reader.key() }
             case "collection": collection = try reader.string()
             case "prefix": prefix = try reader.string()
             case "all": all = try reader.boolean()
-            default: throw .unexpectedJSON("'\(name)' is unknown: \(Self.forms)")
+            default: throw .unexpectedJSON("'\(name.text.shortened)' is unknown: \(Self.forms)")
             }
         }
         switch (keys, collection, all) {
         case (let keys?, nil, false) where !keys.isEmpty && prefix == nil: scopes = keys.map { .key($0) }
         case (nil, let collection?, false):
             try RecordKey.check(collection: collection)
-            scopes = [.collection(collection, prefix: prefix ?? "")]
+            scopes = [.collection(collection, prefix: try RecordKey.check(prefix: prefix ?? ""))]
         case (nil, nil, true) where prefix == nil: scopes = [.everything]
         default: throw .unexpectedJSON(Self.forms)
         }

@@ -1,17 +1,28 @@
 extension JSONDocument {
     /// This value with `patch` merged into it, by RFC 7396: `null` removes a member, objects merge, anything else replaces.
+    ///
+    /// O(n + m) in the sizes of the two on average. The recursion goes as deep as the patch, at most ``JSONReader/maximumDepth`` levels.
     package func merging(_ patch: JSONDocument) -> JSONDocument {
         guard case .object(let changes) = patch else { return patch }
-        var members: [Member] = if case .object(let own) = self { own } else { [] }
+        var members: [Member?] = if case .object(let own) = self { own } else { [] }
+        var places: [ByteIdentity.Name: Int] = [:]
+        for (place, member) in members.enumerated() { places[ByteIdentity.Name(text: member?.name ?? "")] = place }
         for change in changes {
-            let place = members.firstIndex { ByteIdentity.areEqual($0.name, change.name) }
-            switch (change.value, place) {
-            case (.null, let place?): members.remove(at: place)
-            case (.null, nil): break
-            case (let value, let place?): members[place].value = members[place].value.merging(value)
-            case (let value, nil): members.append(Member(name: change.name, value: JSONDocument.null.merging(value)))
+            let name = ByteIdentity.Name(text: change.name)
+            guard let place = places[name] else {
+                guard change.value != .null else { continue }
+                places[name] = members.count
+                members.append(Member(name: change.name, value: JSONDocument.null.merging(change.value)))
+                continue
+            }
+            if change.value == .null {
+                members[place] = nil
+                places[name] = nil
+            } else {
+                let old = members[place]?.value ?? .null
+                members[place]?.value = old.merging(change.value)
             }
         }
-        return .object(members)
+        return .object(members.compactMap { $0 })
     }
 }

@@ -7,8 +7,10 @@ extension JSONReader {
     }
 
     /// A string that is to be compared with words of the protocol.
-    mutating func word() throws(WireError) -> JSONName {
-        let inner = try innerRange()
+    mutating func word() throws(WireError) -> JSONName { try word(try innerRange()) }
+
+    /// The string that was passed over last, without its quotes.
+    func word(_ inner: Range<Int>) throws(WireError) -> JSONName {
         if hasEscapes { return JSONName(try unescape(inner)) }
         return withBytes(inner) { JSONName($0) }
     }
@@ -23,7 +25,7 @@ extension JSONReader {
     }
 
     /// Passes over a string: the range between its quotes.
-    private mutating func innerRange() throws(WireError) -> Range<Int> {
+    mutating func innerRange() throws(WireError) -> Range<Int> {
         let range = try stringRange()
         return (range.lowerBound + 1)..<(range.upperBound - 1)
     }
@@ -44,7 +46,7 @@ extension JSONReader {
             return isNegative ? -value : value
         }
         let literal = String(decoding: bytes[range], as: UTF8.self)
-        guard let value = Int64(literal) else { throw .unexpectedJSON("\(literal) is no whole number of 64 bits") }
+        guard let value = Int64(literal) else { throw .unexpectedJSON("\(literal.shortened) is no whole number of 64 bits") }
         return value
     }
 
@@ -161,8 +163,9 @@ extension JSONReader {
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             return index + 2
         case UInt8(ascii: "u"):
-            guard index + 6 <= bytes.count, hexadecimal(at: index + 2) != nil else { throw fail("\\u takes four hexadecimal digits") }
-            return index + 6
+            guard index + 6 <= bytes.count, let unit = hexadecimal(at: index + 2) else { throw fail("\\u takes four hexadecimal digits") }
+            guard profile == .interoperable, (0xD800..<0xE000).contains(unit) else { return index + 6 }
+            return try escapedScalar(at: index, end: bytes.count).1
         default: throw fail("no escape begins like this")
         }
     }
@@ -180,8 +183,8 @@ extension JSONReader {
         return value
     }
 
-    /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong.
-    private func unescape(_ range: Range<Int>) throws(WireError) -> String {
+    /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong, in the profile that leaves them.
+    func unescape(_ range: Range<Int>) throws(WireError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(range.count)
         var index = range.lowerBound

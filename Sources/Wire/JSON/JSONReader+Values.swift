@@ -7,31 +7,46 @@ extension JSONReader {
         return Array(bytes[start..<position])
     }
 
-    /// Checks the next value and passes over it.
-    public mutating func skip() throws(WireError) { try skip(depth: 0) }
-
-    /// Throws unless `bytes` are one well-formed JSON value.
-    public static func validate(_ bytes: [UInt8]) throws(WireError) {
-        var reader = JSONReader(bytes)
-        try reader.skip()
-        try reader.end()
+    /// Checks the next value and passes over it. O(n) in its length, without recursion, since the input chooses how deep it is nested.
+    public mutating func skip() throws(WireError) {
+        // The open arrays and objects, the innermost last.
+        var open: [Bracket] = []
+        repeat {
+            guard profile == .json || open.count < Self.maximumDepth else {
+                throw fail("values are nested deeper than \(Self.maximumDepth) levels")
+            }
+            guard let byte = peek() else { throw fail("the input ends where a value belongs") }
+            switch byte {
+            case UInt8(ascii: "{"):
+                try beginObject()
+                open.append(.object)
+            case UInt8(ascii: "["):
+                try beginArray()
+                open.append(.array)
+            case UInt8(ascii: "\""): _ = try stringRange()
+            case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
+            case UInt8(ascii: "n"): try literal("null")
+            case UInt8(ascii: "-"), 0x30...0x39: _ = try numberRange()
+            default: throw fail("no value begins with this byte")
+            }
+            // What has ended is left, until an entry follows.
+            while let bracket = open.last, try !hasNextEntry(of: bracket) { open.removeLast() }
+        } while !open.isEmpty
     }
 
-    private mutating func skip(depth: Int) throws(WireError) {
-        guard depth < Self.maximumDepth else { throw fail("values are nested deeper than \(Self.maximumDepth) levels") }
-        guard let byte = peek() else { throw fail("the input ends where a value belongs") }
-        switch byte {
-        case UInt8(ascii: "{"):
-            try beginObject()
-            while try hasNextMember() { try skip(depth: depth + 1) }
-        case UInt8(ascii: "["):
-            try beginArray()
-            while try nextElement() { try skip(depth: depth + 1) }
-        case UInt8(ascii: "\""): _ = try stringRange()
-        case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
-        case UInt8(ascii: "n"): try literal("null")
-        case UInt8(ascii: "-"), 0x30...0x39: _ = try numberRange()
-        default: throw fail("no value begins with this byte")
+    private enum Bracket { case object, array }
+
+    private mutating func hasNextEntry(of bracket: Bracket) throws(WireError) -> Bool {
+        switch bracket {
+        case .object: try hasNextMember()
+        case .array: try nextElement()
         }
+    }
+
+    /// Throws unless `bytes` are one value that can be stored; with the profile ``Profile/json``, unless they are one well-formed value.
+    public static func validate(_ bytes: [UInt8], profile: Profile = .interoperable) throws(WireError) {
+        var reader = JSONReader(bytes, profile: profile)
+        try reader.skip()
+        try reader.end()
     }
 }

@@ -10,12 +10,19 @@ extension JSONReader {
     mutating func cursor() throws(WireError) -> Cursor { try Cursor(try string()) }
 
     /// An array of anything, element by element.
+    /// - Parameters:
+    ///   - limit: the most elements. They are counted while they are read, so that a longer array costs no more memory than this one.
+    ///   - what: what they are, in the plural, for the error.
+    /// - Throws: ``WireError/tooMany(_:limit:)`` at the first element beyond the limit.
     mutating func elements<Element>(
-        _ read: (inout JSONReader) throws(WireError) -> Element
+        atMost limit: Int = .max, _ what: String = "elements", _ read: (inout JSONReader) throws(WireError) -> Element
     ) throws(WireError) -> [Element] {
         var elements: [Element] = []
         try beginArray()
-        while try nextElement() { elements.append(try read(&self)) }
+        while try nextElement() {
+            guard elements.count < limit else { throw .tooMany(what, limit: limit) }
+            elements.append(try read(&self))
+        }
         return elements
     }
 }

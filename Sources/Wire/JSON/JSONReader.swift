@@ -1,7 +1,8 @@
 /// Reads JSON (RFC 8259) from bytes, one token after another, and takes values out as the bytes that they are.
 ///
 /// Records cross Freshet as bytes and are never decoded on the way; `Codable` cannot leave a part of a document alone,
-/// hence a reader of our own. Strict: UTF-8 only, no trailing commas, no comments, at most ``maximumDepth`` levels.
+/// hence a reader of our own. Strict: UTF-8 only, no trailing commas, no comments. A ``Profile`` says whether it also refuses what other
+/// readers of JSON take in different ways.
 ///
 /// ```swift
 /// var reader = JSONReader(bytes)
@@ -15,39 +16,73 @@
 /// try reader.end()
 /// ```
 public struct JSONReader: Sendable {
-    /// The deepest nesting that is accepted, so that no input exhausts the stack.
+    /// Which JSON a reader takes.
+    public enum Profile: Hashable, Sendable {
+        /// All of RFC 8259, at any depth. It is for what a server has sent: a value that was stored under earlier rules stays readable.
+        case json
+        /// I-JSON (RFC 7493): no lone surrogate (§2.1), no member's name twice in an object (§2.3), and at most ``JSONReader/maximumDepth``
+        /// levels. It is for requests and for whatever is stored.
+        case interoperable
+    }
+
+    /// The deepest nesting of a value that is stored. A value that is no array and no object has one level.
     public static let maximumDepth = 256
 
     let bytes: [UInt8]
+    /// Which JSON the reader takes.
+    public let profile: Profile
     /// The place of the next byte to read.
     public internal(set) var position = 0
     /// Set between the opening bracket of an array or object and its first entry.
     var isAtFirst = false
     /// Whether the string that was passed over last has escapes.
     var hasEscapes = false
+    /// The names in the open objects; empty unless the profile refuses duplicates.
+    private var names = MemberNames()
 
     /// Begins at the first of `bytes`.
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    public init(_ bytes: [UInt8], profile: Profile = .json) {
+        self.bytes = bytes
+        self.profile = profile
+    }
 
     // MARK: Structure
 
     /// Enters an object.
-    public mutating func beginObject() throws(WireError) { try begin(UInt8(ascii: "{"), "an object") }
+    public mutating func beginObject() throws(WireError) {
+        try begin(UInt8(ascii: "{"), "an object")
+        if profile == .interoperable { names.open() }
+    }
 
     /// The next member's name, its value yet to be read; `nil` when the object has ended and was left.
     public mutating func nextMember() throws(WireError) -> JSONName? {
-        guard try hasNext(before: UInt8(ascii: "}")) else { return nil }
-        let name = try word()
+        guard let inner = try memberName() else { return nil }
+        let name = try word(inner)
         try expect(UInt8(ascii: ":"), "a colon after the member's name")
         return name
     }
 
     /// As ``nextMember()``, for one who does not want the name.
     mutating func hasNextMember() throws(WireError) -> Bool {
-        guard try hasNext(before: UInt8(ascii: "}")) else { return false }
-        _ = try stringRange()
+        guard try memberName() != nil else { return false }
         try expect(UInt8(ascii: ":"), "a colon after the member's name")
         return true
+    }
+
+    /// The range of the next member's name between its quotes; `nil` when the object has ended and was left.
+    private mutating func memberName() throws(WireError) -> Range<Int>? {
+        guard try hasNext(before: UInt8(ascii: "}")) else {
+            if profile == .interoperable { names.close() }
+            return nil
+        }
+        let inner = try innerRange()
+        guard profile == .interoperable else { return inner }
+        let escaped = hasEscapes ? try unescape(inner) : nil
+        guard names.insert(inner, escaped, in: bytes) else {
+            let name = try word(inner).text.shortened
+            throw .invalidJSON(offset: inner.lowerBound - 1, reason: "an object has the member '\(name)' twice; name it once")
+        }
+        return inner
     }
 
     /// Enters an array.

@@ -17,8 +17,9 @@ extension WireMessage {
     }
 
     /// - Throws: ``WireError``, which says at which byte and what would be right.
-    public init(json bytes: [UInt8]) throws(WireError) {
-        var reader = JSONReader(bytes)
+    /// - Parameter profile: what a server receives takes ``JSONReader/Profile/interoperable``.
+    public init(json bytes: [UInt8], profile: JSONReader.Profile = .json) throws(WireError) {
+        var reader = JSONReader(bytes, profile: profile)
         try self.init(&reader)
         try reader.end()
     }

@@ -22,7 +22,7 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``WireError/invalidKey(_:)``.
     public init(_ text: String) throws(WireError) {
         guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
-            throw .invalidKey("'\(text)' is no key: it takes collection/id, for example customers/7")
+            throw .invalidKey("'\(text.shortened)' is no key: it takes collection/id, for example customers/7")
         }
         try self.init(collection: String(text[..<slash]), id: String(text[text.utf8.index(after: slash)...]))
     }
@@ -41,8 +41,16 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``WireError/invalidKey(_:)``.
     public static func check(collection: String) throws(WireError) {
         guard NameRule.isToken(collection) else {
-            throw .invalidKey("'\(collection)' is no collection: it takes 1 to 64 of A-Z a-z 0-9 . _ -")
+            throw .invalidKey("'\(collection.shortened)' is no collection: it takes 1 to 64 of A-Z a-z 0-9 . _ -")
         }
+    }
+
+    /// Checks what an id may begin with, and gives it back.
+    /// - Throws: ``WireError/invalidKey(_:)`` where no id begins so.
+    package static func check(prefix: String) throws(WireError) -> String {
+        guard prefix.utf8.count <= 512 else { throw .invalidKey("the prefix has \(prefix.utf8.count) bytes, and an id at most 512") }
+        guard !prefix.utf8.contains(0) else { throw .invalidKey("the prefix holds a NUL byte, which no id does") }
+        return prefix
     }
 
     /// `collection/id`.

@@ -29,6 +29,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         switch error {
         case .invalidJSON, .unexpectedJSON: self.init(.invalidJSON, error.description)
         case .invalidNamespace, .invalidKey, .invalidClient: self.init(.invalidKey, error.description)
+        case .tooMany: self.init(.tooLarge, error.description)
         case .invalidCursor: self.init(.invalidCursor, error.description)
         }
     }

@@ -15,8 +15,9 @@ public struct Content: Hashable, Sendable {
     }
 
     /// - Throws: ``WireError/invalidJSON(offset:reason:)``.
-    public init(json bytes: [UInt8]) throws(WireError) {
-        try JSONReader.validate(bytes)
+    /// - Parameter profile: ``JSONReader/Profile/json`` is for what a server has sent; it may have been stored under earlier rules.
+    public init(json bytes: [UInt8], profile: JSONReader.Profile = .interoperable) throws(WireError) {
+        try JSONReader.validate(bytes, profile: profile)
         self.init(bytes: bytes, type: Self.json)
     }
 

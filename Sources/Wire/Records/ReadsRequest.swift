@@ -14,6 +14,9 @@ public struct ReadsRequest: WireMessage {
         }
     }
 
+    /// The most keys of one request.
+    public static let maximumCount = 10_000
+
     /// What is wanted.
     public var items: [Item]
     /// The device whose last decided write the response states.
@@ -49,7 +52,7 @@ public struct ReadsRequest: WireMessage {
         while let name = try reader.nextMember() {
             switch name {
             case "client": client = try ClientIdentifier(try reader.string())
-            case "keys": items = try reader.elements { reader throws(WireError) in try Item(&reader) }
+            case "keys": items = try reader.elements(atMost: Self.maximumCount, "keys") { reader throws(WireError) in try Item(&reader) }
             default: try reader.skip()
             }
         }

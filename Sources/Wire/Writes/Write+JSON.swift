@@ -37,7 +37,7 @@ extension Write: WireMessage {
             case "by":
                 let literal = try reader.number()
                 amount = JSONNumber(literal: literal)
-                guard amount != nil else { throw .unexpectedJSON("'by' is \(literal), which is beyond the range of numbers") }
+                guard amount != nil else { throw .unexpectedJSON("'by' is \(literal.shortened), which is beyond the range of numbers") }
             case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
             default: if try !fields.take(name, &reader) { try reader.skip() }
             }
@@ -67,7 +67,7 @@ extension Write: WireMessage {
             guard let path, let amount else { throw .unexpectedJSON("write \(number) is an increment and takes 'path' and 'by'") }
             return .increment(path: path, by: amount)
         default:
-            throw .unexpectedJSON("write \(number) has the 'op' '\(name)': it takes put, patch, delete or increment")
+            throw .unexpectedJSON("write \(number) has the 'op' '\(name.text.shortened)': it takes put, patch, delete or increment")
         }
     }
 }

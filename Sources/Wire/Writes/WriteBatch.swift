@@ -54,14 +54,13 @@ public struct WriteBatch: WireMessage {
             case "epoch": epoch = try Self.epoch(try reader.string())
             case "resume": resume = try reader.boolean()
             case "atomic": atomic = try reader.boolean()
-            case "writes": writes = try reader.elements { reader throws(WireError) in try Write(&reader) }
+            case "writes":
+                writes = try reader.elements(atMost: Self.maximumCount, "writes") { reader throws(WireError) in try Write(&reader) }
             default: try reader.skip()
             }
         }
         guard let client, let writes else { throw .unexpectedJSON("a batch takes 'client' and 'writes'") }
-        guard (1...Self.maximumCount).contains(writes.count) else {
-            throw .unexpectedJSON("a batch takes 1 to \(Self.maximumCount) writes; this one has \(writes.count)")
-        }
+        guard !writes.isEmpty else { throw .unexpectedJSON("a batch takes 1 to \(Self.maximumCount) writes; this one has none") }
         for (left, right) in zip(writes, writes.dropFirst()) where right.number != left.number &+ 1 {
             throw .unexpectedJSON("the numbers in a batch follow each other; here \(right.number) comes after \(left.number)")
         }

@@ -30,7 +30,7 @@ import Testing
         let told = Told<[WriteOutcome]>()
         let submission = Submission.batch(batch, in: try Namespace("shop"), then: told.hear)
         let completion = try writer.transaction { transaction in
-            var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), valueLimit: 100)
+            var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), editLimit: 100)
             return try submission.perform(&context)
         }
         completion.tell()

@@ -41,7 +41,7 @@ struct PagePrefetcherTests {
         let namespace = try Namespace("shop")
         try GroupCommit.commit(
             keys.map { .single(SingleWrite(key: try RecordKey($0), operation: .put(json: "1")), in: namespace) { _ in } }, to: store,
-            at: Timestamp(milliseconds: 0), valueLimit: 1_000
+            at: Timestamp(milliseconds: 0), editLimit: 1_000
         ).complete()
     }
 
@@ -107,7 +107,7 @@ struct PagePrefetcherTests {
             [
                 .single(SingleWrite(key: try RecordKey("a/1"), operation: .put(json: "1")), in: namespace) { _ in },
                 .batch(batch, in: namespace) { _ in }, .probe { _ in },
-            ], to: store, at: Timestamp(milliseconds: 0), valueLimit: 1_000
+            ], to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
         ).complete()
         // Then
         #expect(store.notes.withLock { $0 } == ["prepare shop a/1, shop a/2, shop a/3", "transaction"])

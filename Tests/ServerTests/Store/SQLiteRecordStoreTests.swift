@@ -21,7 +21,7 @@ import Testing
         let told = Told<SingleReceipt>()
         let write = SingleWrite(key: try RecordKey(key), operation: .put(content))
         let group = try GroupCommit.commit(
-            [.single(write, in: Namespace("shop"), then: told.hear)], to: store, at: Timestamp(milliseconds: 1), valueLimit: 1)
+            [.single(write, in: Namespace("shop"), then: told.hear)], to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
         group.complete()
         _ = try told.once().result.get()
     }
@@ -121,7 +121,7 @@ import Testing
             .single(SingleWrite(key: try RecordKey(key), operation: .put(large)), in: try Namespace("shop"), then: told.hear)
         }
         #expect(throws: StoreError.full(path: directory.file("data/freshet.db"))) {
-            try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1), valueLimit: 1)
+            try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
         }
         // Then
         #expect(told.count == 2)

@@ -189,7 +189,7 @@ extension StoreFixture {
             case .compact(let time): return .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
             }
         }
-        let group = try GroupCommit.commit(submissions, to: store, at: time, valueLimit: 200)
+        let group = try GroupCommit.commit(submissions, to: store, at: time, editLimit: 200)
         group.complete()
         return log.entries + group.commits.map { "\($0)" }
     }

@@ -36,7 +36,7 @@ struct StoreFixture: Sendable {
         at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
     ) throws -> Committed<Value> {
         let told = Told<Value>()
-        try GroupCommit.commit([make(told.hear)], to: store, at: Timestamp(milliseconds: milliseconds), valueLimit: 1_000).complete()
+        try GroupCommit.commit([make(told.hear)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000).complete()
         return try told.once()
     }
 

@@ -189,7 +189,7 @@ import Testing
             [
                 .single(write, in: fixture.namespace, then: told.0.hear), .drop(fixture.namespace, then: told.1.hear),
                 .single(write, in: fixture.namespace, then: told.0.hear),
-            ], to: fixture.store, at: Timestamp(milliseconds: 1), valueLimit: 1)
+            ], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 1)
         // Then
         #expect(group.commits.map(\.isReset) == [false, true])
         #expect(group.commits.map(\.changes.count) == [0, 1])

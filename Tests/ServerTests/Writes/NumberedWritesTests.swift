@@ -157,7 +157,7 @@ import Testing
         // When: the namespace is dropped in the same group, before it
         try GroupCommit.commit(
             [.drop(fixture.namespace, then: dropped.hear), .batch(batch, in: fixture.namespace, then: told.hear)], to: fixture.store,
-            at: Timestamp(milliseconds: 1_000), valueLimit: 1_000
+            at: Timestamp(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         // Then
         guard case .failure(let problem) = try told.once().result else { throw Unexpected(what: "it was applied") }
@@ -275,7 +275,7 @@ import Testing
         // When
         let group = try GroupCommit.commit(
             [.single(single, in: fixture.namespace, then: second.hear), .batch(twice, in: fixture.namespace, then: first.hear)],
-            to: fixture.store, at: Timestamp(milliseconds: 1), valueLimit: 100)
+            to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100)
         group.complete()
         // Then
         #expect(try first.once().result.get().map(\.brief) == ["1 applied 1", "1 applied 1"])

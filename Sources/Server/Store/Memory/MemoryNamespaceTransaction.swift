@@ -36,11 +36,6 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
         return revision
     }
 
-    func merging(_ patch: [UInt8], into key: RecordKey, _: Occupant) throws -> [UInt8] {
-        let value = namespace.records[key]?.content?.bytes ?? Array("null".utf8)
-        return try JSONDocument(value).merging(JSONDocument(patch)).bytes
-    }
-
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
         makeIfNeeded()
         let revision = try namespace.nextRevision()

@@ -1,0 +1,185 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+@Suite("Requests that are made to do harm") struct HostileInputTests {
+    private static let json = [("Content-Type", "application/json")]
+
+    private static func increments(_ path: String, from number: Int = 1, count: Int = 1) -> String {
+        let writes = (number..<number + count).map { #"{"number":\#($0),"op":"increment","key":"c/deep","path":"\#(path)","by":1}"# }
+        return #"{"client":"evil","writes":[\#(writes.joined(separator: ","))]}"#
+    }
+
+    @Test func anIncrementWithThousandsOfStepsIsRefusedAndNothingElse() async throws {
+        try await TestServer.with { server in
+            // Given a path of 30,000 steps, which once ended the process
+            let path = String(repeating: "/a", count: 30_000)
+            // When a device sends it again and again
+            for _ in 0..<3 {
+                let reply = try await server.request("POST", "/v1/shop/writes", Self.json, Self.increments(path))
+                // Then it is refused, with the bound and a short excerpt
+                #expect(reply.status == 400 && reply.problem?.code == .invalidJSON)
+                #expect(reply.problem?.detail.contains("at most 4096 bytes") == true)
+                #expect((reply.problem?.detail.utf8.count ?? 0) < 300)
+            }
+            #expect(try await server.request("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test func whatIncrementsMakeCanBeReadByEverybody() async throws {
+        try await TestServer.with { server in
+            // Given a record at the deepest that a put may store
+            let levels = JSONReader.maximumDepth - 1
+            let deepest = String(repeating: #"{"a":"#, count: levels) + "1" + String(repeating: "}", count: levels)
+            try await server.put("/v1/shop/records/c/deep", deepest)
+            // When increments make members as deep as a pointer goes, and one beyond
+            let inside = String(repeating: "/a", count: 100) + String(repeating: "/b", count: 28)
+            let made = try await server.request("POST", "/v1/shop/writes", Self.json, Self.increments(inside))
+            let beyond = try await server.request("POST", "/v1/shop/writes", Self.json, Self.increments(inside + "/b", from: 2))
+            // Then the first is done, the second refused, and lists and changes are readable
+            #expect(made.status == 200 && made.text.contains(#""status":"applied""#))
+            #expect(beyond.status == 400)
+            let list = try await server.request("GET", "/v1/shop/records/c").message(RecordList.self)
+            try JSONReader.validate(try #require(list.records.first?.content?.bytes))
+            let page = try await server.request("GET", "/v1/shop/changes?since=0&wait=0").message(ChangePage.self)
+            #expect(page.changes.count == 1)
+        }
+    }
+
+    @Test(arguments: [#""\ud800""#, #"{"a":1,"a":2}"#, #"{"a":{"b":1,"\u0062":2}}"#])
+    func valuesThatReadersTakeInDifferentWaysAreRefused(value: String) async throws {
+        try await TestServer.with { server in
+            try await server.put("/v1/shop/records/c/1", "{}")
+            // When such a value comes as a record, as a patch, and in a batch
+            let put = try await server.request("PUT", "/v1/shop/records/c/1", Self.json, value)
+            let patch = try await server.request(
+                "PATCH", "/v1/shop/records/c/1", [("Content-Type", "application/merge-patch+json")], #"{"x":\#(value)}"#)
+            let batch = try await server.request(
+                "POST", "/v1/shop/writes", Self.json, #"{"client":"d","writes":[{"number":1,"op":"put","key":"c/1","value":\#(value)}]}"#)
+            // Then each is refused, and the record is what it was
+            for reply in [put, patch, batch] { #expect(reply.status == 400 && reply.problem?.code == .invalidJSON) }
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "{}")
+        }
+    }
+
+    @Test func aMemberThatComesTwiceInAMessageIsRefused() async throws {
+        try await TestServer.with { server in
+            // When one write names two keys
+            let reply = try await server.request(
+                "POST", "/v1/shop/writes", Self.json,
+                #"{"client":"d","writes":[{"number":1,"op":"put","key":"c/a","key":"c/b","value":1}]}"#)
+            // Then neither is written
+            #expect(reply.status == 400 && reply.problem?.detail.contains("'key' twice") == true)
+            #expect(try await server.request("GET", "/v1/shop/records/c/b").status == 404)
+        }
+    }
+
+    @Test func aLargeMergeIsRefusedBeforeItIsParsed() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.editedBytes = 1_000
+        try await TestServer.with(configuration) { server in
+            // Given a value beyond what is edited, and one that is not
+            try await server.put("/v1/shop/records/c/large", "{\"a\":\"\(String(repeating: "x", count: 1_000))\"}")
+            try await server.put("/v1/shop/records/c/small", "{}")
+            let merge = [("Content-Type", "application/merge-patch+json")]
+            // When the one is patched and incremented, and the other gets a large patch
+            let replies = [
+                try await server.request("PATCH", "/v1/shop/records/c/large", merge, #"{"a":null}"#),
+                try await server.request("PATCH", "/v1/shop/records/c/small", merge, "{\"a\":\"\(String(repeating: "x", count: 1_000))\"}"),
+            ]
+            let increment = try await server.request(
+                "POST", "/v1/shop/writes", Self.json,
+                #"{"client":"d","writes":[{"number":1,"op":"increment","key":"c/large","path":"/n","by":1}]}"#)
+            // Then the bound is named, and nothing has changed
+            for reply in replies { #expect(reply.status == 413 && reply.problem?.detail.contains("at most 1000") == true) }
+            #expect(increment.status == 200 && increment.text.contains("too-large"))
+            #expect(try await server.request("GET", "/v1/shop/records/c/small").text == "{}")
+            #expect(try await server.request("GET", "/v1").text.contains(#""editLimit":1000"#))
+        }
+    }
+
+    @Test func editsOfARecordInOneBatchSeeOneAnother() async throws {
+        try await TestServer.with { server in
+            // Given a batch that increments, patches, replaces and deletes one record in between
+            let writes = [
+                #"{"number":1,"op":"increment","key":"c/1","path":"/n","by":1}"#,
+                #"{"number":2,"op":"increment","key":"c/1","path":"/n","by":1}"#,
+                #"{"number":3,"op":"patch","key":"c/1","value":{"x":true}}"#,
+                #"{"number":4,"op":"increment","key":"c/1","path":"/n","by":40}"#,
+                #"{"number":5,"op":"increment","key":"c/1","path":"/x","by":1}"#,
+                #"{"number":6,"op":"put","key":"c/1","value":{"n":100}}"#,
+                #"{"number":7,"op":"increment","key":"c/1","path":"/n","by":1}"#,
+                #"{"number":8,"op":"delete","key":"c/1"}"#,
+                #"{"number":9,"op":"increment","key":"c/1","path":"/n","by":7}"#,
+            ]
+            // When it is sent in pieces that end after each write
+            var values: [String] = []
+            for end in 1...writes.count {
+                let batch = #"{"client":"d\#(end)","writes":[\#(writes[..<end].joined(separator: ","))]}"#
+                _ = try await server.request("DELETE", "/v1/shop/records/c/1")
+                #expect(try await server.request("POST", "/v1/shop/writes", Self.json, batch).status == 200)
+                values.append(try await server.request("GET", "/v1/shop/records/c/1").text)
+            }
+            // Then each write found what the one before had made
+            #expect(values[0...4] == [#"{"n":1}"#, #"{"n":2}"#, #"{"n":2,"x":true}"#, #"{"n":42,"x":true}"#, #"{"n":42,"x":true}"#])
+            #expect(values[5...6] == [#"{"n":100}"#, #"{"n":101}"#])
+            #expect(values[7].contains("not-found") && values[8] == #"{"n":7}"#)
+        }
+    }
+
+    @Test func aSweepsPrefixIsBoundedLikeAnID() async throws {
+        try await TestServer.with { server in
+            for prefix in [String(repeating: "x", count: 513), #"a\u0000"#] {
+                // When a sweep names a prefix with which no id begins
+                let reply = try await server.request(
+                    "POST", "/v1/shop/invalidations", Self.json, #"{"collection":"c","prefix":"\#(prefix)"}"#)
+                // Then it is refused
+                #expect(reply.status == 400 && reply.problem?.code == .invalidKey)
+            }
+            let longest = String(repeating: "x", count: 512)
+            let reply = try await server.request(
+                "POST", "/v1/shop/invalidations", Self.json, #"{"collection":"c","prefix":"\#(longest)"}"#)
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test func aProblemRepeatsLittleOfWhatWasSent() async throws {
+        try await TestServer.with { server in
+            let long = String(repeating: "z", count: 1 << 20)
+            // When names of a megabyte come where others are expected
+            let bodies = [
+                ("/v1/shop/writes", #"{"client":"\#(long)","writes":[]}"#),
+                ("/v1/shop/writes", #"{"client":"d","writes":[{"number":1,"op":"\#(long)","key":"c/1"}]}"#),
+                (
+                    "/v1/shop/writes",
+                    #"{"client":"d","writes":[{"number":1,"op":"increment","key":"c/1","path":"/n","by":\#(String(repeating: "9", count: 1 << 20))}]}"#
+                ),
+                ("/v1/shop/reads", #"{"keys":[{"key":"\#(long)"}]}"#),
+                ("/v1/shop/invalidations", #"{"\#(long)":1}"#),
+                ("/v1/shop/invalidations", #"{"collection":"\#(long)"}"#),
+                ("/v1/shop/writes", #"{"\#(long)":1,"\#(long)":2}"#),
+            ]
+            for (path, body) in bodies {
+                let reply = try await server.request("POST", path, Self.json, body)
+                // Then the answer shows where it began, and no more
+                #expect(reply.status == 400 && reply.body.count < 1_000, "\(path) \(body.prefix(60)): \(reply.status), \(reply.body.count)")
+            }
+        }
+    }
+
+    @Test func keysAreCountedWhileTheyAreRead() async throws {
+        try await TestServer.with { server in
+            // Given more keys than a request takes
+            let keys = Array(repeating: #"{"key":"c/1"}"#, count: 10_001).joined(separator: ",")
+            let names = Array(repeating: #""c/1""#, count: 10_001).joined(separator: ",")
+            // When they are read and invalidated
+            let replies = [
+                try await server.request("POST", "/v1/shop/reads", Self.json, #"{"keys":[\#(keys)]}"#),
+                try await server.request("POST", "/v1/shop/invalidations", Self.json, #"{"keys":[\#(names)]}"#),
+            ]
+            // Then the bound is named
+            for reply in replies { #expect(reply.status == 413 && reply.problem?.detail.contains("at most 10000") == true) }
+        }
+    }
+}
