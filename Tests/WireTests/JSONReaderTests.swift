@@ -66,6 +66,21 @@ struct JSONReaderTests {
         #expect(throws: WireError.self) { try JSONReader.validate(Array(String(repeating: "{\"a\":", count: 1_000_000).utf8)) }
     }
 
+    @Test("keeps arrays and objects apart at any depth", arguments: [1, 63, 64, 65, 127, 128, 129, 200])
+    func keepsBracketsApart(depth: Int) throws {
+        // Given arrays and objects in turn by a pattern that does not repeat within 64 levels
+        let kinds = (0..<depth).map { $0 % 3 == 0 || $0 % 7 == 1 }
+        let opening = kinds.map { $0 ? "{\"a\":" : "[1," }.joined()
+        let closing = kinds.reversed().map { $0 ? ",\"b\":2}" : ",3]" }.joined()
+        // When the value is checked, Then it is right, and wrong where one bracket is of the other kind
+        try JSONReader.validate(Array((opening + "0" + closing).utf8))
+        for place in [0, depth / 2, depth - 1] {
+            var wrong = kinds.reversed().map { $0 ? "}" : "]" }
+            wrong[place] = wrong[place] == "}" ? "]" : "}"
+            #expect(throws: WireError.self) { try JSONReader.validate(Array((opening + "0" + wrong.joined()).utf8)) }
+        }
+    }
+
     @Test("passes over nesting of any depth that a server has sent")
     func passesOverAnyDepth() throws {
         // Given a value a million levels deep, as no server stores it today

@@ -30,16 +30,26 @@ struct Importer: Sendable {
         var done = report.before
         progress(done)
         for batch in plan.batches(after: status.last) {
-            let answer = try await remote.ask(.post, remote.namespace.writesPath, batch, as: WriteResults.self)
-            for (write, outcome) in zip(batch.writes, answer.results) {
-                if case .rejected(let problem) = outcome.verdict {
-                    report.rejected.append(Rejection(key: write.key, problem: problem))
-                } else {
-                    report.written += 1
+            var batch = batch
+            // A server may decide the first writes alone, and takes the others in another request.
+            while !batch.writes.isEmpty {
+                let answer = try await remote.ask(.post, remote.namespace.writesPath, batch, as: WriteResults.self)
+                let count = answer.results.count
+                guard (1...batch.writes.count).contains(count) else {
+                    throw CommandFailure(
+                        .data, "the server answered \(batch.writes.count) writes with \(count) results; is it a Freshet server?")
                 }
+                for (write, outcome) in zip(batch.writes, answer.results) {
+                    if case .rejected(let problem) = outcome.verdict {
+                        report.rejected.append(Rejection(key: write.key, problem: problem))
+                    } else {
+                        report.written += 1
+                    }
+                }
+                batch.writes.removeFirst(count)
+                done += count
+                progress(done)
             }
-            done += batch.writes.count
-            progress(done)
         }
         return report
     }

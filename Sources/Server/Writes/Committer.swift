@@ -84,12 +84,18 @@ package final class Committer: Sendable {
     package var waiting: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
-        while let group = nextGroup() {
-            do throws(StoreError) {
-                let commit = try GroupCommit.commit(group, to: store, at: clock(), editLimit: configuration.editLimit)
-                if !commit.commits.isEmpty { onCommit(commit.commits) }
-                commit.complete()
-            } catch { onFailure(error) }
+        while var group = nextGroup() {
+            while !group.isEmpty {
+                do throws(StoreError) {
+                    let commit = try GroupCommit.commit(group, to: store, at: clock(), editLimit: configuration.editLimit)
+                    if !commit.commits.isEmpty { onCommit(commit.commits) }
+                    commit.complete()
+                    group = Array(commit.rest)
+                } catch {
+                    onFailure(error)
+                    group = []
+                }
+            }
         }
     }
 

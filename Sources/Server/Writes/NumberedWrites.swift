@@ -30,7 +30,7 @@ struct NumberedWrites {
 
     /// What became of all of a request's writes.
     struct Answer {
-        /// One for each item, in their order.
+        /// One for each item, in their order. They end where the transaction had done enough: the rest is to be sent again.
         var decided: [Decided]
         /// The number of the client's last decided write.
         var lastWrite: Int64
@@ -41,7 +41,7 @@ struct NumberedWrites {
         var problem: Problem
     }
 
-    /// - Returns: one outcome an item, or the problem that refused them all without effect.
+    /// - Returns: one outcome an item, or fewer where the applier is full before the last, but at least one; or the problem that refused them all without effect.
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
@@ -56,11 +56,12 @@ struct NumberedWrites {
                     expected: error.expected))
         }
         applier.expect(items.count)
-        let fresh = try isAtomic ? decideAtomically(items, decisions, &applier) : decide(items, decisions, &applier)
+        let (fresh, end) = try isAtomic ? (decideAtomically(items, decisions, &applier), items.count) : decide(items, decisions, &applier)
+        if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
             try namespace.keep(fresh.map { Self.kept($0, items[$0.place].key) }, of: client, settled: ledger.settled)
         }
-        let decided = fresh.count == items.count ? fresh : try answers(items, decisions, fresh, namespace)
+        let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, namespace)
         // One write alone met the record that it would find now.
         let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
         return .success(Answer(decided: filled, lastWrite: ledger.last))
@@ -68,11 +69,17 @@ struct NumberedWrites {
 }
 
 extension NumberedWrites {
-    private func decide(_ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier) throws -> [Decided] {
+    /// - Returns: what was decided, and the place of the first item that was not.
+    private func decide(
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
+    ) throws -> (fresh: [Decided], end: Int) {
         var fresh: [Decided] = []
         fresh.reserveCapacity(items.count)
-        for place in items.indices where decisions[place] == .apply { fresh.append(try decided(items, place, &applier)) }
-        return fresh
+        for place in items.indices where decisions[place] == .apply {
+            if applier.isFull, !fresh.isEmpty { return (fresh, place) }
+            fresh.append(try decided(items, place, &applier))
+        }
+        return (fresh, items.count)
     }
 
     /// All of them or none. Each number is used up either way.
@@ -87,6 +94,7 @@ extension NumberedWrites {
                 for (place, item) in items.enumerated() {
                     switch decisions[place] {
                     case .apply:
+                        if applier.isFull, !fresh.isEmpty { throw Rejection(number: item.number, problem: Self.tooMuch(applier.room)) }
                         let decided = try decided(items, place, &applier)
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
                         fresh.append(decided)
@@ -155,6 +163,12 @@ extension NumberedWrites {
                 outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))),
                 place: place)
         }
+    }
+
+    private static func tooMuch(_ room: Int) -> Problem {
+        Problem(
+            .tooLarge,
+            "The patches and increments of one atomic batch may read and make \(room) bytes of values. Send fewer, or without 'atomic'.")
     }
 
     /// A rejection with the record as the whole request leaves it, so that all that an answer shows is of one state.

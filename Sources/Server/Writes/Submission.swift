@@ -10,6 +10,8 @@ package struct Submission: Sendable {
         let transaction: any RecordTransaction
         let time: Timestamp
         let editLimit: Int
+        /// How many bytes of values its patches and increments may still read and make.
+        var room = Int.max
         var log = CommitLog()
     }
 
@@ -92,8 +94,9 @@ extension Submission.Context {
         to name: Namespace, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
-        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit)
+        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room)
         let result = try work(&applier)
+        room -= min(applier.touched, room)
         let cursor = namespace.state.cursor
         log.add(applier.changes, to: name, cursor: cursor)
         return Committed(result, cursor)

@@ -14,14 +14,19 @@ struct WriteApplier {
     let modified: Timestamp
     /// The most bytes of a value that is patched or incremented, before and after.
     let editLimit: Int
+    /// How many bytes of values the edits of one transaction may read and make. The one that goes beyond is the last.
+    let room: Int
+    /// How many they have.
+    private(set) var touched = 0
     private(set) var changes: [Change] = []
     /// What the last patch or increment made, so that the next one of the same record need not read and parse it again.
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
-    init(namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int) {
+    init(namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max) {
         self.namespace = namespace
         self.modified = modified
         self.editLimit = editLimit
+        self.room = room
     }
 
     /// - Parameter strict: whether a delete of what is not there is `not-found`, as for one that stands alone.
@@ -48,6 +53,7 @@ struct WriteApplier {
         case .patch(let patch):
             guard let record else { return .rejected(Self.missing(key)) }
             if let problem = tooLarge(patch.count, "The merge patch for \(key) has") { return .rejected(problem) }
+            touched += patch.count
             return try edit(key, record, stamp) { document throws(WireError) in document.merging(try JSONDocument(patch)) }
         case .increment(let path, let amount):
             guard let record else {
@@ -67,6 +73,9 @@ struct WriteApplier {
         }
         return .success(last)
     }
+
+    /// Whether further edits belong into another transaction, since all writers wait for this one.
+    var isFull: Bool { touched >= room }
 
     /// Makes room for the changes of as many writes.
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }
@@ -101,6 +110,7 @@ extension WriteApplier {
         // Not held here while it changes, so that the change need not copy it.
         edited = nil
         let bytes = try known == nil ? namespace.record(key)?.content?.bytes ?? Array("null".utf8) : []
+        touched += bytes.count
         return try store(key, record, stamp) { () throws(WireError) in
             if let known { return try change(known) }
             return try change(try JSONDocument(bytes))
@@ -115,6 +125,7 @@ extension WriteApplier {
             return .rejected(Problem(.invalidRequest, "\(key): \(error)", current: try namespace.record(key)))
         }
         let bytes = document.bytes
+        touched += bytes.count
         if let problem = tooLarge(bytes.count, "\(key) would have") { return .rejected(problem) }
         let effect = try put(Content(checkedJSON: bytes), at: key, over: occupant, stamp)
         if case .written(let revision, _) = effect { edited = (key, revision, document) }

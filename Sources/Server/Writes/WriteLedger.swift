@@ -44,6 +44,9 @@ package struct WriteLedger: Hashable, Sendable {
         resumed = last
     }
 
+    /// Takes back `number`, which was to be applied, and those after it: the device sends them again.
+    mutating func leave(from number: Int64) { last = min(last, number - 1) }
+
     /// Decides the numbers of one request in order. A rejected write uses up its number like any other, so the decisions depend on
     /// numbers alone and are made before any write has its effect: a request with a gap has none.
     package mutating func decide(_ numbers: some Sequence<Int64>) throws(Gap) -> [Decision] {

@@ -41,7 +41,7 @@ extension World {
         let group: GroupCommit
         do {
             group = try GroupCommit.commit(
-                parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), editLimit: 1 << 20)
+                parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch {
             return refuse(jobs, error.problem, at: nil)
         }
@@ -154,7 +154,7 @@ extension World {
         server.store = MemoryRecordStore(restoring: backup.store)
         do {
             _ = try GroupCommit.commit(
-                [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), editLimit: 1 << 20)
+                [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
         } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
         observer.restored(backup.point, server.state.cursor, at: now)
         recorder?.mark(nil, at: now, "the server is restored from its back-up")

@@ -9,8 +9,7 @@ extension JSONReader {
 
     /// Checks the next value and passes over it. O(n) in its length, without recursion, since the input chooses how deep it is nested.
     public mutating func skip() throws(WireError) {
-        // The open arrays and objects, the innermost last.
-        var open: [Bracket] = []
+        var open = BracketStack()
         repeat {
             guard profile == .json || open.count < Self.maximumDepth else {
                 throw fail("values are nested deeper than \(Self.maximumDepth) levels")
@@ -31,12 +30,10 @@ extension JSONReader {
             }
             // What has ended is left, until an entry follows.
             while let bracket = open.last, try !hasNextEntry(of: bracket) { open.removeLast() }
-        } while !open.isEmpty
+        } while open.count > 0
     }
 
-    private enum Bracket { case object, array }
-
-    private mutating func hasNextEntry(of bracket: Bracket) throws(WireError) -> Bool {
+    private mutating func hasNextEntry(of bracket: BracketStack.Bracket) throws(WireError) -> Bool {
         switch bracket {
         case .object: try hasNextMember()
         case .array: try nextElement()

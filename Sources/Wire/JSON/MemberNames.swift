@@ -1,49 +1,65 @@
 /// The names of the members in the objects in which a reader stands, to refuse a name that comes twice.
 ///
-/// The first ``scanned`` names of an object are compared one by one, as ranges of the input, which costs no allocation for each object. An
-/// object with more, or with an escaped name, has a set: an insertion is O(1) on average, whatever names the input chooses.
+/// The first ``scanned`` names of an object are compared one by one, as places in the input. An object with more, or with an escaped name, has
+/// a set: an insertion is O(1) on average, whatever names the input chooses. All places share one array, which costs one allocation for each
+/// input (`scripts/check-counts`).
 struct MemberNames: Sendable {
     private static let scanned = 16
 
-    private struct Object: Sendable {
-        /// Where its names begin in ``ranges``.
-        let start: Int
-        /// All its names, once there is a set.
-        var texts: Set<ByteIdentity.Name>?
+    private enum Entry: Sendable {
+        /// An object begins; `set` is the place of its set, if it has one.
+        case object(set: Int?)
+        /// A name between its quotes.
+        case name(Range<Int>)
     }
 
-    /// The innermost is the last.
-    private var objects: [Object] = []
-    /// Between the quotes. Those of an object with a set are no longer added.
-    private var ranges: [Range<Int>] = []
+    /// The open objects, each with its names behind it; the innermost is the last.
+    private var entries: [Entry] = []
+    /// Of the objects that have one, the innermost last.
+    private var sets: [Set<ByteIdentity.Name>] = []
 
-    mutating func open() { objects.append(Object(start: ranges.count, texts: nil)) }
+    mutating func open() {
+        if entries.capacity == 0 { entries.reserveCapacity(2 * Self.scanned) }
+        entries.append(.object(set: nil))
+    }
 
     mutating func close() {
-        guard let object = objects.popLast() else { return }
-        ranges.removeSubrange(object.start...)
+        while let entry = entries.popLast() {
+            guard case .object(let set) = entry else { continue }
+            if set != nil { sets.removeLast() }
+            return
+        }
     }
 
     /// Adds a name to the innermost object, and says whether it is new there.
     /// - Parameter escaped: the name with its escapes resolved, if it has some.
     mutating func insert(_ range: Range<Int>, _ escaped: String?, in bytes: [UInt8]) -> Bool {
-        guard let last = objects.indices.last else { return true }
-        let start = objects[last].start
-        if escaped == nil, objects[last].texts == nil, ranges.count - start < Self.scanned {
-            guard !ranges[start...].contains(where: { Self.areEqual($0, range, in: bytes) }) else { return false }
-            ranges.append(range)
+        var object = entries.count - 1
+        while object >= 0, case .name(let other) = entries[object] {
+            if escaped == nil, Self.areEqual(other, range, in: bytes) { return false }
+            object -= 1
+        }
+        guard object >= 0, case .object(let set) = entries[object] else { return true }
+        if set == nil, escaped == nil, entries.count - object <= Self.scanned {
+            entries.append(.name(range))
             return true
         }
-        // Taken out while it is changed, so that it is not copied.
-        var texts = objects[last].texts.take() ?? Set(ranges[start...].map { Self.name($0, in: bytes) })
-        let isNew = texts.insert(escaped.map(ByteIdentity.Name.init) ?? Self.name(range, in: bytes)).inserted
-        objects[last].texts = texts
-        return isNew
+        let place = set ?? makeSet(of: object, in: bytes)
+        return sets[place].insert(escaped.map(ByteIdentity.Name.init) ?? Self.name(range, in: bytes)).inserted
+    }
+
+    /// Puts the names of the innermost object into a set.
+    private mutating func makeSet(of object: Int, in bytes: [UInt8]) -> Int {
+        var names: Set<ByteIdentity.Name> = []
+        for case .name(let range) in entries[(object + 1)...] { names.insert(Self.name(range, in: bytes)) }
+        entries.removeSubrange((object + 1)...)
+        entries[object] = .object(set: sets.count)
+        sets.append(names)
+        return sets.count - 1
     }
 
     private static func areEqual(_ left: Range<Int>, _ right: Range<Int>, in bytes: [UInt8]) -> Bool {
-        left.count == right.count
-            && bytes.withUnsafeBytes { $0[left].elementsEqual($0[right]) }
+        left.count == right.count && bytes.withUnsafeBytes { $0[left].elementsEqual($0[right]) }
     }
 
     private static func name(_ range: Range<Int>, in bytes: [UInt8]) -> ByteIdentity.Name {

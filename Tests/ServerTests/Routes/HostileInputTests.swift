@@ -128,6 +128,27 @@ import Testing
         }
     }
 
+    @Test func aBatchOfManyLargeEditsIsAnsweredInParts() async throws {
+        try await TestServer.with { server in
+            // Given a record of nearly a megabyte, and a batch that increments it forty times
+            try await server.put("/v1/shop/records/c/deep", "{\"a\":0,\"t\":\"\(String(repeating: "x", count: 900_000))\"}")
+            var parts: [Int] = []
+            while parts.reduce(0, +) < 40 {
+                // When what has no result is sent again
+                let decided = parts.reduce(0, +)
+                let reply = try await server.request(
+                    "POST", "/v1/shop/writes", Self.json, Self.increments("/a", from: decided + 1, count: 40 - decided))
+                let results = try reply.message(WriteResults.self).results
+                #expect(results.map(\.number) == (decided + 1...decided + results.count).map { Int64($0) })
+                #expect(reply["Freshet-Last-Write"] == "\(decided + results.count)")
+                parts.append(results.count)
+            }
+            // Then no transaction did it all, and each was done once
+            #expect(parts.count > 3 && parts.allSatisfy { (1...12).contains($0) })
+            #expect(try await server.request("GET", "/v1/shop/records/c/deep").text.hasPrefix(#"{"a":40,"#))
+        }
+    }
+
     @Test func aSweepsPrefixIsBoundedLikeAnID() async throws {
         try await TestServer.with { server in
             for prefix in [String(repeating: "x", count: 513), #"a\u0000"#] {

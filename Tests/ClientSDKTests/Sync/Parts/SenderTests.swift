@@ -142,6 +142,17 @@ import Testing
         #expect(queue.send() == batch)
     }
 
+    @Test("a response to the first writes of a batch leaves the others to be sent next")
+    func firstWritesAlone() {
+        // Given
+        var queue = Queue(numbers: [1, 2, 3, 4])
+        #expect(queue.send()?.writes.map(\.number) == [1, 2, 3, 4])
+        // When the server has decided two of them, as for values that are large
+        queue.decide(1, 2)
+        // Then
+        #expect(queue.send()?.writes.map(\.number) == [3, 4])
+    }
+
     @Test("outcomes that are not of the batch are refused")
     func foreignOutcomes() {
         let cursor = Scene.position(20)
