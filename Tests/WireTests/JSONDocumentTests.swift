@@ -110,7 +110,7 @@ struct JSONDocumentTests {
 
     @Test("a patch may name a member again after it was removed in the value")
     func readdsRemovedMembers() throws {
-        // Given a patch as an object of before could hold it, with names that repeat only after parsing by hand
+        // Given a patch made in code that names one member twice, which the parser never yields
         let patch = JSONDocument.object([.init(name: "a", value: .null), .init(name: "a", value: .number("2"))])
         // When it is merged
         let merged = JSONDocument.object([.init(name: "a", value: .number("1")), .init(name: "b", value: .null)]).merging(patch)

@@ -120,7 +120,7 @@ struct JSONReaderTests {
 
     @Test("finds the one name that comes twice among many", arguments: [2, 15, 16, 17, 18, 40, 5_000])
     func findsDuplicateAmongMany(count: Int) throws {
-        // Given an object with many names, and one more that is a name of before
+        // Given an object with many names, and one of them once more
         let names = (0..<count).map { "\"n\($0)\":{\"n\($0)\":1}" }.joined(separator: ",")
         try JSONReader.validate(Array("{\(names)}".utf8))
         for duplicate in [0, count / 2, count - 1] {

@@ -4,9 +4,11 @@ extension JSONDocument {
     /// O(n + m) in the sizes of the two on average. The recursion goes as deep as the patch, at most ``JSONReader/maximumDepth`` levels.
     package func merging(_ patch: JSONDocument) -> JSONDocument {
         guard case .object(let changes) = patch else { return patch }
-        var members: [Member?] = if case .object(let own) = self { own } else { [] }
+        let own: [Member] = if case .object(let members) = self { members } else { [] }
         var places: [ByteIdentity.Name: Int] = [:]
-        for (place, member) in members.enumerated() { places[ByteIdentity.Name(text: member?.name ?? "")] = place }
+        for (place, member) in own.enumerated() { places[ByteIdentity.Name(text: member.name)] = place }
+        // A removed member leaves a gap, so that the places of the others stay.
+        var members: [Member?] = own
         for change in changes {
             let name = ByteIdentity.Name(text: change.name)
             guard let place = places[name] else {

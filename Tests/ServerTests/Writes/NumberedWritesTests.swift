@@ -303,7 +303,7 @@ import Testing
         }
         // When it is sent where two edits are enough, which is seen at the third: one read, two made
         let first = try commit(from: 1, room: 36)
-        // Then the first two are decided, the device is told so, and the others are not done
+        // Then the first two are decided, the response says so, and the others are not done
         #expect(try first.result.get().map(\.brief) == ["1 applied 2", "2 applied 3"] && first.lastWrite == 2)
         #expect(try fixture.value("a/1") == #"{"abcd":102}"#)
         // When the whole is sent again, as after a lost response, with room for one
