@@ -29,12 +29,8 @@ struct Parameters: Sendable {
         }
     }
 
-    /// The beginning of an id, which is no longer than an id can be.
-    func prefix() throws(Problem) -> String {
-        guard let text = query["prefix"] else { return "" }
-        guard text.utf8.count <= 512 else { throw Self.wrong("prefix", text, "at most 512 bytes, as an id does") }
-        return text
-    }
+    /// The beginning of an id, under an id's own rules.
+    func prefix() throws(WireError) -> String { try RecordKey.check(prefix: query["prefix"] ?? "") }
 
     /// The device whose last decided write the response states.
     func client() throws(WireError) -> ClientIdentifier? {

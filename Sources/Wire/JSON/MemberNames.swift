@@ -1,34 +1,22 @@
 /// The names of the members in the objects in which a reader stands, to refuse a name that comes twice.
 ///
 /// The first ``scanned`` names of an object are compared one by one, as places in the input. An object with more, or with an escaped name, has
-/// a set: an insertion is O(1) on average, whatever names the input chooses. All places share one array, which costs one allocation for each
-/// input (`scripts/check-counts`).
+/// a set: an insertion is O(1) on average, whatever names the input chooses.
 struct MemberNames: Sendable {
     private static let scanned = 16
 
-    private enum Entry: Sendable {
-        /// An object begins; `set` is the place of its set, if it has one.
-        case object(set: Int?)
-        /// A name between its quotes.
-        case name(Range<Int>)
-    }
-
-    /// The open objects, each with its names behind it; the innermost is the last.
-    private var entries: [Entry] = []
+    private var entries = NameStack()
     /// Of the objects that have one, the innermost last.
     private var sets: [Set<ByteIdentity.Name>] = []
 
-    mutating func open() {
-        if entries.capacity == 0 { entries.reserveCapacity(2 * Self.scanned) }
-        entries.append(.object(set: nil))
-    }
+    mutating func open() { entries.append(.object(set: nil)) }
 
     mutating func close() {
-        while let entry = entries.popLast() {
-            guard case .object(let set) = entry else { continue }
-            if set != nil { sets.removeLast() }
-            return
-        }
+        var index = entries.count - 1
+        while index > 0, case .name = entries[index] { index -= 1 }
+        guard index >= 0 else { return }
+        if case .object(.some) = entries[index] { sets.removeLast() }
+        entries.removeAll(from: index)
     }
 
     /// Adds a name to the innermost object, and says whether it is new there.
@@ -51,8 +39,10 @@ struct MemberNames: Sendable {
     /// Puts the names of the innermost object into a set.
     private mutating func makeSet(of object: Int, in bytes: [UInt8]) -> Int {
         var names: Set<ByteIdentity.Name> = []
-        for case .name(let range) in entries[(object + 1)...] { names.insert(Self.name(range, in: bytes)) }
-        entries.removeSubrange((object + 1)...)
+        for index in (object + 1)..<entries.count {
+            if case .name(let range) = entries[index] { names.insert(Self.name(range, in: bytes)) }
+        }
+        entries.removeAll(from: object + 1)
         entries[object] = .object(set: sets.count)
         sets.append(names)
         return sets.count - 1

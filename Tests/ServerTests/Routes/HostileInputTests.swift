@@ -149,14 +149,19 @@ import Testing
         }
     }
 
-    @Test func aSweepsPrefixIsBoundedLikeAnID() async throws {
+    @Test func aPrefixIsBoundedLikeAnID() async throws {
         try await TestServer.with { server in
-            for prefix in [String(repeating: "x", count: 513), #"a\u0000"#] {
+            for (prefix, encoded) in [(String(repeating: "x", count: 513), String(repeating: "x", count: 513)), (#"a\u0000"#, "a%00")] {
                 // When a sweep names a prefix with which no id begins
                 let reply = try await server.request(
                     "POST", "/v1/shop/invalidations", Self.json, #"{"collection":"c","prefix":"\#(prefix)"}"#)
                 // Then it is refused
                 #expect(reply.status == 400 && reply.problem?.code == .invalidKey)
+                // And a list and a poll refuse it as well; a NUL never comes past the parser of the target
+                for path in ["records/c?prefix=\(encoded)", "changes?since=0&wait=0&prefix=\(encoded)"] {
+                    let reply = try await server.request("GET", "/v1/shop/\(path)")
+                    #expect(reply.status == 400 && (encoded == "a%00" || reply.problem?.code == .invalidKey), "\(path)")
+                }
             }
             let longest = String(repeating: "x", count: 512)
             let reply = try await server.request(
