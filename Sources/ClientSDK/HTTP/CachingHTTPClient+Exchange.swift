@@ -134,11 +134,15 @@ extension CachingHTTPClient {
         }
         switch answer {
         case .store(let new): return passed(await keep(new, as: .stored, flight))
-        case .passAndFreshen(let new): return passed(await keep(new, as: .freshened, flight))
-        case .freshen(let new): return confirmed(new, hop, reason, await keep(new, as: .freshened, flight), came)
-        case .confirmAndRemove(let new):
+        case .passAndFreshen(let new): return passed(await keep(new, as: .freshened, replacing: stored?.selection, flight))
+        case .freshen(let new):
+            return confirmed(new, hop, reason, await keep(new, as: .freshened, replacing: stored?.selection, flight), came)
+        case .confirmAndRemove(let new, let refusal):
             await removeUnlessOutdated(hop.url, flight)
-            return confirmed(new, hop, reason, .refused(.noStore), came)
+            return confirmed(new, hop, reason, .refused(refusal), came)
+        case .serveConfirmed:
+            guard let stored else { return passed(.untouched) }
+            return confirmed(stored, hop, reason, .untouched, came)
         case .serveStale(let reason):
             guard let stored else { return passed(.untouched) }
             return served(stored, hop, reason, came)
@@ -151,7 +155,7 @@ extension CachingHTTPClient {
 
     private func description(of hop: HTTPHop, _ conditions: HTTPFields) -> HTTPRequestDescription {
         var fields = hop.request.headerFields
-        for field in conditions { fields[field.name] = field.value }
+        for field in conditions { fields[fields: field.name] = [field] }
         return HTTPRequestDescription(
             method: hop.request.method, url: hop.url.description, fields: fields, body: hop.body, timeout: configuration.timeout,
             maximumResponseSize: max(1, configuration.maximumContentSize))
@@ -162,12 +166,15 @@ extension CachingHTTPClient {
 
 extension CachingHTTPClient {
     /// Keeps a response, unless the URL was outdated while it was under way.
-    private func keep(_ response: StoredHTTPResponse, as success: HTTPStorage, _ flight: UInt64) async -> HTTPStorage {
+    /// - Parameter selection: which variant it was until now, if it has been freshened.
+    private func keep(
+        _ response: StoredHTTPResponse, as success: HTTPStorage, replacing selection: VarySelection? = nil, _ flight: UInt64
+    ) async -> HTTPStorage {
         var result = HTTPStorage.refused(.outdated)
         let failure = await store("a response cannot be stored") { [self] in
             try await turns.perform(for: response.url) {
                 guard !self.flights.isOutdated(flight) else { return false }
-                try await self.repository.keep(response)
+                try await self.repository.keep(response, replacing: selection)
                 return true
             }
         }
@@ -192,7 +199,7 @@ extension CachingHTTPClient {
 
     /// Forgets a URL, and keeps what is under way to it from being stored.
     func outdate(_ url: HTTPURL) async throws {
-        flights.outdate(url)
+        flights.outdate { $0 == url }
         try await turns.perform(for: url) { try await self.repository.remove(url) }
     }
 

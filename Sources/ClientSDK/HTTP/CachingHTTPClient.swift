@@ -141,11 +141,26 @@ public final class CachingHTTPClient: Sendable {
         try await outdate(parsed)
     }
 
+    /// Forgets all URLs that begin with a text, such as `https://example.org/news/`; answers to them that are under way will not be kept either.
+    ///
+    /// The text is compared with URLs in the spelling by which they are kept: scheme and host in lower case, no default port. O(kept URLs) with a
+    /// ``MemoryHTTPCacheStore``, O(removed URLs) on disk.
+    ///
+    /// - Parameter prefix: an absolute URL, at least scheme and host: `https://example.org` is that host and not `https://example.organic`.
+    /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.
+    public func removeAll(withPrefix prefix: String) async throws {
+        guard let prefix = HTTPURL(prefix)?.description else { throw HTTPClientError.invalidRequest(Self.rule(for: prefix)) }
+        flights.outdate { $0.description.hasPrefix(prefix) }
+        // A write that began earlier ends before the removal; a later one sees that its flight is outdated.
+        await turns.finish()
+        try await repository.store.removeAll(withPrefix: prefix)
+    }
+
     /// Forgets everything, as on log-out; answers that are under way will not be kept either.
     ///
     /// - Throws: the store's error.
     public func removeAll() async throws {
-        flights.outdate(nil)
+        flights.outdate { _ in true }
         // Whoever began to write before that writes before all is removed; who comes later sees that it is outdated.
         await turns.finish()
         try await repository.store.removeAll()

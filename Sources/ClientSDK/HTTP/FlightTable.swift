@@ -104,10 +104,11 @@ final class FlightTable: Sendable {
         }
     }
 
-    /// Keeps the responses of the URL's flights from being stored, and from being shared with those who ask from now on.
-    func outdate(_ url: HTTPURL?) {
+    /// Keeps the responses of flights from being stored, and from being shared with those who ask from now on.
+    /// - Parameter isOutdated: whether flights to that URL are meant. It runs under the table's lock.
+    func outdate(where isOutdated: (HTTPURL) -> Bool) {
         state.withLock { state in
-            for (id, flight) in state.flights where url == nil || flight.url == url {
+            for (id, flight) in state.flights where isOutdated(flight.url) {
                 state.flights[id]?.isOutdated = true
                 if let key = flight.key, state.byKey[key] == id { state.byKey[key] = nil }
             }

@@ -22,7 +22,8 @@ struct ResponseRepository: Sendable {
     }
 
     /// Keeps a response in place of what was kept for the same request.
-    func keep(_ response: StoredHTTPResponse) async throws {
+    /// - Parameter selection: another variant that it replaces.
+    func keep(_ response: StoredHTTPResponse, replacing selection: VarySelection? = nil) async throws {
         let name = HTTPCacheRecord.name(of: response.url)
         let old = await variants(named: name)
         guard response.isSelected else {
@@ -31,12 +32,13 @@ struct ResponseRepository: Sendable {
             for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url)) }
             return
         }
-        let all = [response.selection] + old.filter { $0 != response.selection }
+        let replaced = selection.flatMap { $0 != response.selection && old.contains($0) ? $0 : nil }
+        let all = [response.selection] + old.filter { $0 != response.selection && $0 != replaced }
         // The variant first: a list that names what is not there would do no harm, but nothing would find a variant that is in no list.
         try await store.store(
             HTTPCacheRecord.response(response).encoded, named: HTTPCacheRecord.name(of: response.selection, at: response.url))
         try await store.store(HTTPCacheRecord.variants(Array(all.prefix(HTTPCacheRecord.mostVariants))).encoded, named: name)
-        for variant in all.dropFirst(HTTPCacheRecord.mostVariants) {
+        for variant in all.dropFirst(HTTPCacheRecord.mostVariants) + (replaced.map { [$0] } ?? []) {
             try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url))
         }
     }

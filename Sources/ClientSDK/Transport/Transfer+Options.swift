@@ -64,15 +64,19 @@ extension Transfer {
 
     private func setFields(_ configuration: CurlTransport.Configuration) throws(TransportError) {
         // Without this libcurl would hold back a long body for a second, waiting for 100 Continue; and it would name a form as the type.
-        var lines = ["Expect:"]
-        if request.body != nil, request.fields[.contentType] == nil { lines.append("Content-Type:") }
-        if request.fields[.userAgent] == nil { lines.append("User-Agent: \(configuration.userAgent)") }
+        var own = ["Expect:"]
+        if request.body != nil, request.fields[.contentType] == nil { own.append("Content-Type:") }
+        if request.fields[.userAgent] == nil { own.append("User-Agent: \(configuration.userAgent)") }
         // "Name;" is libcurl's spelling of a field that is present and empty.
-        for field in request.fields { lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)") }
+        var lines = own.map { Array($0.utf8) }
+        for field in request.fields {
+            // The bytes of the value, which need not be UTF-8.
+            lines.append(
+                Array("\(field.name)".utf8) + field.withUnsafeBytesOfValue { $0.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + $0 })
+        }
         for line in lines {
-            guard let longer = curl_slist_append(fieldList, line) else {
-                throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory")
-            }
+            let longer = (line + [0]).withUnsafeBytes { curl_slist_append(fieldList, $0.baseAddress?.assumingMemoryBound(to: CChar.self)) }
+            guard let longer else { throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory") }
             fieldList = longer
         }
         try easy.set(CURLOPT_HTTPHEADER, pointer: fieldList)

@@ -79,8 +79,9 @@ final class Transfer {
             let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
         else { return true }
         let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
-        guard let last = value.lastIndex(where: { $0 > 0x20 }) else { return true }
-        fields.append(HTTPField(name: name, value: String(decoding: value[...last], as: UTF8.self)))
+        // An empty value says something too: an empty `Expires` is a date that is invalid. Bytes stay as they are (RFC 9110 §5.5).
+        let end = value.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? value.startIndex
+        fields.append(HTTPField(name: name, value: value[..<end]))
         return true
     }
 }

@@ -44,6 +44,13 @@ import Testing
         #expect(try await store.bytes(named: "a") == [2])
         #expect(try await store.bytes(named: "b") == nil)
         // When
+        try await store.store([3], named: "ab")
+        _ = try await store.bytes(named: "ab")
+        try await store.removeAll(withPrefix: "ab")
+        // Then
+        #expect(try await store.bytes(named: "ab") == nil)
+        #expect(try await store.bytes(named: "a") == [2])
+        // When
         try await store.removeAll()
         // Then
         #expect(try await store.bytes(named: "a") == nil && store.memoryByteCount == 0)

@@ -96,6 +96,38 @@ import Testing
         #expect(Self.text(try await client.data(from: url)) == "2")
     }
 
+    @Test func urlsAreRemovedByPrefixWithTheirVariantsAndWhatIsUnderWay() async throws {
+        // Given two URLs under a folder, one with variants, and a third beside it
+        let origin = HeldOrigin(lines: "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n")
+        origin.release()
+        let client = try CachingHTTPClient(store: MemoryHTTPCacheStore())
+        for path in ["/news/1", "/news/2", "/newspaper"] { _ = try await client.data(from: origin.url + path) }
+        _ = try await client.data(from: origin.url + "/news/1", fields: [.acceptLanguage: "de"])
+        // When the folder is removed
+        try await client.removeAll(withPrefix: origin.url.replacing("http", with: "HTTP") + "/news/")
+        // Then its URLs are asked for again, and the other is not
+        #expect(try await client.data(from: origin.url + "/newspaper").source == .cache)
+        for path in ["/news/1", "/news/2"] { #expect(try await client.data(from: origin.url + path).source == .network) }
+        #expect(try await client.data(from: origin.url + "/news/1", fields: [.acceptLanguage: "de"]).source == .network)
+        // And a prefix that is no URL is refused
+        await #expect(throws: HTTPClientError.self) { try await client.removeAll(withPrefix: "/news/") }
+    }
+
+    @Test func whatIsUnderWayToARemovedPrefixIsNotKept() async throws {
+        // Given a request under way
+        let origin = HeldOrigin(lines: "Cache-Control: max-age=60\r\n")
+        let client = try CachingHTTPClient(store: MemoryHTTPCacheStore())
+        let url = origin.url + "/a/1"
+        let before = Task { try await client.data(from: url) }
+        for await _ in origin.arrived { break }
+        // When its folder is removed before the answer comes
+        try await client.removeAll(withPrefix: origin.url + "/a/")
+        origin.release()
+        // Then its caller has the answer, which is not kept
+        #expect(try await within { try await before.value }.storage == .refused(.outdated))
+        #expect(Self.text(try await client.data(from: url)) == "2")
+    }
+
     @Test func whatIsBeingWrittenWhenAllIsRemovedDoesNotComeBack() async throws {
         // Given a store whose write has begun and waits
         let store = SlowStore()

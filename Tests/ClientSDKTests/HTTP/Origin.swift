@@ -143,6 +143,7 @@ final class Origin: Sendable {
             connection.reset()
             return false
         }
+        // Scalars up to U+00FF are sent as one byte each, which need not be UTF-8.
         var text = answer.interim.joined() + "HTTP/1.1 \(answer.status) Text\r\n"
         for line in answer.lines { text += Self.withDates(line) + "\r\n" }
         if answer.isDated { text += "Date: \(HTTPDate(seconds: time.clock.wall() / 1_000))\r\n" }
@@ -159,7 +160,7 @@ final class Origin: Sendable {
             if hasContent, isMeasured { text += "Content-Length: \(answer.body.utf8.count)\r\n" }
             text += "\r\n" + (isSent ? answer.body : "")
         }
-        connection.send(text)
+        guard connection.send(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) else { return false }
         if case .truncated = answer.ending { return false }
         return true
     }

@@ -45,7 +45,8 @@ final class ScriptedConnection {
         let mark = Array("\r\n\r\n".utf8)
         while true {
             if let end = buffer.indices.first(where: { buffer[$0...].starts(with: mark) }) {
-                let head = String(decoding: buffer[..<end], as: UTF8.self)
+                // Each byte is one scalar (ISO 8859-1), so that a test sees bytes that are no UTF-8.
+                let head = String(String.UnicodeScalarView(buffer[..<end].map { Unicode.Scalar($0) }))
                 let length =
                     head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
                     .flatMap { Int($0.dropFirst("content-length:".count).drop { $0 == " " }) } ?? 0

@@ -13,6 +13,12 @@ extension HTTPFields {
         }
     }
 
+    /// The bytes of a field, several lines joined by a comma; `nil` where it is absent. `subscript` takes bytes that are no UTF-8 for others.
+    package func bytes(_ name: HTTPField.Name) -> [UInt8]? {
+        let lines = self[fields: name].map { $0.withUnsafeBytesOfValue { Array($0) } }
+        return lines.isEmpty ? nil : Array(lines.joined(separator: ", ".utf8))
+    }
+
     /// - Parameter now: seconds since 1970.
     package func date(_ name: HTTPField.Name, now: Int64) -> DateValue {
         let lines = self[values: name]

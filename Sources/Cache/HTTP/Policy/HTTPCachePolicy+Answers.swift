@@ -4,10 +4,12 @@ package import HTTPTypes
 package enum HTTPCacheAnswer: Hashable, Sendable {
     /// Give it out, and keep it.
     case store(StoredHTTPResponse)
+    /// Give out what is stored as it is: it is current, and stays stale.
+    case serveConfirmed
     /// Give out what is stored with its new fields, and keep those.
     case freshen(StoredHTTPResponse)
     /// Give out what is stored with its new fields, for the last time: these forbid to keep it.
-    case confirmAndRemove(StoredHTTPResponse)
+    case confirmAndRemove(StoredHTTPResponse, HTTPStorage.Refusal)
     /// Give it out, and keep the new fields of what is stored: it answered a `HEAD`.
     case passAndFreshen(StoredHTTPResponse)
     /// Give out what is stored although it is stale.
@@ -32,10 +34,13 @@ extension HTTPCachePolicy {
     ) -> HTTPCacheAnswer {
         let status = response.status.code
         if status == 304, isConditional, let stored {
-            guard stored.isConfirmed(by: response) else { return .repeatWithoutConditions }
-            let new = stored.freshened(by: response.headerFields, requestTime: requestTime, responseTime: responseTime)
-            let control = CacheControl(new.fields)
-            return control.has("no-store") && !control.has("must-understand") ? .confirmAndRemove(new) : .freshen(new)
+            switch stored.confirmation(by: response) {
+            case .differs: return .repeatWithoutConditions
+            case .confirms: return .serveConfirmed
+            case .updates: break
+            }
+            let new = stored.freshened(by: response.headerFields, to: request, requestTime: requestTime, responseTime: responseTime)
+            return Self.refusal(ofFreshened: new).map { .confirmAndRemove(new, $0) } ?? .freshen(new)
         }
         if Self.isOriginFailure(status), let stored, request.method == .get || request.method == .head,
             let reason = staleOnError(stored, for: request, error: "status \(status)", now: responseTime)
@@ -47,8 +52,10 @@ extension HTTPCachePolicy {
                 return .pass(.method, removesStored: false)
             }
             guard stored.isDescribed(by: response) else { return .pass(.method, removesStored: true) }
-            return .passAndFreshen(
-                stored.freshened(by: response.headerFields, requestTime: requestTime, responseTime: responseTime))
+            // Nothing of a response that says no-store may be stored, its fields included (RFC 9111 §5.2.2.5). What is stored was allowed to be.
+            guard !Self.forbidsStoring(response.headerFields) else { return .pass(.noStore, removesStored: false) }
+            let new = stored.freshened(by: response.headerFields, to: request, requestTime: requestTime, responseTime: responseTime)
+            return Self.refusal(ofFreshened: new).map { .pass($0, removesStored: true) } ?? .passAndFreshen(new)
         }
         if let refusal = refusal(of: response, contentSize: body.count, to: request) {
             return .pass(refusal, removesStored: removesStored(refusal, status))
@@ -56,6 +63,18 @@ extension HTTPCachePolicy {
         return .store(
             StoredHTTPResponse(
                 url: url, request: request, response: response, body: body, requestTime: requestTime, responseTime: responseTime))
+    }
+
+    /// Why a stored response may not be kept with the fields that it has been given.
+    private static func refusal(ofFreshened response: StoredHTTPResponse) -> HTTPStorage.Refusal? {
+        if forbidsStoring(response.fields) { return .noStore }
+        return response.fields.varyNames == nil ? .variesByEverything : nil
+    }
+
+    /// `must-understand` takes the place of the `no-store` that stands beside it for older caches (RFC 9111 §5.2.2.3).
+    private static func forbidsStoring(_ fields: HTTPFields) -> Bool {
+        let control = CacheControl(fields)
+        return control.has("no-store") && !control.has("must-understand")
     }
 
     /// Whether a whole answer of the origin, which may not be kept, has outdated what is.

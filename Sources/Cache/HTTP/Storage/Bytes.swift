@@ -4,9 +4,11 @@ struct ByteWriter {
 
     mutating func append(number: Int64) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
 
-    mutating func append(text: String) {
-        append(number: Int64(text.utf8.count))
-        bytes += text.utf8
+    mutating func append(text: String) { append(content: Array(text.utf8)) }
+
+    mutating func append(content: [UInt8]) {
+        append(number: Int64(content.count))
+        bytes += content
     }
 }
 

@@ -21,7 +21,7 @@ package enum HTTPCacheRecord: Hashable, Sendable {
 }
 
 /// The bytes: `FHTC`, version, kind, content, then a checksum of all before it. Numbers are little-endian, texts are UTF-8 after
-/// their length. Whatever does not fit in every byte is no record.
+/// their length, and values of fields are bytes after theirs. Whatever does not fit in every byte is no record.
 extension HTTPCacheRecord {
     private static let mark: [UInt8] = [0x46, 0x48, 0x54, 0x43, 1]
 
@@ -83,10 +83,9 @@ extension ByteWriter {
         append(number: Int64(response.fields.count))
         for field in response.fields {
             append(text: field.name.rawName)
-            append(text: field.value)
+            append(content: field.withUnsafeBytesOfValue { Array($0) })
         }
-        append(number: Int64(response.body.count))
-        bytes += response.body
+        append(content: response.body)
     }
 
     fileprivate mutating func append(_ selection: VarySelection) {
@@ -110,7 +109,7 @@ extension ByteReader {
     }
 
     private mutating func field() -> HTTPField? {
-        guard let name = text().flatMap({ HTTPField.Name($0) }), let value = text() else { return nil }
+        guard let name = text().flatMap({ HTTPField.Name($0) }), let value = content() else { return nil }
         return HTTPField(name: name, value: value)
     }
 

@@ -9,6 +9,13 @@ public protocol HTTPCacheStore: Sendable {
     func store(_ bytes: [UInt8], named name: String) async throws
     /// Forgets a name; nothing happens where there is none. After an error the name must not be served.
     func remove(named name: String) async throws
+    /// Forgets the names that begin so. Unless a store has its own, it forgets all names.
+    func removeAll(withPrefix prefix: String) async throws
     /// Forgets all names.
     func removeAll() async throws
+}
+
+extension HTTPCacheStore {
+    /// Forgets all names: a store that cannot tell them apart forgets too many rather than too few.
+    public func removeAll(withPrefix prefix: String) async throws { try await removeAll() }
 }

@@ -25,6 +25,9 @@ public final class MemoryHTTPCacheStore: HTTPCacheStore {
     /// Forgets a name.
     public func remove(named name: String) { cache.removeValue(forKey: name) }
 
+    /// Forgets the names that begin so. O(names).
+    public func removeAll(withPrefix prefix: String) { cache.removeAll(withPrefix: prefix) }
+
     /// Forgets all names.
     public func removeAll() { cache.removeAll() }
 }

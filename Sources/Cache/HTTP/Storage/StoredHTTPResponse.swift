@@ -12,7 +12,7 @@ package struct StoredHTTPResponse: Hashable, Sendable {
     /// When that response came, likewise.
     package private(set) var responseTime: Int64
     /// The request's fields that `Vary` names.
-    package let selection: VarySelection
+    package private(set) var selection: VarySelection
 
     init(
         url: HTTPURL, status: Int, fields: HTTPFields, body: [UInt8], requestTime: Int64, responseTime: Int64, selection: VarySelection
@@ -54,34 +54,49 @@ package struct StoredHTTPResponse: Hashable, Sendable {
 // MARK: Validating
 
 extension StoredHTTPResponse {
-    private var entityTag: EntityTag? { fields[.eTag].flatMap { EntityTag($0) } }
+    private var entityTag: EntityTag? { fields.bytes(.eTag).flatMap { EntityTag($0) } }
 
     /// The fields that ask the origin whether it still has this; empty where nothing names the version (RFC 9111 §4.3.1).
     package var conditions: HTTPFields {
         var conditions = HTTPFields()
-        if entityTag != nil { conditions[.ifNoneMatch] = fields[.eTag] }
+        if entityTag != nil, let tag = fields.bytes(.eTag) { conditions.append(HTTPField(name: .ifNoneMatch, value: tag)) }
         if fields.date(.lastModified, now: responseTime / 1_000).date != nil { conditions[.ifModifiedSince] = fields[.lastModified] }
         return conditions
     }
 
-    /// Whether a `304` is about this version: its entity tag, if it has one, is ours (RFC 9111 §4.3.4).
-    func isConfirmed(by response: HTTPResponse) -> Bool {
-        guard let new = response.headerFields[.eTag].flatMap({ EntityTag($0) }) else { return true }
-        guard let old = entityTag else { return false }
-        return new.matches(old)
+    /// What a `304` says of a stored response.
+    enum Confirmation {
+        /// It is current, and has these fields now.
+        case updates
+        /// It is current. Its fields stay as they are: the `304` has a strong entity tag and the stored response the weak one, so the fields may
+        /// belong to other bytes (RFC 9111 §4.3.4). Servers that compress make a tag weak in a `200` and leave it strong in a `304`.
+        case confirms
+        /// It is about another version.
+        case differs
+    }
+
+    /// Compares the entity tag of a `304`, if it has one, with the stored one (RFC 9111 §4.3.4).
+    func confirmation(by response: HTTPResponse) -> Confirmation {
+        guard let new = response.headerFields.bytes(.eTag).flatMap({ EntityTag($0) }) else { return .updates }
+        guard let old = entityTag, new.matches(old) else { return .differs }
+        return old.isWeak && !new.isWeak ? .confirms : .updates
     }
 
     /// Whether the answer to a `HEAD` is about this version (RFC 9111 §4.3.5).
     func isDescribed(by response: HTTPResponse) -> Bool {
         let new = response.headerFields
-        if let tag = new[.eTag], tag != fields[.eTag] { return false }
+        if let tag = new.bytes(.eTag), tag != fields.bytes(.eTag) { return false }
         if let modified = new[.lastModified], modified != fields[.lastModified] { return false }
         if let length = new[.contentLength], length != String(body.count) { return false }
         return true
     }
 
     /// This response with the fields of one that confirmed it (RFC 9111 §3.2).
-    package func freshened(by new: HTTPFields, requestTime: Int64, responseTime: Int64) -> StoredHTTPResponse {
+    ///
+    /// - Parameter request: what the other answered. Its fields are the selecting ones where a new `Vary` names others (§4.1).
+    package func freshened(
+        by new: HTTPFields, to request: HTTPRequest, requestTime: Int64, responseTime: Int64
+    ) -> StoredHTTPResponse {
         var result = self
         var seen: Set<HTTPField.Name> = []
         for field in new.storable where !HTTPFields.describesContent(field.name) {
@@ -92,6 +107,7 @@ extension StoredHTTPResponse {
         // An age that was counted before has nothing to do with the new answer's, nor has the date.
         if !new.contains(.age) { result.fields[.age] = nil }
         if !new.contains(.date) { result.fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
+        result.selection = VarySelection(names: result.fields.varyNames ?? [], of: request)
         result.requestTime = requestTime
         result.responseTime = responseTime
         return result

@@ -59,6 +59,13 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
         try await disk.removeValue(forKey: name)
     }
 
+    /// Forgets the names that begin so in both tiers.
+    public func removeAll(withPrefix prefix: String) async throws {
+        defer { memory.removeAll(withPrefix: prefix) }
+        memory.removeAll(withPrefix: prefix)
+        try await disk.removeAll(withPrefix: prefix)
+    }
+
     /// Empties both tiers, whatever else the disk cache held.
     public func removeAll() async throws {
         defer { memory.removeAll() }

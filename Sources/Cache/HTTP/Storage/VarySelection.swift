@@ -2,7 +2,8 @@ package import HTTPTypes
 
 /// The fields of a request by which its response was selected (RFC 9111 §4.1).
 package struct VarySelection: Hashable, Sendable {
-    /// A field's name in lower case, and its value, or `nil` where the request had no such field.
+    /// A field's name in lower case, and its value, or `nil` where the request had no such field. Each byte of the value is one scalar
+    /// (ISO 8859-1), so that bytes that are no UTF-8 stay apart.
     struct Field: Hashable, Sendable {
         let name: String
         let value: String?
@@ -25,7 +26,9 @@ package struct VarySelection: Hashable, Sendable {
     /// Lines of one name count as one, joined; other spellings of the same meaning are not looked for.
     private static func value(_ name: String, of request: HTTPRequest) -> String? {
         guard let name = HTTPField.Name(name) else { return nil }
-        let lines = request.headerFields[values: name]
+        let lines = request.headerFields[fields: name].map { line in
+            line.withUnsafeBytesOfValue { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
+        }
         return lines.isEmpty ? nil : lines.map { $0[...].trimmingSpaces }.joined(separator: ", ")
     }
 }

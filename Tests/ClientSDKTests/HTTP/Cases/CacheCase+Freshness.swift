@@ -86,6 +86,7 @@ extension CacheCase {
     }
 
     private static let expires: [CacheCase] = cases {
+        validated("Expires that is empty", "Expires:", "Last-Modified: @-100000")
         reused("Expires, the last second", after: 59, age: 59, "Expires: @60")
         asked("Expires, the first second after", after: 60, "Expires: @60")
         asked("Expires in the past", "Expires: @-60")

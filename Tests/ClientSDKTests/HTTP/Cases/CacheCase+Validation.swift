@@ -101,6 +101,18 @@ extension CacheCase {
             "a confirmation of another version is asked again without conditions", .get(.network, "a", origin: .ok("a", "ETag: \"1\"")),
             .get(.network, "b", origin: .notModified("ETag: \"2\""), .ok("b", "ETag: \"2\"")).notSent("if-none-match"))
         CacheCase(
+            "an entity tag's bytes are sent as they came", .get(.network, "a", origin: .ok("a", "ETag: \"\u{E9}\"")),
+            .get(.validated, "a", origin: .notModified("ETag: \"\u{E9}\"")).sent("if-none-match: \"\u{E9}\""))
+        CacheCase(
+            "entity tags that differ in a byte that is no UTF-8 name two versions",
+            .get(.network, "a", origin: .ok("a", "ETag: \"\u{E9}\"")),
+            .get(.network, "b", origin: .notModified("ETag: \"\u{E8}\""), .ok("b")).notSent("if-none-match"))
+        CacheCase(
+            "a strong tag confirms a weak one and changes no field",
+            .get(.network, "a", origin: .ok("a", "ETag: W/\"1\"", "Cache-Control: max-age=60")), .wait(60),
+            .get(.validated, "a", origin: .notModified("ETag: \"1\"", "X-A: 1")).storage(.untouched).has("etag: W/\"1\"").hasNot("x-a"),
+            .get(.validated, "a", origin: .notModified("ETag: W/\"1\"")).storage(.freshened), .get(.cache, "a"))
+        CacheCase(
             "a weak mark makes no other version", .get(.network, "a", origin: .ok("a", "ETag: \"1\"")),
             .get(.validated, "a", origin: .notModified("ETag: W/\"1\"")))
         CacheCase(
@@ -127,6 +139,12 @@ extension CacheCase {
             .ask(.head, .network, "", origin: .ok("a", "Last-Modified: @-10", "Cache-Control: max-age=60", "X-A: 1")).storage(.freshened),
             .wait(59),
             .get(.cache, "a").has("x-a: 1"))
+        CacheCase(
+            "HEAD with no-store changes nothing", .get(.network, "a", origin: .ok("a", "ETag: \"1\"", "Cache-Control: max-age=60")),
+            .wait(60),
+            .ask(.head, .network, "", origin: .ok("a", "ETag: \"1\"", "Cache-Control: no-store, max-age=60", "X-A: 1"))
+                .storage(.refused(.noStore)),
+            .get(.validated, "a", origin: .notModified()).sent("if-none-match: \"1\"").hasNot("x-a"))
         CacheCase(
             "HEAD of another version removes", .get(.network, "a", origin: .ok("a", "ETag: \"1\"", "Cache-Control: max-age=60")), .wait(60),
             .ask(.head, .network, "", origin: .ok("a", "ETag: \"2\"")), .get(.network, "b", origin: .ok("b")).notSent("if-none-match"))

@@ -83,6 +83,21 @@ extension CacheCase {
             .get(.network, "a", with: german, origin: .ok("a", "Cache-Control: max-age=1")),
             .wait(1), .get(.network, "b", with: german, origin: variant("b")), .get(.network, "c", with: english, origin: .ok("c")))
         CacheCase(
+            "a confirmation's new Vary selects from then on",
+            .get(.network, "a", with: german, origin: .ok("a", "ETag: \"1\"", "Cache-Control: max-age=60")), .wait(60),
+            .get(.validated, "a", with: german, origin: .notModified("Vary: Accept-Language")).has("vary: Accept-Language"),
+            .get(.cache, "a", with: german), .get(.network, "b", with: english, origin: .ok("b")))
+        CacheCase(
+            "a confirmation's new Vary takes the place of the old",
+            .get(.network, "a", with: german + ["X-A: 1"], origin: variant("a", "X-A", "ETag: \"1\"")), .wait(60),
+            .get(.validated, "a", with: german + ["X-A: 1"], origin: .notModified("Vary: Accept-Language")),
+            .get(.cache, "a", with: german + ["X-A: 2"]), .get(.network, "b", with: english + ["X-A: 1"], origin: .ok("b")))
+        CacheCase(
+            "a confirmation with Vary: * is the last",
+            .get(.network, "a", with: german, origin: .ok("a", "ETag: \"1\"", "Cache-Control: max-age=60")), .wait(60),
+            .get(.validated, "a", with: german, origin: .notModified("Vary: *")).storage(.refused(.variesByEverything)),
+            .get(.network, "b", with: german, origin: .ok("b")).notSent("if-none-match"))
+        CacheCase(
             "a request of another method outdates all variants", .get(.network, "a", with: german, origin: variant("a")),
             .get(.network, "b", with: english, origin: variant("b")), .ask(.put, .network, origin: .status(204)).body("x"),
             .get(.network, "c", with: german, origin: .ok("c")), .get(.network, "d", with: english, origin: .ok("d")))
