@@ -98,6 +98,7 @@ extension Cache {
     ) -> EntryReference {
         // Asked before anything leaves: what is evicted now would push the oldest out of the ghost queue.
         let isKnown = state.pointee.ghost.contains(hash)
+        state.pointee.ghost.remove(hash)
         makeRoom(cost: cost, count: 1, moment, &leaving)
         let shard = shard(ofHash: hash)
         let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
@@ -106,9 +107,20 @@ extension Cache {
         state.pointee.totalCost += cost
         state.pointee.count += 1
         state.pointee.statistics.insertions += 1
-        link(entry, isPinned ? .pinned : isKnown ? .main : .small)
+        link(entry, isPinned ? .pinned : isKnown || isFilling ? .main : .small)
         if isObserved { note(key, nil, value, .inserted) }
         return entry
+    }
+
+    /// Whether the small queue is full and nothing had to leave yet.
+    ///
+    /// What comes then goes to the main queue, as in the authors' own code since their paper: of a loop over somewhat more keys than fit, the main
+    /// queue keeps those that came first, where all of them would pass through the small queue, each just before its next use.
+    @inlinable
+    var isFilling: Bool {
+        let small = state.pointee.small
+        guard state.pointee.ghost.isUnused, small.count > 0 else { return false }
+        return small.cost >= max(1, state.pointee.costLimit / 10) || small.count >= max(1, state.pointee.countLimit / 10)
     }
 
     /// The entry keeps its place, unless the new value needs room that others must leave: then it counts as new in its queue.

@@ -13,7 +13,8 @@ public import Synchronization
 ///
 /// **Eviction** is S3-FIFO (Yang et al., SOSP '23, <https://doi.org/10.1145/3600006.3613147>), weighted by cost: new keys enter a small queue, a
 /// tenth of the space; those that are hit there move to the main queue, the others leave and are remembered for a while without their
-/// values; what comes again soon enters the main queue at once. The limits hold at every moment. Only pinned entries may exceed them.
+/// values; what comes again soon enters the main queue at once. Until something has to leave, the main queue also takes what no longer fits the
+/// small one. The limits hold at every moment. Only pinned entries may exceed them.
 ///
 /// **Lifetimes** are measured by a ``CacheClock``. A value whose lifetime is over is never given out; it leaves when it is asked for, or
 /// some time later as others are written, or with ``removeExpired()``. There is no timer.

@@ -1,18 +1,25 @@
 /// Remembers the keys that were evicted lately, by their hashes: one that comes again soon deserves a better place.
 ///
-/// A ring of hashes with an index of positions in it, open addressing with linear probing: at most 20 bytes for each.
+/// A ring of hashes with an index of positions in it, open addressing with linear probing: 16 bytes for each place of the ring, which has at most
+/// three for each hash remembered (and at least 16).
 /// A collision of hashes costs a wrong guess, never a wrong value.
 @usableFromInline
 struct GhostRing: Sendable {
     @usableFromInline var ring: [Int] = []
     /// Positions in the ring and one; zero where nothing is.
     @usableFromInline var index: [UInt32] = []
-    /// How many stand in the ring, the oldest at `start`.
+    /// How many stand in the ring, the oldest at `start`; those that were removed, or mentioned again, still do.
+    @usableFromInline var filled = 0
+    /// How many are remembered.
     @usableFromInline var count = 0
     @usableFromInline var start = 0
 
     @inlinable
     init() {}
+
+    /// Whether nothing has been evicted yet.
+    @inlinable
+    var isUnused: Bool { ring.isEmpty }
 
     /// Whether the hash is among those remembered. O(1).
     @inlinable
@@ -21,13 +28,24 @@ struct GhostRing: Sendable {
     /// Remembers a hash, and forgets the oldest beyond the capacity. O(1) amortised.
     @inlinable
     mutating func insert(_ hash: Int, capacity: Int) {
+        remove(hash)
         while count >= max(1, capacity) { forgetOldest() }
-        if count == ring.count { grow() }
-        let position = (start + count) & (ring.count - 1)
+        if filled == ring.count { makeRoom() }
+        let position = (start + filled) & (ring.count - 1)
         ring[position] = hash
+        filled += 1
         count += 1
-        // An older mention of the same hash is no longer found, and its leaving the ring changes nothing.
         index[cell(of: hash)] = UInt32(position + 1)
+    }
+
+    /// Forgets a hash. Its place in the ring stays taken until it is the oldest, or room is made. O(1).
+    @inlinable
+    mutating func remove(_ hash: Int) {
+        guard count > 0 else { return }
+        let cell = cell(of: hash)
+        guard index[cell] != 0 else { return }
+        removeCell(cell)
+        count -= 1
     }
 
     @inlinable
@@ -49,9 +67,12 @@ struct GhostRing: Sendable {
     @inlinable
     mutating func forgetOldest() {
         let cell = cell(of: ring[start])
-        if Int(index[cell]) == start + 1 { removeCell(cell) }
+        if Int(index[cell]) == start + 1 {
+            removeCell(cell)
+            count -= 1
+        }
         start = (start + 1) & (ring.count - 1)
-        count -= 1
+        filled -= 1
     }
 
     @inlinable
@@ -69,12 +90,15 @@ struct GhostRing: Sendable {
     }
 
     @usableFromInline
-    mutating func grow() {
-        let hashes = (0..<count).map { ring[(start + $0) & (ring.count - 1)] }
-        let size = max(16, ring.count * 2)
-        ring = hashes + Array(repeating: 0, count: size - count)
+    mutating func makeRoom() {
+        let positions = (0..<filled).map { (start + $0) & (ring.count - 1) }
+        let hashes = positions.filter { Int(index[cell(of: ring[$0])]) == $0 + 1 }.map { ring[$0] }
+        // It doubles where removals have not left a quarter of it free, so each place is moved O(1) times.
+        let size = hashes.count > ring.count / 4 * 3 || ring.isEmpty ? max(16, ring.count * 2) : ring.count
+        ring = hashes + Array(repeating: 0, count: size - hashes.count)
         index = Array(repeating: 0, count: size * 2)
         start = 0
-        for position in 0..<count { index[cell(of: ring[position])] = UInt32(position + 1) }
+        filled = hashes.count
+        for position in hashes.indices { index[cell(of: ring[position])] = UInt32(position + 1) }
     }
 }

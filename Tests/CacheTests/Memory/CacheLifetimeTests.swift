@@ -117,10 +117,10 @@ import Testing
         // When, then
         #expect(cache.explain(0).state == .evictedLately && cache.explain(99).state == .absent)
         let present = cache.explain(5)
-        #expect(present.state == .present && present.place == .small && present.frequency == 1 && present.tags == ["number"])
-        #expect(present.description == "present; in small, 1 of 3 hits, cost 1; stored 2 min ago; expires in 2 min; tags number")
+        #expect(present.state == .present && present.place == .main && present.frequency == 1 && present.tags == ["number"])
+        #expect(present.description == "present; in main, 1 of 3 hits, cost 1; stored 2 min ago; expires in 2 min; tags number")
         #expect(cache.explain(6).place == .pinned && cache.explain(6).pins == 1)
         time.advance(by: .seconds(150))
-        #expect(cache.explain(5).state == .expired && "\(cache.explain(5))".hasPrefix("expired; in small"))
+        #expect(cache.explain(5).state == .expired && "\(cache.explain(5))".hasPrefix("expired; in main"))
     }
 }

@@ -14,6 +14,7 @@ struct PlainCache {
     var small: [Int] = []
     var main: [Int] = []
     var ghosts: [Int] = []
+    var hasRemembered = false
     var pinned: Set<Int> = []
     let costLimit: Int
     let countLimit: Int
@@ -61,9 +62,13 @@ struct PlainCache {
             entries[key] = Entry(value: value, cost: cost, deadline: deadline, frequency: old.frequency)
         } else {
             let isKnown = ghosts.contains(key)
+            ghosts.removeAll { $0 == key }
             makeRoom(cost: cost, at: now)
+            let isFilling =
+                !hasRemembered && !small.isEmpty
+                && (self.cost(of: small) >= max(1, costLimit / 10) || small.count >= max(1, countLimit / 10))
             entries[key] = Entry(value: value, cost: cost, deadline: deadline)
-            if !pinned.contains(key) { if isKnown { main.append(key) } else { small.append(key) } }
+            if !pinned.contains(key) { if isKnown || isFilling { main.append(key) } else { small.append(key) } }
         }
         return true
     }
@@ -115,6 +120,8 @@ struct PlainCache {
     }
 
     private mutating func remember(_ key: Int) {
+        hasRemembered = true
+        ghosts.removeAll { $0 == key }
         let capacity = max(1, entries.count * 9 / 10)
         if ghosts.count >= capacity { ghosts.removeFirst(ghosts.count - capacity + 1) }
         ghosts.append(key)
