@@ -37,6 +37,7 @@ extension World {
             noteStray(device, arrival: now + wait)
         case nil: break
         }
+        message.arrival = now + wait
         push(.request(message: serial), after: wait)
     }
 
@@ -103,7 +104,10 @@ extension World {
     func abandon(_ serial: Int) {
         let message = messages[serial]
         let device = devices[message.device]
-        if !device.link.loses(.request, at: now) { push(.hangUp(message: serial), after: latency(device)) }
+        // The server holds the request to its end where it hears of no hang-up.
+        guard !device.link.loses(.request, at: now) else { return noteStray(device, arrival: message.arrival) }
+        // A connection's bytes come in order: its end is never before the request.
+        push(.hangUp(message: serial), after: max(latency(device), message.arrival - now))
     }
 
     /// What is in the server is cut: the devices notice if their links work.

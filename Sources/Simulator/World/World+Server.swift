@@ -115,8 +115,13 @@ extension World {
     }
 
     func hangUp(_ serial: Int) {
-        guard sabotage != .keepWaiters, let ticket = server.tickets[serial], let delivery = server.feed?.cancel(ticket) else { return }
-        deliver([delivery])
+        guard sabotage != .keepWaiters else { return }
+        guard let ticket = server.tickets[serial] else {
+            // A poll that the server still looks up is not begun.
+            if case .changes = messages[serial].kind { server.guests.remove(serial) }
+            return
+        }
+        if let delivery = server.feed?.cancel(ticket) { deliver([delivery]) }
     }
 
     func deliver(_ deliveries: [FeedDelivery<Int>]) {

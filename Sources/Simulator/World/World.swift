@@ -34,6 +34,8 @@ final class World {
         let kind: RequestDescription.Kind
         let token: Int
         let sent: Int64
+        /// When it reaches the server.
+        var arrival: Int64
         let timeout: Int64
         /// The writes that it carries, by their numbers, as the observer names them.
         let origins: [Int64: Int]
@@ -41,7 +43,7 @@ final class World {
         init(_ description: RequestDescription, _ device: SimulatedDevice, origins: [Int64: Int], at now: Int64) {
             (self.device, run, generation, token) = (device.number, device.run, device.generation, device.token)
             (id, kind, timeout) = (description.id, description.kind, description.timeout)
-            (self.origins, sent) = (origins, now)
+            (self.origins, sent, arrival) = (origins, now, now)
         }
     }
 
@@ -71,7 +73,7 @@ final class World {
     var messages: [Message] = []
     var callers: [Token: Caller] = [:]
     var lastToken: Int64 = 0
-    /// When requests arrive that the network delays or doubles, and how long the server may hold them, in milliseconds.
+    /// When requests arrive that the network delays or doubles, or whose hang-up it loses, and how long the server may hold them, in milliseconds.
     var strays: [(arrival: Int64, hold: Int64)] = []
     var lastTimer = 0
     private var lastDraw: (time: Int64, count: UInt64) = (0, 0)
