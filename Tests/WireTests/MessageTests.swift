@@ -83,7 +83,8 @@ struct MessageTests {
             #"{"records":[{"key":"c/1","revision":5,"contentType":"image/png","size":9,"modified":"2026-11-21T15:34:05.250Z"}],"next":"1","cursor":"abc-5"}"#
         )
         try roundTrip(ReadsRequest.self, #"{"keys":[{"key":"c/1","revision":5},{"key":"c/2"}]}"#)
-        try roundTrip(ReadsResponse.self, #"{"records":[],"missing":["c/1"],"cursor":"abc-5"}"#)
+        try roundTrip(ReadsResponse.self, #"{"records":[],"missing":["c/1"],"next":null,"cursor":"abc-5"}"#)
+        try roundTrip(ReadsResponse.self, #"{"records":[],"missing":["c/1"],"next":1,"cursor":"abc-5"}"#)
         try roundTrip(WriteReceipt.self, #"{"key":"c/1","revision":5,"cursor":"abc-5"}"#)
         try roundTrip(WriteReceipt.self, #"{"key":"c/1","cursor":"abc-5"}"#)
         try roundTrip(ClientStatus.self, #"{"client":"d","last":5}"#)

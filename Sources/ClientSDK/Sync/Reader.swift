@@ -111,12 +111,17 @@ struct Reader: Hashable, Sendable {
         return arrivals
     }
 
-    /// The response to a read of many, key by key; what it does not mention is as the asker has it.
+    /// The response to a read of many, key by key; what it does not mention is as the asker has it. The keys from its `next` on are not
+    /// answered, and are asked for again at once.
     private mutating func sorted(_ response: ReadsResponse, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn) -> [Arrival] {
+        guard let answered = response.answered(of: keys.count) else {
+            for key in keys { fail(key, .malformed(ReadsResponse.noProgress(of: keys.count)), &turn) }
+            return []
+        }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
         var arrivals: [Arrival] = []
-        for key in keys {
+        for key in keys.prefix(answered) {
             if let record = records[key] {
                 if record.content == nil {
                     // Too large to come with others.
@@ -276,4 +281,15 @@ struct Reader: Hashable, Sendable {
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64) { queue.makeRelative(to: uptime) }
+}
+
+extension ReadsResponse {
+    /// How many of so many keys are answered, from the first on; `nil` where the response says that none is, or more than there are. Who asked
+    /// on after that would ask for ever.
+    func answered(of count: Int) -> Int? {
+        guard let next else { return count }
+        return (1..<max(count, 1)).contains(next) ? next : nil
+    }
+
+    static func noProgress(of count: Int) -> String { "the answer's 'next' is none of the places 1 to \(count - 1)" }
 }

@@ -9,6 +9,8 @@ struct Verifier: Hashable, Sendable {
     private var isStoring = false
     /// Keys that the server is to be asked for again.
     private var again: [HeldKey] = []
+    /// How many of them the response answers that is on its way to the disk.
+    private var answered = 0
     private var after: RecordKey?
     private var retry = Retry()
 
@@ -72,11 +74,16 @@ struct Verifier: Hashable, Sendable {
                 stall(.malformed("the reads reflect \(response.cursor), which is before the position of the reset"), nil, &contact, &turn)
                 return []
             }
+            guard let answered = response.answered(of: keys.count) else {
+                stall(.malformed(ReadsResponse.noProgress(of: keys.count)), nil, &contact, &turn)
+                return []
+            }
             retry.succeed()
             isStoring = true
+            self.answered = answered
             let effects: [Effect] = contact.isLost ? [.regainedContact] : []
             contact.heard(turn)
-            return effects + [.store(.heldVerified(keys, response, lastWrite: lastWrite))]
+            return effects + [.store(.heldVerified(Array(keys.prefix(answered)), response, lastWrite: lastWrite))]
         case .problem(let problem, _, let retryAfter):
             if problem.status == 401, !sent.hadFreshToken {
                 retry.refuseToken()
@@ -116,7 +123,9 @@ struct Verifier: Hashable, Sendable {
 
     mutating func stored(_ contact: inout Contact) {
         isStoring = false
-        again = []
+        // What the response left out comes next.
+        again.removeFirst(min(answered, again.count))
+        answered = 0
         if case .disk? = contact.trouble { contact.trouble = nil }
     }
 

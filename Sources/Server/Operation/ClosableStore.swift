@@ -31,8 +31,10 @@ final class ClosableStore: RecordStore {
         try open().records(query, in: namespace)
     }
 
-    func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
-        try open().records(request, in: namespace)
+    func records(
+        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+    ) throws(StoreError) -> Snapshot<DifferingRecords> {
+        try open().records(request, within: bounds, in: namespace)
     }
 
     func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {

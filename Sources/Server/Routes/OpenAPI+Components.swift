@@ -71,8 +71,9 @@ extension OpenAPI {
             "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "next": {"type": ["string", "null"]}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
           "ReadsRequest": {"type": "object", "required": ["keys"], "properties": {"keys": {"type": "array", "maxItems": 10000, "items": {"type": "object", "required": ["key"], "properties": {
             "key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}}}}}},
-          "ReadsResponse": {"type": "object", "required": ["records", "missing", "cursor"], "properties": {
-            "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "missing": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
+          "ReadsResponse": {"type": "object", "required": ["records", "missing", "next", "cursor"], "properties": {
+            "records": {"type": "array", "items": {"$ref": "#/components/schemas/Record"}}, "missing": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}},
+            "next": {"type": ["integer", "null"], "minimum": 1, "description": "The place in 'keys', from 0, of the first key that is not answered: ask again from there."}, "cursor": {"$ref": "#/components/schemas/Cursor"}}},
           "WriteBatch": {"type": "object", "required": ["client", "writes"], "properties": {
             "client": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
             "epoch": {"type": "string", "pattern": "^[a-z0-9]{1,32}$", "description": "Only in this history of the namespace."},

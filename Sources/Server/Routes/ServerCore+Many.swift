@@ -27,7 +27,8 @@ extension ServerCore {
         call.later { [self] in
             let request = try ReadsRequest(json: call.request.body, profile: .interoperable)
             let snapshot = try store.records(request, in: namespace)
-            let response = ReadsResponse(records: snapshot.value.records, missing: snapshot.value.missing, cursor: snapshot.cursor)
+            let found = snapshot.value
+            let response = ReadsResponse(records: found.records, missing: found.missing, next: found.next, cursor: snapshot.cursor)
             call.respond(Response(json: response.json, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
     }

@@ -17,9 +17,11 @@ package protocol RecordStore: Sendable {
     /// The records of a collection, ordered by the bytes of their ids.
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
 
-    /// Of many records those that differ from what the asker has, in the order asked. The snapshot states the last decided write of the
-    /// request's client.
-    func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords>
+    /// Of many records those that differ from what the asker has, in the order asked, as far as the bounds allow. The snapshot states the last
+    /// decided write of the request's client.
+    func records(
+        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+    ) throws(StoreError) -> Snapshot<DifferingRecords>
 
     /// The latest change of each record, and the invalidations, after a position. The snapshot states the last decided write of the query's
     /// client.
@@ -42,6 +44,11 @@ extension RecordStore {
     /// One record with its value.
     package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
         try record(key, in: namespace, for: nil)
+    }
+
+    /// Of many records those that differ from what the asker has, as far as one answer goes.
+    package func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+        try records(request, within: .page, in: namespace)
     }
 
     package func prepare(_ records: () -> [RecordAddress]) {}
@@ -83,16 +90,5 @@ package struct RecordSlice: Hashable, Sendable {
     package init(records: [Record], next: String?) {
         self.records = records
         self.next = next
-    }
-}
-
-/// What differs from what the asker has.
-package struct DifferingRecords: Hashable, Sendable {
-    package var records: [Record]
-    package var missing: [RecordKey]
-
-    package init(records: [Record], missing: [RecordKey]) {
-        self.records = records
-        self.missing = missing
     }
 }

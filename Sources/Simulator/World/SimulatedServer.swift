@@ -31,6 +31,8 @@ final class SimulatedServer {
 
     let namespace: Namespace
     let limits: FeedLimits
+    /// What one answer to `reads` may hold.
+    let readBounds: ReadBounds
     var store: MemoryRecordStore
     /// `nil` while the process is dead, and until somebody asks.
     var feed: ChangeFeed<Int>?
@@ -59,6 +61,7 @@ final class SimulatedServer {
         var limits = FeedLimits()
         if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
         self.limits = limits
+        readBounds = isSmall ? ReadBounds(bytes: 40) : .page
     }
 
     func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: World.wallOrigin + now + wallOffset) }

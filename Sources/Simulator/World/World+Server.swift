@@ -35,8 +35,9 @@ extension World {
         case .reads(let request):
             var request = request
             request.client = request.client.map(ledgerName)
-            let found = server.store.records(request, in: server.namespace)
-            let response = ReadsResponse(records: found.value.records, missing: found.value.missing, cursor: found.cursor)
+            let found = server.store.records(request, within: server.readBounds, in: server.namespace)
+            let (value, cursor) = (found.value, found.cursor)
+            let response = ReadsResponse(records: value.records, missing: value.missing, next: value.next, cursor: cursor)
             reply(serial, .reads(response), lastWrite: found.lastWrite)
         case .record(let key, let known, let client):
             let found = server.store.record(key, in: server.namespace, for: client.map(ledgerName))

@@ -1,4 +1,5 @@
-/// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from what the asker has.
+/// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from what the asker has. Equal keys are answered once, as
+/// the first of them asks.
 public struct ReadsRequest: WireMessage {
     /// A record that is wanted, and the revision at which the asker has it, if it has.
     public struct Item: Hashable, Sendable {

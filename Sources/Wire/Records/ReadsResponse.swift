@@ -1,20 +1,24 @@
-/// The answer to a ``ReadsRequest``. A key that is neither in ``records`` nor in ``missing`` is as the asker has it.
+/// The answer to a ``ReadsRequest``: to all of its keys, or to those before ``next``. Of these, a key that is neither in ``records`` nor in
+/// ``missing`` is as the asker has it.
 public struct ReadsResponse: WireMessage {
     /// The records that differ from what the asker has.
     public var records: [Record]
     /// The keys that have no record.
     public var missing: [RecordKey]
+    /// The place in the request, counted from 0, of the first key that is not answered: ask again for the keys from there on. `nil` where all are.
+    public var next: Int?
     /// The position of the state that the answer reflects.
     public var cursor: Cursor
 
     /// An answer.
-    public init(records: [Record], missing: [RecordKey], cursor: Cursor) {
+    public init(records: [Record], missing: [RecordKey], next: Int? = nil, cursor: Cursor) {
         self.records = records
         self.missing = missing
+        self.next = next
         self.cursor = cursor
     }
 
-    /// `{"records":[…],"missing":["key",…],"cursor":…}`
+    /// `{"records":[…],"missing":["key",…],"next":…,"cursor":…}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("records")
@@ -25,6 +29,8 @@ public struct ReadsResponse: WireMessage {
         writer.beginArray()
         for key in missing { writer.string(key.description) }
         writer.endArray()
+        writer.member("next")
+        if let next { writer.integer(Int64(next)) } else { writer.null() }
         writer.member("cursor", cursor.description)
         writer.endObject()
     }
@@ -33,17 +39,19 @@ public struct ReadsResponse: WireMessage {
     public init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var missing: [RecordKey] = []
+        var next: Int?
         var cursor: Cursor?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
             case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
             case "missing": missing = try reader.elements { reader throws(WireError) in try reader.key() }
+            case "next": next = try reader.takeNull() ? nil : Int(try reader.integer())
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
             }
         }
         guard let cursor else { throw .unexpectedJSON("an answer to reads takes 'records', 'missing' and 'cursor'") }
-        self.init(records: records, missing: missing, cursor: cursor)
+        self.init(records: records, missing: missing, next: next, cursor: cursor)
     }
 }

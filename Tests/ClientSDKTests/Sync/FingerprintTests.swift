@@ -39,7 +39,7 @@ import Testing
         "Item": (
             ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact"], ["place", "retry"]
         ),
-        "Verifier": (["isStoring", "again", "after"], ["query", "request", "retry"]),
+        "Verifier": (["isStoring", "again", "answered", "after"], ["query", "request", "retry"]),
         "Merger": (["open", "wasRead"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["notBefore"]),

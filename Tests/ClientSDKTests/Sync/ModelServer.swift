@@ -37,6 +37,8 @@ struct ModelServer {
     /// Positions before this one get `410`, since deletes have been forgotten.
     var oldest: Int64 = 0
     var inlineLimit = 200
+    /// How many records one answer to `reads` may have.
+    var recordsPerAnswer = 2
     /// How many outcomes a client's ledger keeps.
     var kept = Int64.max
 
@@ -140,12 +142,17 @@ struct ModelServer {
 
     private func reads(_ request: ReadsRequest) -> Reply {
         var response = ReadsResponse(records: [], missing: [], cursor: cursor)
-        for item in request.items {
+        for (place, item) in request.items.enumerated() {
             guard let record = record(item.key) else {
                 response.missing.append(item.key)
                 continue
             }
-            if record.revision != item.revision { response.records.append(record) }
+            if record.revision == item.revision { continue }
+            guard response.records.count < recordsPerAnswer else {
+                response.next = place
+                break
+            }
+            response.records.append(record)
         }
         return .reads(response)
     }

@@ -137,6 +137,39 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func readsEndAtTheirBoundsAndAnswerEqualKeysOnce(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        for id in 1...4 { try fixture.put("a/\(id)", "\"\(String(repeating: "x", count: 8))\"") }
+        func read(_ ids: [Int], _ bounds: ReadBounds, known: Int64? = nil) throws -> DifferingRecords {
+            let items = try ids.map { ReadsRequest.Item(key: try RecordKey("a/\($0)"), revision: known.flatMap { Revision($0) }) }
+            return try fixture.store.records(ReadsRequest(items: items), within: bounds, in: fixture.namespace).value
+        }
+        func ids(_ records: [Record]) -> [String] { records.map(\.key.id) }
+        // When an answer may hold two values, and keys come again
+        let page = try read([1, 1, 9, 2, 1, 3, 4], ReadBounds(bytes: 25))
+        // Then it ends before the third record, having named each key once
+        #expect(ids(page.records) == ["1", "2"] && page.missing.map(\.id) == ["9"] && page.next == 5)
+        // When it may hold none
+        let least = try read([9, 9, 3, 3, 4], ReadBounds(bytes: 0))
+        // Then there is one record all the same
+        #expect(ids(least.records) == ["3"] && least.missing.count == 1 && least.next == 4)
+        // When the asker has one of them, and the rest are other mentions
+        let known = try read([2, 1, 1, 2], ReadBounds(bytes: 0), known: 1)
+        // Then it takes no room
+        #expect(ids(known.records) == ["2"] && known.next == nil)
+        // When all are to come, two with values
+        let all = try read([1, 2, 3, 9], ReadBounds(bytes: 25, coversAll: true))
+        // Then the others come without
+        #expect(ids(all.records) == ["1", "2", "3"] && all.missing.count == 1 && all.next == nil)
+        #expect(all.records.map { $0.content?.bytes.count } == [10, 10, nil] && all.records.allSatisfy { $0.size == 10 })
+        // When no value may have so many bytes
+        let outlines = try read([1, 2], ReadBounds(bytes: 25, valueBytes: 9, coversAll: true))
+        // Then
+        #expect(outlines.records.allSatisfy { $0.content == nil && $0.contentType == Content.json && $0.revision > .zero })
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func whatATransactionDidIsUndoneWhenItThrows(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)

@@ -27,8 +27,10 @@ import Testing
         func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
             base.records(query, in: namespace)
         }
-        func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
-            base.records(request, in: namespace)
+        func records(
+            _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+        ) throws(StoreError) -> Snapshot<DifferingRecords> {
+            base.records(request, within: bounds, in: namespace)
         }
         func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
             try base.changes(query, in: namespace)

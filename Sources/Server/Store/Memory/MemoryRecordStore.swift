@@ -63,19 +63,20 @@ package final class MemoryRecordStore: RecordStore {
         }
     }
 
-    package func records(_ request: ReadsRequest, in namespace: Namespace) -> Snapshot<DifferingRecords> {
+    package func records(
+        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+    ) -> Snapshot<DifferingRecords> {
         read(namespace, for: request.client) { namespace in
-            var answer = DifferingRecords(records: [], missing: [])
-            for item in request.items {
-                guard let record = namespace.records[item.key]?.record(item.key) else {
-                    answer.missing.append(item.key)
-                    continue
-                }
-                if record.revision != item.revision { answer.records.append(record) }
+            var scan = ReadsScan(bounds)
+            scan.walk(request.items) { item, room in
+                let record = namespace.records[item.key]?.record(item.key)
+                return record.map { $0.size > room ? $0.outline : $0 }
             }
-            return answer
+            return scan.result
         } unmade: {
-            DifferingRecords(records: [], missing: request.items.map(\.key))
+            var scan = ReadsScan(bounds)
+            scan.walk(request.items) { _, _ in nil }
+            return scan.result
         }
     }
 

@@ -50,6 +50,13 @@ extension Record {
             content: Content(stored: row.bytes(column + 3), type: row.optionalText(column + 2)),
             modified: Timestamp(milliseconds: row.int64(column + 1)))
     }
+
+    /// A record without its value, from the columns revision, modified, content_type and the value's length.
+    init(outlineOf key: RecordKey, _ row: Statement, from column: Int32) throws {
+        self.init(
+            key: key, revision: try Revision(row, column), contentType: row.optionalText(column + 2) ?? Content.json,
+            size: Int(row.int64(column + 3)), modified: Timestamp(milliseconds: row.int64(column + 1)))
+    }
 }
 
 extension Revision {

@@ -74,34 +74,43 @@ extension SQLiteRecordStore {
         }
     }
 
-    package func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
+    package func records(
+        _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
+    ) throws(StoreError) -> Snapshot<DifferingRecords> {
         try read { connection in
             try connection.readTransaction {
                 let row = try NamespaceRow.read(namespace, connection)
                 let lastWrite = try connection.lastWrite(of: request.client, in: row.id)
-                var answer = DifferingRecords(records: [], missing: [])
-                if let id = row.id {
-                    for item in request.items { try Self.add(item, id, connection, to: &answer) }
-                } else {
-                    answer.missing = request.items.map(\.key)
+                var scan = ReadsScan(bounds)
+                try scan.walk(request.items) { item, room in
+                    try row.id.flatMap { try Self.record(item, $0, connection, valueBytes: room) }
                 }
-                return Snapshot(answer, row.state, lastWrite: lastWrite)
+                return Snapshot(scan.result, row.state, lastWrite: lastWrite)
             }
         }
     }
 
-    private static func add(
-        _ item: ReadsRequest.Item, _ namespace: Int64, _ connection: Connection, to answer: inout DifferingRecords
-    ) throws {
+    /// The record, with its value if the asker has another and it has at most so many bytes: SQLite reads no other value.
+    private static func record(
+        _ item: ReadsRequest.Item, _ namespace: Int64, _ connection: Connection, valueBytes: Int
+    ) throws -> Record? {
         try connection.withStatement(
-            "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
+            """
+            SELECT revision, modified, content_type, length(value),
+                CASE WHEN revision = ? OR length(value) > ? THEN NULL ELSE value END
+            FROM record WHERE namespace = ? AND collection = ? AND id = ?
+            """
         ) { row in
-            try row.bind(1, namespace)
-            try row.bind(2, item.key.collection)
-            try row.bind(3, item.key.id)
-            guard try row.step(), !row.isNull(3) else { return answer.missing.append(item.key) }
-            guard row.int64(0) != item.revision?.number else { return }
-            answer.records.append(try Record(item.key, row, from: 0))
+            try row.bind(1, item.revision?.number)
+            try row.bind(2, Int64(valueBytes))
+            try row.bind(3, namespace)
+            try row.bind(4, item.key.collection)
+            try row.bind(5, item.key.id)
+            guard try row.step(), !row.isNull(3) else { return nil }
+            let outline = try Record(outlineOf: item.key, row, from: 0)
+            guard !row.isNull(4) else { return outline }
+            let content = Content(stored: row.bytes(4), type: row.optionalText(2))
+            return Record(key: item.key, revision: outline.revision, content: content, modified: outline.modified)
         }
     }
 

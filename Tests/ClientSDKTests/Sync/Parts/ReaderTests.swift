@@ -264,6 +264,54 @@ import Testing
         }
     }
 
+    @Test("keys that an answer leaves for the next are asked for again at once, and only they")
+    func partialResponse() {
+        // Given
+        var reads = Reads()
+        for number in 1...4 { reads.add("c/\(number)") }
+        _ = reads.ask()
+        // When an answer ends before the third key
+        let first = Scene.record(Scene.key("c/1"), 4, Scene.json("1"))
+        let (entries, turn) = reads.answer(
+            .reads(ReadsResponse(records: [first], missing: [Scene.key("c/2")], next: 2, cursor: Scene.position(10))))
+        // Then
+        #expect(entries.map(\.key.description) == ["c/1", "c/2"] && turn.answered == [Token(1), Token(2)])
+        #expect(reads.ask().map(keys) == [["c/3", "c/4"]])
+        // When what is left is of a later state than the position that the feed has told of meanwhile
+        reads.reader.raiseFloor(.key(Scene.key("c/3")), to: Scene.revision(11))
+        let missing = [Scene.key("c/3"), Scene.key("c/4")]
+        let (rest, last) = reads.answer(.reads(ReadsResponse(records: [], missing: missing, cursor: Scene.position(10))))
+        // Then the fence holds for each answer by itself
+        #expect(rest.map(\.key.description) == ["c/4"] && last.answered == [Token(4)])
+    }
+
+    @Test(
+        "an answer whose 'next' is at the first key or beyond the last is refused, and not asked for again at once",
+        arguments: [-1, 0, 2, 9])
+    func responseWithoutProgress(next: Int) {
+        // Given
+        var reads = Reads()
+        reads.configure = { $0.fetchAttempts = 2 }
+        reads.add("c/1")
+        reads.add("c/2")
+        _ = reads.ask()
+        // When
+        let response = Reply.reads(ReadsResponse(records: [], missing: [], next: next, cursor: Scene.position(10)))
+        #expect(reads.answer(response).entries.isEmpty)
+        // Then
+        #expect(reads.ask().isEmpty)
+        // When it is so again
+        var failures: [SyncFailure] = []
+        for _ in 1...4 where failures.count < 2 {
+            reads.wait()
+            _ = reads.ask()
+            failures += reads.answer(response).turn.failures
+        }
+        // Then the callers are told
+        for failure in failures { if case .malformed = failure {} else { Issue.record("\(failure)") } }
+        #expect(failures.count == 2)
+    }
+
     @Test("a final refusal is told at once, an overload is waited for, and a refused token is replaced first")
     func refusals() {
         // Given

@@ -86,6 +86,50 @@ import Testing
         #expect(end.request == nil && verification.ask() == (nil, nil))
     }
 
+    @Test("keys that an answer leaves for the next are verified before the disk is asked for more")
+    func partialAnswer() {
+        // Given
+        var verification = Verification()
+        _ = verification.ask()
+        _ = verification.load(held("c/1", 3), held("c/2", 4), held("c/3", 5))
+        // When an answer ends before the second key
+        let part = Reply.reads(ReadsResponse(records: [], missing: [], next: 1, cursor: Scene.position(10)))
+        guard case .heldVerified(let keys, _, _)? = verification.take(part).intents.first else {
+            Issue.record("nothing is to be stored")
+            return
+        }
+        #expect(keys.map(\.key) == [Scene.key("c/1")])
+        // Then what is stored is not asked for again, and what the disk refuses is
+        var turn = verification.turn
+        verification.verifier.failed(.full, &verification.contact, &turn)
+        verification.wait()
+        #expect(items(verification.ask().request)?.count == 3)
+        _ = verification.take(part)
+        verification.verifier.stored(&verification.contact)
+        #expect(items(verification.ask().request)?.map(\.key) == [Scene.key("c/2"), Scene.key("c/3")])
+        // When the rest is answered
+        _ = verification.take(Self.reads(at: 11))
+        verification.verifier.stored(&verification.contact)
+        // Then
+        #expect(verification.ask().query?.after == Scene.key("c/3"))
+    }
+
+    @Test(
+        "an answer whose 'next' is at the first key or beyond the last is trouble, and is asked for again after a while", arguments: [0, 2])
+    func answerWithoutProgress(next: Int) {
+        // Given
+        var verification = Verification()
+        _ = verification.ask()
+        _ = verification.load(held("c/1", 3), held("c/2", 4))
+        // When
+        let effects = verification.take(.reads(ReadsResponse(records: [], missing: [], next: next, cursor: Scene.position(10))))
+        // Then
+        if case .malformed? = verification.contact.trouble {} else { Issue.record("no trouble") }
+        #expect(effects.isEmpty && verification.ask() == (nil, nil))
+        verification.wait()
+        #expect(items(verification.ask().request)?.count == 2)
+    }
+
     @Test("only a record of this history is compared by its revision")
     func revisions() {
         var verification = Verification()

@@ -1,0 +1,76 @@
+package import FreshetWire
+
+/// What one answer with many records may hold, in bytes of values.
+package struct ReadBounds: Hashable, Sendable {
+    /// The most bytes of all values together.
+    package var bytes: Int
+    /// The most bytes of one value; a record whose value has more comes without it.
+    package var valueBytes: Int
+    /// Whether every record comes, those beyond ``bytes`` without their values. Otherwise the answer ends before the first of these, but never
+    /// before its first record.
+    package var coversAll: Bool
+
+    /// - Parameter coversAll: whether records beyond the bounds come without values, rather than not at all.
+    package init(bytes: Int, valueBytes: Int = .max, coversAll: Bool = false) {
+        self.bytes = bytes
+        self.valueBytes = valueBytes
+        self.coversAll = coversAll
+    }
+
+    /// One answer to a request for many records: 4 MiB, as a page of a list.
+    package static let page = ReadBounds(bytes: 4 << 20)
+}
+
+/// What differs from what the asker has.
+package struct DifferingRecords: Hashable, Sendable {
+    package var records: [Record]
+    package var missing: [RecordKey]
+    /// The place among the items of the first that is not answered; `nil` where all are.
+    package var next: Int?
+
+    package init(records: [Record], missing: [RecordKey], next: Int? = nil) {
+        self.records = records
+        self.missing = missing
+        self.next = next
+    }
+}
+
+/// Collects the answer to a request for many records: what the stores have in common.
+struct ReadsScan {
+    private let bounds: ReadBounds
+    private var bytes = 0
+    private(set) var result = DifferingRecords(records: [], missing: [])
+
+    init(_ bounds: ReadBounds) { self.bounds = bounds }
+
+    /// The most bytes that the next value may have.
+    private var room: Int {
+        result.records.isEmpty && !bounds.coversAll ? bounds.valueBytes : min(bounds.valueBytes, bounds.bytes - bytes)
+    }
+
+    /// Looks for each key once, in order, until the answer is full.
+    ///
+    /// - Parameter find: gives the record of an item, if there is one; without its value where that has more bytes than the second argument, or
+    ///   where the asker has it.
+    mutating func walk(_ items: [ReadsRequest.Item], _ find: (ReadsRequest.Item, Int) throws -> Record?) rethrows {
+        var seen = Set<RecordKey>(minimumCapacity: items.count)
+        for (place, item) in items.enumerated() where seen.insert(item.key).inserted {
+            guard let record = try find(item, room) else {
+                result.missing.append(item.key)
+                continue
+            }
+            if record.revision == item.revision { continue }
+            if record.content == nil, record.size <= bounds.valueBytes, !bounds.coversAll {
+                result.next = place
+                return
+            }
+            if record.content != nil { bytes += record.size }
+            result.records.append(record)
+        }
+    }
+}
+
+extension Record {
+    /// The record without its value.
+    var outline: Record { Record(key: key, revision: revision, contentType: contentType, size: size, modified: modified) }
+}
