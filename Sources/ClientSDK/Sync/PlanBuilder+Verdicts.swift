@@ -22,7 +22,7 @@ extension PlanBuilder {
                 takeOwnEffect(of: row, at: position)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
             case .rejected(let problem):
-                // The record as this answer's batch left it.
+                // The record in the state that this answer's number is of.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
                 decide(row, .rejected(problem, in: results.cursor.epoch))
             }
@@ -92,7 +92,8 @@ extension PlanBuilder {
     }
 
     private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
-        guard let content = record.content, let lastWrite else { return }
+        guard let content = record.content else { return takeOutline(record, epoch) }
+        guard let lastWrite else { return }
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
@@ -101,6 +102,16 @@ extension PlanBuilder {
         raiseFloor(.key(record.key), to: record.revision)
         let stated = WriteWatermark(epoch: epoch, number: lastWrite)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, stated: stated)
+    }
+
+    /// The record was shown without its value, for its size: what the device has of an earlier revision is read again when it is needed.
+    ///
+    /// What the device knows beyond its cursor stays where the feed follows the key: a page on its way may hold an older value, which nothing
+    /// but the entry tells. The feed brings this record too.
+    private mutating func takeOutline(_ record: Record, _ epoch: Epoch) {
+        raiseFloor(.key(record.key), to: record.revision)
+        guard let base = pending(record.key)?.base, !isFollowed(record.key) || base.mayBeEvicted(state) else { return }
+        apply(.evict(.key(record.key), before: Cursor(epoch: epoch, revision: record.revision)), to: record.key, .invalidated)
     }
 
     /// An outcome's record, which may be as old as the first attempt, if it goes beyond what the feed has told of the key since.

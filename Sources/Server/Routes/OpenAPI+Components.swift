@@ -39,7 +39,8 @@ extension OpenAPI {
     /// One response a kind of problem.
     private static let problems = [
         ("invalid", "invalid-request, invalid-json, invalid-key, invalid-cursor: 'detail' says what would be right."),
-        ("notFound", "not-found."), ("preconditionFailed", "precondition-failed: 'current' is the record as it is."),
+        ("notFound", "not-found."),
+        ("preconditionFailed", "precondition-failed: 'current' is the record as it is, without its value if that has more than 64 KiB."),
         ("gap", "write-gap: 'expected' is the number that comes next."), ("tooLarge", "too-large: 'detail' says the limit."),
         ("unsupported", "unsupported-media-type: 'detail' and Accept-Patch say the right one."),
         ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),

@@ -43,15 +43,35 @@ extension ServerCore {
             committer.submit(
                 .batch(batch, in: namespace) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
-                    switch (committed.result, committed.cursor) {
-                    case (.success(let outcomes), let cursor?):
-                        let results = WriteResults(results: outcomes, cursor: cursor)
-                        call.respond(Response(json: results.json, at: cursor).stating(committed.lastWrite))
-                    case (.success, nil):
-                        call.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
-                    case (.failure(let problem), let cursor): call.fail(problem, at: cursor)
+                    guard let outcomes = try? committed.result.get(), outcomes.contains(where: \.showsOutline) else {
+                        return respond(call, to: committed)
+                    }
+                    call.later(isContinuation: true) { [self] in
+                        // What is decided is told, even where the records can not be read.
+                        let complete = reading {
+                            try RejectionRecords.read(committed, of: batch.client, in: namespace, from: store)
+                        }
+                        respond(call, to: complete ?? committed)
                     }
                 })
+        }
+    }
+
+    private func respond(_ call: Call, to committed: Committed<[WriteOutcome]>) {
+        switch (committed.result, committed.cursor) {
+        case (.success(let outcomes), let cursor?):
+            let results = WriteResults(results: outcomes, cursor: cursor)
+            call.respond(Response(json: results.json, at: cursor).stating(committed.lastWrite))
+        case (.success, nil): call.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
+        case (.failure(let problem), let cursor): call.fail(problem, at: cursor)
+        }
+    }
+
+    /// What a reading gives; `nil` where the store fails, which is for the log.
+    func reading<Result>(_ body: () throws -> Result) -> Result? {
+        do { return try body() } catch {
+            _ = problem(error)
+            return nil
         }
     }
 

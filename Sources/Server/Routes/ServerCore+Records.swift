@@ -85,9 +85,18 @@ extension ServerCore {
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     switch committed.result {
                     case .success(let receipt): call.respond(Self.response(to: write.key, receipt, committed.cursor))
-                    case .failure(let problem): call.fail(problem, at: committed.cursor)
+                    case .failure(let problem): refuse(call, problem, at: committed.cursor, in: namespace)
                     }
                 })
+        }
+    }
+
+    /// Answers a write that was rejected; with the value of the record that the problem shows, which is read now that no writer waits for it.
+    private func refuse(_ call: Call, _ problem: Problem, at cursor: Cursor?, in namespace: Namespace) {
+        guard problem.current != nil else { return call.fail(problem, at: cursor) }
+        call.later(isContinuation: true) { [self] in
+            let complete = reading { try RejectionRecords.read(problem, at: cursor, in: namespace, from: store) }
+            call.fail(complete?.problem ?? problem, at: complete?.cursor ?? cursor)
         }
     }
 

@@ -54,6 +54,9 @@ package protocol NamespaceTransaction: AnyObject {
     /// The record with its value.
     func record(_ key: RecordKey) throws -> Record?
 
+    /// The record without its value, which is not read.
+    func outline(_ key: RecordKey) throws -> Record?
+
     /// Stores a value under the key that `occupant` holds now. Takes the next revision; so do the next two.
     func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision
 
@@ -108,7 +111,7 @@ package struct Stamp: Hashable, Sendable {
 /// The outcome of a decided write, as it is stored.
 package struct KeptOutcome: Hashable, Sendable {
     package var number: Int64
-    /// A problem's `current` is left out here and filled in as the record then is, so that outcomes stay small.
+    /// A problem's `current` is left out here and read again for each answer, so that outcomes stay small.
     package var verdict: WriteOutcome.Verdict
     /// The record to show as `current`, if the problem shows one.
     package var key: RecordKey?

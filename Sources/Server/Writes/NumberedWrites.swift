@@ -171,7 +171,7 @@ extension NumberedWrites {
             "The patches and increments of one atomic batch may read and make \(room) bytes of values. Send fewer, or without 'atomic'.")
     }
 
-    /// A rejection with the record as the whole request leaves it, so that all that an answer shows is of one state.
+    /// A rejection with the record as the whole request leaves it, without its value, so that all that an answer shows is of one state.
     private static func filled(_ decided: Decided, _ key: RecordKey, _ namespace: any NamespaceTransaction) throws -> Decided {
         guard case .rejected(let problem) = decided.outcome.verdict, let key = shown(problem, key) else { return decided }
         var decided = decided
@@ -186,7 +186,7 @@ extension NumberedWrites {
 
     private static func filled(_ problem: Problem, from key: RecordKey?, _ namespace: any NamespaceTransaction) throws -> Problem {
         var problem = problem
-        problem.current = try key.flatMap { try namespace.record($0) }
+        problem.current = try key.flatMap { try namespace.outline($0) }
         return problem
     }
 

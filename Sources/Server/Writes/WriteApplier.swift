@@ -2,7 +2,7 @@ internal import FreshetWire
 
 /// Applies writes to one namespace within a transaction, and notes the changes that they make.
 struct WriteApplier {
-    /// What one write came to.
+    /// What one write came to. A rejection shows its record without the value: see ``RejectionRecords``.
     enum Effect {
         case written(Revision, created: Bool)
         /// A delete of what was not there.
@@ -38,7 +38,7 @@ struct WriteApplier {
         let record = occupant.flatMap { $0.size == nil ? nil : $0 }
         if strict, record == nil, case .delete = operation { return .rejected(Self.missing(key)) }
         for precondition in preconditions where !precondition.holds(for: record?.revision, in: namespace.state.epoch) {
-            return .rejected(precondition.problem(current: try namespace.record(key)))
+            return .rejected(precondition.problem(current: try namespace.outline(key)))
         }
         let stamp = Stamp(modified: modified, author: author)
         switch operation {
@@ -122,7 +122,7 @@ extension WriteApplier {
     ) throws -> Effect {
         let document: JSONDocument
         do throws(WireError) { document = try make() } catch {
-            return .rejected(Problem(.invalidRequest, "\(key): \(error)", current: try namespace.record(key)))
+            return .rejected(Problem(.invalidRequest, "\(key): \(error)", current: try namespace.outline(key)))
         }
         let bytes = document.bytes
         touched += bytes.count

@@ -25,6 +25,10 @@ package enum SmallCatalog {
             kinds: [.counter], following: [.held], operations: [[.incrementMerged]],
             limits: [.write: 1, .read: 1, .epoch: 1, .crash: 1]),
         SmallSetup(
+            name: "large values", summary: "conflicts over records that are too large to be shown with a rejection",
+            kinds: [.register], following: [.held, .everything], operations: [[.putUnlessChanged, .putMerged, .put], [.put]],
+            limits: [.write: 3, .fault: 1, .foreign: 1, .read: 1, .crash: 1, .eviction: 1], showsValues: false),
+        SmallSetup(
             name: "clears", summary: "log-outs and log-ins around writes, reads and pages",
             kinds: [.register], following: [.everything], operations: [[.put, .delete]],
             limits: [.write: 2, .clear: 2, .crash: 1, .read: 1, .foreign: 1, .fault: 1]),

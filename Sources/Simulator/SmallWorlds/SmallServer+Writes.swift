@@ -60,7 +60,11 @@ extension SmallServer {
         guard let number = setup.numbers[key], let version = history.current(number), let content = version.content,
             let revision = Revision(version.revision)
         else { return nil }
-        return Record(key: key, revision: revision, content: content, modified: Timestamp(milliseconds: 0))
+        let modified = Timestamp(milliseconds: 0)
+        guard setup.showsValues else {
+            return Record(key: key, revision: revision, contentType: content.type, size: content.bytes.count, modified: modified)
+        }
+        return Record(key: key, revision: revision, content: content, modified: modified)
     }
 
     private mutating func apply(_ write: Write, _ client: ClientIdentifier, _ setup: SmallSetup) -> WriteOutcome.Verdict {

@@ -44,12 +44,15 @@ package final class SmallSetup: Sendable {
     package let keptOutcomes: Int64
     /// Whether the world begins with devices that are live, rather than with devices that know nothing.
     package let beginsLive: Bool
+    /// Whether rejections show their records with the values.
+    let showsValues: Bool
     let numbers: [RecordKey: Int]
     let sabotage: SmallSabotage?
 
     init(
         name: String, summary: String, kinds: [Kind], following: [SyncSettings.Following], operations: [[Operation]], limits: Limits,
-        keptOutcomes: Int64 = .max, pageLimit: Int = 1_000, beginsLive: Bool = true, sabotage: SmallSabotage? = nil
+        keptOutcomes: Int64 = .max, pageLimit: Int = 1_000, beginsLive: Bool = true, showsValues: Bool = true,
+        sabotage: SmallSabotage? = nil
     ) {
         self.name = name
         self.summary = summary
@@ -66,6 +69,7 @@ package final class SmallSetup: Sendable {
         self.limits = limits
         self.keptOutcomes = keptOutcomes
         self.beginsLive = beginsLive
+        self.showsValues = showsValues
         self.sabotage = sabotage
         numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
     }
@@ -82,6 +86,7 @@ package final class SmallSetup: Sendable {
         limits = other.limits
         keptOutcomes = other.keptOutcomes
         beginsLive = other.beginsLive
+        showsValues = other.showsValues
         numbers = other.numbers
         self.sabotage = sabotage
     }

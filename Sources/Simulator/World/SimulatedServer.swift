@@ -33,6 +33,8 @@ final class SimulatedServer {
     let limits: FeedLimits
     /// What one answer to `reads` may hold.
     let readBounds: ReadBounds
+    /// What the rejections of one batch may show.
+    let rejectionBounds: ReadBounds
     var store: MemoryRecordStore
     /// `nil` while the process is dead, and until somebody asks.
     var feed: ChangeFeed<Int>?
@@ -62,6 +64,7 @@ final class SimulatedServer {
         if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
         self.limits = limits
         readBounds = isSmall ? ReadBounds(bytes: 40) : .page
+        rejectionBounds = isSmall ? ReadBounds(bytes: 30, valueBytes: 20, coversAll: true) : RejectionRecords.bounds
     }
 
     func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: World.wallOrigin + now + wallOffset) }

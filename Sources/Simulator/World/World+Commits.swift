@@ -75,10 +75,29 @@ extension World {
             guard let deliveries = server.feed?.commit(part.changes, at: part.cursor) else { continue }
             deliver(deliveries)
         }
-        for (message, reply, lastWrite) in commit.replies { self.reply(message, reply, lastWrite: lastWrite) }
+        for (message, reply, lastWrite) in commit.replies {
+            if case .results(let results) = reply, results.results.contains(where: \.showsOutline) {
+                push(.serverReadRejected(run: server.run, message: message, results, lastWrite: lastWrite), after: 1)
+            } else {
+                self.reply(message, reply, lastWrite: lastWrite)
+            }
+        }
         observer.acknowledged()
         server.isCommitting = false
         startCommit()
+    }
+
+    /// Reads the records that the rejections of a batch show, when the next transaction may be on disk already.
+    func readRejected(_ serial: Int, _ results: WriteResults, _ lastWrite: Int64?) {
+        guard server.guests.contains(serial), case .writes(let batch) = messages[serial].kind else { return }
+        let committed = Committed(.success(results.results), results.cursor, lastWrite: lastWrite)
+        do {
+            let complete = try RejectionRecords.read(
+                committed, of: ledgerName(batch.client), in: server.namespace, from: server.store, within: server.rejectionBounds)
+            let outcomes = try complete.result.get()
+            reply(
+                serial, .results(WriteResults(results: outcomes, cursor: complete.cursor ?? results.cursor)), lastWrite: complete.lastWrite)
+        } catch { reply(serial, .results(results), lastWrite: lastWrite) }
     }
 
     // MARK: Submissions

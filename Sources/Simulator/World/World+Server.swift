@@ -163,7 +163,7 @@ extension World {
         if let problem = observer.serverStarted(server.state) { throw fail(.durableBeforeAcknowledged, nil, problem) }
     }
 
-    private func ledgerName(_ client: ClientIdentifier) -> ClientIdentifier {
+    func ledgerName(_ client: ClientIdentifier) -> ClientIdentifier {
         guard server.alias > 0, let name = try? ClientIdentifier("\(client.text)-x\(server.alias)") else { return client }
         return name
     }

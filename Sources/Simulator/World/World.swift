@@ -19,6 +19,7 @@ final class World {
         case sync(device: Int, run: Int)
         case serverSync(run: Int)
         indirect case serverPublish(run: Int, SimulatedServer.Commit)
+        indirect case serverReadRejected(run: Int, message: Int, WriteResults, lastWrite: Int64?)
         case serverScan(run: Int, message: Int, Since, deadline: Int64)
         case serverPark(run: Int, message: Int, Since, deadline: Int64)
         case serverExpire(run: Int)
@@ -164,6 +165,8 @@ final class World {
         case .sync(let number, let run): if devices[number].run == run { devices[number].durable = nil }
         case .serverSync(let run): if server.run == run { try syncServer() }
         case .serverPublish(let run, let commit): if server.run == run { try publish(commit) }
+        case .serverReadRejected(let run, let message, let results, let lastWrite):
+            if server.run == run { readRejected(message, results, lastWrite) }
         case .serverScan(let run, let message, let since, let deadline): if server.run == run { scan(message, since, deadline: deadline) }
         case .serverPark(let run, let message, let since, let deadline): if server.run == run { park(message, since, deadline: deadline) }
         case .serverExpire(let run): if server.run == run { expire() }

@@ -248,6 +248,70 @@ import Testing
         #expect(scene.batch.first?.ifRevision == .zero)
     }
 
+    private static func outline(_ key: String, _ revision: Int64) -> Record {
+        Record(
+            key: Scene.key(key), revision: Scene.revision(revision), contentType: Content.json, size: 1 << 20,
+            modified: Timestamp(milliseconds: 0))
+    }
+
+    @Test func aCurrentRecordThatIsShownWithoutItsValueIsReadBeforeTheMerge() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        // When the record was too large to be shown
+        scene.results([Scene.rejected(1, current: Self.outline("c/1", 12))], at: 12)
+        // Then an answer of before it does not count
+        #expect(scene.device.merges.isEmpty && scene.fetches.count == 1)
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json("x")), Scene.position(12)), lastWrite: 1)
+        #expect(scene.device.merges.map(\.theirs) == [Scene.json("x")])
+        // When the closure has merged it
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.batch.first?.ifRevision == Scene.revision(12))
+    }
+
+    @Test func whatIsKnownOfARecordThatIsShownWithoutItsValueIsEvicted() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When
+        scene.results([Scene.rejected(1, current: Self.outline("c/1", 12))], at: 12)
+        // Then the next read asks the server, and takes nothing older
+        #expect(scene.view("c/1").value == .unknown && !scene.isPending("c/1") && scene.verdict(1) != nil)
+        #expect(scene.stored("c/1") == nil)
+    }
+
+    @Test func theSameRevisionStaysThoughItIsShownWithoutItsValue() {
+        // Given: the feed has brought the record that the write met
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.page([Scene.put("c/1", 12, "new")], to: 12)
+        scene.page([Scene.put("c/1", 12, "new")], to: 12, lastWrite: 0)
+        // When
+        scene.results([Scene.rejected(1, current: Self.outline("c/1", 12))], at: 12)
+        // Then
+        #expect(scene.text("c/1") == "new")
+    }
+
+    @Test func whatIsKnownBeyondThePositionOfTheFeedIsNotEvictedForALargerRecord() {
+        // Given a read that is ahead of the feed
+        var scene = live()
+        _ = scene.fetch("c/1")
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 15, Scene.json("15")), Scene.position(15)))
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When
+        scene.results([Scene.rejected(1, current: Self.outline("c/1", 17))], at: 17)
+        // Then an older page cannot bring back an older value
+        #expect(scene.text("c/1") == "15")
+        scene.page([Scene.put("c/1", 12, "12")], to: 12)
+        #expect(scene.text("c/1") == "15")
+        // When the feed comes to it
+        scene.page([Scene.put("c/1", 17, nil)], to: 17)
+        // Then
+        #expect(scene.view("c/1").value == .unknown)
+    }
+
     @Test func aMergeSurvivesARestart() {
         // Given
         var scene = live()

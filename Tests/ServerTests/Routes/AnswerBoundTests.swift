@@ -33,6 +33,71 @@ import Testing
         }
     }
 
+    private static func conflicts(_ keys: [String]) -> String {
+        let writes = keys.enumerated().map { #"{"number":\#($0 + 1),"op":"put","key":"\#($1)","value":0,"ifRevision":99}"# }
+        return #"{"client":"evil","writes":[\#(writes.joined(separator: ","))]}"#
+    }
+
+    private static func shown(_ reply: Reply) throws -> [Record?] {
+        try reply.message(WriteResults.self).results.map { outcome in
+            guard case .rejected(let problem) = outcome.verdict else { return nil }
+            return problem.current
+        }
+    }
+
+    @Test func aThousandRejectionsOfALargeRecordDoNotShowItsValue() async throws {
+        try await TestServer.with { server in
+            // Given
+            try await server.put("/v1/shop/records/c/large", Self.value("x", count: 1 << 20))
+            let body = Self.conflicts(Array(repeating: "c/large", count: 1_000))
+            // When a batch is rejected, and sent again
+            for _ in 1...2 {
+                let reply = try await server.request("POST", "/v1/shop/writes", Self.json, body)
+                // Then
+                #expect(reply.status == 200 && reply.body.count < 1 << 20 && reply["Freshet-Last-Write"] == "1000")
+                let shown = try Self.shown(reply)
+                #expect(shown.count == 1_000 && shown.allSatisfy { $0?.revision.number == 1 && $0?.size == 1 << 20 && $0?.content == nil })
+            }
+        }
+    }
+
+    @Test func rejectionsShowAMebibyteOfValuesAndEachRecordOnce() async throws {
+        try await TestServer.with { server in
+            // Given 20 records at the bound of what is shown, and one beyond
+            for id in 1...20 { try await server.put("/v1/shop/records/c/\(id)", Self.value("x", count: 64 << 10)) }
+            try await server.put("/v1/shop/records/c/beyond", Self.value("x", count: 64 << 10 + 1))
+            let keys = ["c/beyond"] + (0..<980).map { "c/\($0 % 20 + 1)" }
+            // When
+            let reply = try await server.request("POST", "/v1/shop/writes", Self.json, Self.conflicts(keys))
+            // Then
+            #expect(reply.status == 200 && reply.body.count < 1 << 20 + 1 << 20)
+            let shown = try Self.shown(reply)
+            #expect(shown.count == 981 && shown.allSatisfy { $0 != nil })
+            #expect(shown.compactMap { $0?.content == nil ? nil : $0?.key.id } == (1...16).map { "\($0)" })
+        }
+    }
+
+    @Test func aSingleRejectionDoesNotShowALargeValueEither() async throws {
+        try await TestServer.with { server in
+            // Given
+            try await server.put("/v1/shop/records/c/large", Self.value("x", count: 64 << 10 + 1))
+            try await server.put("/v1/shop/records/c/small", Self.value("x", count: 64 << 10))
+            let absent = Self.json + [("If-None-Match", "*")]
+            // When
+            let large = try await server.request("PUT", "/v1/shop/records/c/large", absent, "1")
+            let small = try await server.request("PUT", "/v1/shop/records/c/small", absent, "1")
+            let numbered = try await server.request(
+                "PUT", "/v1/shop/records/c/large", absent + [("Freshet-Client", "d"), ("Freshet-Write", "1")], "1")
+            // Then
+            for reply in [large, numbered] {
+                #expect(reply.status == 412 && reply.body.count < 1_000)
+                #expect(reply.problem?.current?.revision.number == 1 && reply.problem?.current?.content == nil)
+            }
+            #expect(small.status == 412 && small.problem?.current?.content?.bytes.count == 64 << 10)
+            #expect(small.cursor == large.cursor)
+        }
+    }
+
     @Test func aRecordLargerThanAPageComesAlone() async throws {
         try await TestServer.with { server in
             // Given

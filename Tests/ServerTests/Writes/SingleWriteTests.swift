@@ -10,7 +10,8 @@ import Testing
         let committed = try fixture.commit { .single(write, in: fixture.namespace, then: $0) }
         #expect(try committed.cursor == fixture.store.state(of: fixture.namespace).cursor)
         guard case .failure(let problem) = committed.result else { return nil }
-        return problem
+        #expect(problem.current?.content == nil, "the transaction reads no value for an answer")
+        return try RejectionRecords.read(problem, at: committed.cursor, in: fixture.namespace, from: fixture.store).problem
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -22,6 +22,8 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func record(_ key: RecordKey) -> Record? { namespace.records[key]?.record(key) }
 
+    func outline(_ key: RecordKey) -> Record? { record(key)?.outline }
+
     func put(_ content: Content, at key: RecordKey, over _: Occupant?, _ stamp: Stamp) throws -> Revision {
         try set(content, at: key, stamp)
     }

@@ -120,6 +120,19 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         }
     }
 
+    func outline(_ key: RecordKey) throws -> Record? {
+        guard let id = row.id else { return nil }
+        try writeDeferred()
+        return try connection.withStatement(
+            "SELECT revision, modified, content_type, length(value) FROM record WHERE namespace = ? AND collection = ? AND id = ?"
+        ) { row in
+            try row.bind(1, id)
+            try row.bind(2, key.collection)
+            try row.bind(3, key.id)
+            return try row.step() && !row.isNull(3) ? try Record(outlineOf: key, row, from: 0) : nil
+        }
+    }
+
     func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
