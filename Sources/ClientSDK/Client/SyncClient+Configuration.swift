@@ -41,6 +41,9 @@ extension SyncClient {
         /// Which changes are stored.
         public var following: Following = .held
         /// The collections whose changes are followed; empty means all.
+        ///
+        /// A server takes up to 64 in one request. A client with more is sent the changes of all collections, and passes over those of others: it
+        /// stores what it would otherwise, and hears more often.
         public var collections: [String] = []
         /// What the ids of followed records begin with; empty means any.
         public var prefix = ""

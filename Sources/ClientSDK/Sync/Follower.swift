@@ -41,7 +41,7 @@ struct Follower: Hashable, Sendable {
         // A poll that waits is answered with the same bytes as everybody's.
         request = requests.send(
             .changes(
-                since: since, filter: turn.settings.filter, wait: wait, limit: turn.settings.pageLimit,
+                since: since, filter: turn.settings.filter.requestable, wait: wait, limit: turn.settings.pageLimit,
                 client: wait == 0 ? rule.client : nil),
             for: .feed(since: since, wait: wait), needsFreshToken: retry.needsFreshToken,
             timeout: wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : turn.settings.requestTimeout, &turn)
@@ -85,7 +85,7 @@ struct Follower: Hashable, Sendable {
             // What was read before the first position of all is verified before anything else is asked.
             return effects
                 + store(
-                    .page(page, since: since, lastWrite: lastWrite), trueAt: sent.sentAt,
+                    .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), trueAt: sent.sentAt,
                     next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let position):
             // Asked from the start, or from now, nothing is a page without changes: it is the first position.
@@ -232,6 +232,14 @@ struct Follower: Hashable, Sendable {
         trueAt = uptime - trueAt
         storing = storing.map { uptime - $0 }
         retry.makeRelative(to: uptime)
+    }
+}
+
+extension ChangePage {
+    /// The page without what a wider request than the filter has brought.
+    fileprivate func wanted(by filter: ChangeFilter) -> ChangePage {
+        guard filter != filter.requestable else { return self }
+        return ChangePage(changes: changes.filter { filter.matches($0.scope) }, cursor: cursor, upToDate: upToDate)
     }
 }
 

@@ -22,8 +22,15 @@ struct ChangesRequest: Sendable {
             throw Problem(.invalidCursor, "The parameter 'since' is missing: it takes a cursor as the server gave it, 'now' or '0'")
         }
         since = try Since(text)
+        let filter = try ChangeFilter(collections: parameters.texts("collection"), prefix: try parameters.prefix())
+        guard filter == filter.requestable else {
+            throw Problem(
+                .invalidRequest,
+                "The request names \(filter.collections.count) collections: it takes at most \(ChangeFilter.maximumCollections). "
+                    + "Leave 'collection' out, and pass over what is not wanted.")
+        }
         subscription = Subscription(
-            filter: try ChangeFilter(collections: parameters.texts("collection"), prefix: try parameters.prefix()),
+            filter: filter,
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
             delivery: isStream ? .stream : .answer)
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold

@@ -53,7 +53,7 @@ extension OpenAPI {
             "summary": "What changed after a position: a long poll, or with Accept: text/event-stream a stream.",
             "parameters": [
               {"name": "since", "in": "query", "required": true, "description": "A cursor; 0: from nothing; now: only the present cursor. A stream that resumes may send Last-Event-ID instead.", "schema": {"type": "string"}},
-              {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "items": {"type": "string"}}, "explode": true},
+              {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "maxItems": 64, "items": {"type": "string"}}, "explode": true},
               {"$ref": "#/components/parameters/prefix"},
               {"name": "wait", "in": "query", "description": "Seconds to wait if there is nothing.", "schema": {"type": "integer", "minimum": 0, "maximum": 60, "default": 25}},
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},

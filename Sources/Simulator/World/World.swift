@@ -93,7 +93,7 @@ final class World {
         var devices: [SimulatedDevice] = []
         for (number, declaration) in scenario.devices.enumerated() {
             do {
-                let filter = try ChangeFilter(collections: declaration.collections)
+                let filter = try Self.filter(declaration, isWide: scenario.isServerSmall && number % 2 == 1)
                 let client = try ClientIdentifier("\(declaration.name)-0")
                 devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client))
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
@@ -102,6 +102,12 @@ final class World {
         observer = Observer(keys: keys.sorted(), devices: devices.count, inlineLimit: server.limits.inlineBytes)
         observer.open(server.state.cursor)
         for device in devices where !device.declaration.joinsLater { start(device) }
+    }
+
+    /// - Parameter isWide: whether it names more collections than a request may, most of which there are not.
+    private static func filter(_ declaration: Scenario.Device, isWide: Bool) throws -> ChangeFilter {
+        let others = isWide && !declaration.collections.isEmpty ? (1...ChangeFilter.maximumCollections).map { "unused-\($0)" } : []
+        return try ChangeFilter(collections: declaration.collections + others)
     }
 
     private static func settings(_ declaration: Scenario.Device, _ filter: ChangeFilter) -> SyncSettings {

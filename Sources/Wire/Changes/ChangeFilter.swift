@@ -5,6 +5,9 @@ public struct ChangeFilter: Hashable, Sendable {
     /// What the ids must begin with; empty means any.
     public let prefix: String
 
+    /// The most collections that one request for changes may name: each is a range of its own to the server, in every poll that waits.
+    public static let maximumCollections = 64
+
     /// Everything.
     public static let all = ChangeFilter(checked: [], prefix: "")
 
@@ -30,9 +33,26 @@ public struct ChangeFilter: Hashable, Sendable {
         ByteIdentity.hash(prefix, into: &hasher)
     }
 
-    /// Whether a record's change is wanted. O(number of collections).
+    /// The filter that a request may name in place of this one: the same up to ``maximumCollections``, and beyond all collections with the same
+    /// prefix. What it matches besides is not wanted.
+    public var requestable: ChangeFilter {
+        collections.count <= Self.maximumCollections ? self : ChangeFilter(checked: [], prefix: prefix)
+    }
+
+    /// Whether a record's change is wanted. O(log n) for n collections.
     public func matches(_ key: RecordKey) -> Bool {
-        (collections.isEmpty || collections.contains(key.collection)) && (prefix.isEmpty || key.id.utf8.starts(with: prefix.utf8))
+        includes(key.collection) && (prefix.isEmpty || key.id.utf8.starts(with: prefix.utf8))
+    }
+
+    private func includes(_ collection: String) -> Bool {
+        guard collections.count > 8 else { return collections.isEmpty || collections.contains(collection) }
+        var low = 0
+        var high = collections.count
+        while low < high {
+            let middle = (low + high) / 2
+            if collections[middle] < collection { low = middle + 1 } else { high = middle }
+        }
+        return low < collections.count && collections[low] == collection
     }
 
     /// Whether a scope reaches any key that is wanted.
@@ -40,7 +60,7 @@ public struct ChangeFilter: Hashable, Sendable {
         switch scope {
         case .key(let key): matches(key)
         case .collection(let collection, let swept):
-            (collections.isEmpty || collections.contains(collection))
+            includes(collection)
                 && (prefix.utf8.starts(with: swept.utf8) || swept.utf8.starts(with: prefix.utf8))
         case .everything: true
         }

@@ -233,6 +233,26 @@ import Testing
         guard case .changes(_, filter, _, 1_000, nil)? = scene.feed?.kind else { Issue.record("no filter"); return }
     }
 
+    @Test func withMoreCollectionsThanARequestMayNameItFollowsAllAndPassesOverTheOthers() throws {
+        // Given
+        let filter = try ChangeFilter(collections: (1...65).map { "c\($0)" })
+        var scene = Scene.live(.everything, filter: filter)
+        guard case .changes(_, .all, _, 1_000, nil)? = scene.feed?.kind else {
+            Issue.record("another filter is asked for")
+            return
+        }
+        // When changes of other collections come too
+        scene.page(
+            [Scene.put("c65/1", 11, "1"), Scene.put("d/1", 12, "2"), Scene.invalidate(.key(Scene.key("d/2")), 13)], to: 13, upToDate: false)
+        // Then they are not stored, and the position is past them
+        #expect(scene.text("c65/1") == "1" && scene.stored("d/1") == nil)
+        #expect(scene.since == .after(Scene.position(13)))
+        // When a page has nothing but those
+        scene.page([Scene.put("d/1", 14, "3")], to: 14)
+        // Then
+        #expect(scene.since == .after(Scene.position(14)) && scene.stored("d/1") == nil)
+    }
+
     @Test func anotherFilterAtTheNextStartVerifiesEverything() throws {
         // Given
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])

@@ -98,6 +98,23 @@ import Testing
         }
     }
 
+    @Test func aPollNamesAtMost64Collections() async throws {
+        try await TestServer.with { server in
+            func poll(_ count: Int) async throws -> Reply {
+                let names = (1...count).map { "&collection=c\($0)" }.joined()
+                return try await server.request("GET", "/v1/shop/changes?since=now&wait=0\(names)")
+            }
+            // When
+            let most = try await poll(64)
+            let more = try await poll(65)
+            let twice = try await server.request(
+                "GET", "/v1/shop/changes?since=now&wait=0" + String(repeating: "&collection=c", count: 100))
+            // Then
+            #expect(most.status == 200 && twice.status == 200)
+            #expect(more.status == 400 && more.problem?.code == .invalidRequest && more.problem?.detail.contains("at most 64") == true)
+        }
+    }
+
     @Test func aRecordLargerThanAPageComesAlone() async throws {
         try await TestServer.with { server in
             // Given
