@@ -75,8 +75,14 @@ extension SyncClient {
         public var firstDelay: Duration = .milliseconds(250)
         /// The longest back-off.
         public var longestDelay: Duration = .seconds(30)
-        /// The most bytes of one answer.
+        /// The most bytes of one answer, at least 131,072.
+        ///
+        /// After an answer that has more the client asks for less: fewer writes, keys or changes, down to one. A record that alone has more cannot
+        /// be read: who asks for it gets ``ClientError/unexpectedAnswer(_:)``, and after a reset it leaves the cache. A change that alone has
+        /// more, which a server with its usual limits does not send, keeps the client from following; ``SyncClient/Status`` says so.
         public var responseLimit = 64 << 20
+        /// 128 KiB: one change, or one rejection, with a value of 64 KiB.
+        static let leastResponseLimit = 128 << 10
         /// Uses HTTP/2 over TLS where the server offers it.
         public var allowsHTTP2 = false
         /// Names this device in the namespace, or `nil` for a random name that the directory keeps. `[A-Za-z0-9._-]{1,64}`.

@@ -25,7 +25,8 @@ struct EngineSettings: Sendable {
         namespace = try Self.name { () throws(WireError) in try Namespace(configuration.namespace) }
         requests = RequestEncoder(
             base: try Self.address(configuration.url), namespace: namespace,
-            responseLimit: try Self.check(configuration.responseLimit, in: 1_024...Int.max, "responseLimit", "bytes"))
+            responseLimit: try Self.check(
+                configuration.responseLimit, in: SyncClient.Configuration.leastResponseLimit...Int.max, "responseLimit", "bytes"))
         directory =
             switch configuration.storage {
             case .memory: nil

@@ -114,7 +114,8 @@ extension TransportError {
     fileprivate var reply: Reply {
         switch self {
         case .couldNotResolve, .couldNotConnect, .tls, .invalidRequest: .failure(.unreachable(description))
-        case .malformedResponse, .tooLarge: .garbage(description)
+        case .malformedResponse: .garbage(description)
+        case .tooLarge: .tooLarge(description)
         case .timedOut, .connectionLost, .aborted, .failed: .failure(.interrupted(description))
         }
     }

@@ -18,6 +18,8 @@ struct Follower: Hashable, Sendable {
     private var aheads = 0
     /// How often in a row a poll came back at once with nothing.
     private var idleResponses = 0
+    /// The most changes of a page; fewer while the answers to more are too large.
+    private var limit = Int.max
 
     var isLive: Bool { isCaughtUp }
     /// When the device stops being live while a response is on its way to the disk; a request has a deadline of its own.
@@ -41,7 +43,7 @@ struct Follower: Hashable, Sendable {
         // A poll that waits is answered with the same bytes as everybody's.
         request = requests.send(
             .changes(
-                since: since, filter: turn.settings.filter.requestable, wait: wait, limit: turn.settings.pageLimit,
+                since: since, filter: turn.settings.filter.requestable, wait: wait, limit: min(turn.settings.pageLimit, limit),
                 client: wait == 0 ? rule.client : nil),
             for: .feed(since: since, wait: wait), needsFreshToken: retry.needsFreshToken,
             timeout: wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : turn.settings.requestTimeout, &turn)
@@ -106,6 +108,7 @@ struct Follower: Hashable, Sendable {
         case .problem(let problem, _, let retryAfter):
             return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &contact, &turn)
         case .failure(let failure): return fail(.transport(failure), &contact, &turn)
+        case .tooLarge(let text): return tooLarge(text, &contact, &turn)
         case .garbage(let text): return fail(.malformed(text), &contact, &turn)
         case .results, .reads, .record, .notModified, .missing, .client:
             return fail(.malformed("an answer that does not belong to a request for changes"), &contact, &turn)
@@ -115,6 +118,8 @@ struct Follower: Hashable, Sendable {
     private mutating func store(_ intent: Intent, trueAt: Int64, next: Cursor?) -> [Effect] {
         storing.append(trueAt)
         self.next = next
+        // As long as more is to come, it is likely to be as large.
+        if next == nil { limit = .max }
         return [.store(intent)]
     }
 
@@ -201,6 +206,16 @@ struct Follower: Hashable, Sendable {
             isCaughtUp = false
             return hadFreshToken ? fail(.unauthorized, after: retryAfter, &contact, &turn) : []
         }
+    }
+
+    /// Asks for a smaller page at once; one with a single change that is too large is trouble.
+    private mutating func tooLarge(_ text: String, _ contact: inout Contact, _ turn: inout Turn) -> [Effect] {
+        let asked = min(turn.settings.pageLimit, limit)
+        guard asked > 1 else { return fail(.malformed(text), &contact, &turn) }
+        limit = asked / 2
+        isCaughtUp = false
+        contact.touched(turn)
+        return []
     }
 
     private mutating func fail(

@@ -49,6 +49,8 @@ struct ReadQueue: Hashable, Sendable {
     /// How many requests are under way.
     private(set) var underWay = 0
 
+    var isEmpty: Bool { items.isEmpty }
+
     /// The keys in the order in which they were first asked for.
     private var order: [RecordKey] { line.compactMap { items[$0.key]?.place == $0.place ? $0.key : nil } }
 

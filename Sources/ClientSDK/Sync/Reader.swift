@@ -16,6 +16,8 @@ struct Reader: Hashable, Sendable {
     }
 
     private var queue = ReadQueue()
+    /// The most keys in one request; fewer while the answers to more are too large.
+    private var limit = Int.max
 
     /// How many requests are under way.
     var underWay: Int { queue.underWay }
@@ -51,17 +53,18 @@ struct Reader: Hashable, Sendable {
     mutating func advance(
         _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
+        if queue.isEmpty { limit = .max }
         while queue.underWay < turn.settings.fetchRequests {
             let ready = queue.ready(at: turn.now.uptime)
             guard let first = ready.first, let item = queue[first] else { return }
-            if item.isAlone || ready.count == 1 {
+            if item.isAlone || ready.count == 1 || limit == 1 {
                 let known = comparable(item.known, state).map { Cursor(epoch: $0.epoch, revision: $0.revision) }
                 queue.sent([first])
                 _ = requests.send(
                     .record(first, known: known, client: rule.client(for: CollectionOfOne(first))), for: .fetch([first]),
                     needsFreshToken: item.retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
             } else {
-                let keys = Array(ready.filter { queue[$0]?.isAlone == false }.prefix(turn.settings.fetchKeys))
+                let keys = Array(ready.filter { queue[$0]?.isAlone == false }.prefix(min(turn.settings.fetchKeys, limit)))
                 let items = keys.map { ReadsRequest.Item(key: $0, revision: comparable(queue[$0]?.known, state)?.revision) }
                 let needsFreshToken = keys.contains { queue[$0]?.retry.needsFreshToken ?? false }
                 queue.sent(keys)
@@ -102,6 +105,10 @@ struct Reader: Hashable, Sendable {
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
         case .failure(let failure):
             for key in keys { fail(key, .offline(failure), &turn) }
+        case .tooLarge where keys.count > 1: limit = min(limit, keys.count / 2)
+        // Asked again it would be as large: raise the limit.
+        case .tooLarge(let text):
+            for key in keys { fail(key, .malformed(text), isFinal: true, &turn) }
         case .garbage(let text):
             for key in keys { fail(key, .malformed(text), &turn) }
         case .record, .missing, .notModified, .page, .quiet, .results, .client:

@@ -15,7 +15,8 @@ struct Sender: Hashable, Sendable {
     private var resumesAfter: Int64?
     /// Writes up to this number may have been sent, in this life of the process or before.
     private(set) var sentThrough: Int64 = 0
-    /// The most writes in a batch; fewer while the one that the server does not even take apart is being looked for.
+    /// The most writes in a batch; fewer while the one that the server does not even take apart is being looked for, and after an answer that was
+    /// too large.
     private var limit = Int.max
     /// Writes that the server refuses to take apart, and why. Sent as a delete that cannot apply, so that the number is used up and those
     /// behind go on; if an earlier attempt was taken after all, the answer tells.
@@ -110,7 +111,10 @@ struct Sender: Hashable, Sendable {
             return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, &turn)
         case .failure(let failure): return fail(.transport(failure), nil, &turn)
-        case .garbage(let text): return fail(.malformed(text), nil, &turn)
+        case .tooLarge where numbers.count > 1:
+            limit = numbers.count / 2
+            return []
+        case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
         case .page, .quiet, .reads, .record, .notModified, .missing, .client:
             return fail(.malformed("an answer that does not belong to writes"), nil, &turn)
         }
@@ -131,7 +135,7 @@ struct Sender: Hashable, Sendable {
             return [.store(.reconcile(last: status.last, at: cursor))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, &turn)
         case .failure(let failure): return fail(.transport(failure), nil, &turn)
-        case .garbage(let text): return fail(.malformed(text), nil, &turn)
+        case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
         case .page, .quiet, .reads, .record, .notModified, .missing, .results:
             return fail(.malformed("an answer that does not belong to a client's status"), nil, &turn)
         }

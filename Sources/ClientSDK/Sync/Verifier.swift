@@ -12,6 +12,8 @@ struct Verifier: Hashable, Sendable {
     /// How many of them the response answers that is on its way to the disk.
     private var answered = 0
     private var after: RecordKey?
+    /// The most keys in one request; fewer after an answer that was too large.
+    private var limit = Int.max
     private var retry = Retry()
 
     private var isIdle: Bool { query == nil && request == nil && !isStoring }
@@ -40,6 +42,7 @@ struct Verifier: Hashable, Sendable {
         query = nil
         guard let last = keys.last else {
             isStoring = true
+            limit = .max
             return .verificationOver
         }
         after = last.key
@@ -52,6 +55,7 @@ struct Verifier: Hashable, Sendable {
         _ turn: inout Turn
     ) {
         again = keys
+        let keys = Array(keys.prefix(limit))
         let items = keys.map { held in
             ReadsRequest.Item(key: held.key, revision: held.epoch == state.epoch && !held.isAbsent ? held.revision : nil)
         }
@@ -91,6 +95,11 @@ struct Verifier: Hashable, Sendable {
                 stall(problem.status == 401 ? .unauthorized : .refused(problem), retryAfter, &contact, &turn)
             }
         case .failure(let failure): stall(.transport(failure), nil, &contact, &turn)
+        case .tooLarge where keys.count > 1: limit = keys.count / 2
+        case .tooLarge(let text):
+            // Not confirmed, its entry leaves at the end of the pass. Who reads the key gets the error.
+            turn.log(.error, "\(keys[0].key) cannot be verified and leaves the cache: \(text)")
+            again.removeFirst(min(1, again.count))
         case .garbage(let text): stall(.malformed(text), nil, &contact, &turn)
         case .page, .quiet, .results, .record, .notModified, .missing, .client:
             stall(.malformed("an answer that does not belong to reads"), nil, &contact, &turn)

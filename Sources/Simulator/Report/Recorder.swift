@@ -249,6 +249,7 @@ final class Recorder {
         case .problem(let problem, _, _): "\(problem.status) \(problem.code)"
         case .failure(let failure): "failure: \(failure)"
         case .garbage(let text): "garbage: \(text)"
+        case .tooLarge: "more than the device takes"
         }
     }
 }

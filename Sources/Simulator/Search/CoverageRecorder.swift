@@ -102,6 +102,7 @@ extension Reply {
         case .problem: 8
         case .failure: 9
         case .garbage: 10
+        case .tooLarge: 11
         }
     }
 }

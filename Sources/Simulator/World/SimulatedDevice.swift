@@ -71,8 +71,14 @@ final class SimulatedDevice {
     /// So small that it evicts.
     private static func tier(_ settings: SyncSettings) -> MemoryTier { MemoryTier(costLimit: 64 << 10, filter: settings.filter, shards: 1) }
 
-    init(_ number: Int, _ declaration: Scenario.Device, _ settings: SyncSettings, _ client: ClientIdentifier) {
+    /// How many elements an answer may have that its transport takes, as a limit on bytes would.
+    let answerLimit: Int
+
+    init(
+        _ number: Int, _ declaration: Scenario.Device, _ settings: SyncSettings, _ client: ClientIdentifier, answerLimit: Int
+    ) {
         self.number = number
+        self.answerLimit = answerLimit
         self.declaration = declaration
         self.settings = settings
         machine = SyncMachine(settings: settings, client: client)

@@ -84,6 +84,7 @@ extension World {
             return
         }
         guard device.phase == .running, device.run == message.run else { return recorder?.ignored(serial, at: now) ?? () }
+        let reply = reply.taken(atMost: device.answerLimit)
         let isWaitedFor = device.open[message.id] == serial
         if isWaitedFor { device.open[message.id] = nil }
         recorder?.arrived(serial, isWaitedFor: isWaitedFor, at: now)
@@ -140,5 +141,19 @@ extension World {
     private func storeLate(_ reply: Reply, _ device: SimulatedDevice) {
         let time = Timestamp(milliseconds: now)
         for transaction in reply.lateTransactions(pass: device.store.state.pass, at: time) { commit(transaction, device) }
+    }
+}
+
+extension Reply {
+    /// What a device makes of it that takes answers with so many elements and no larger ones.
+    fileprivate func taken(atMost limit: Int) -> Reply {
+        let count =
+            switch self {
+            case .page(let page): page.changes.count
+            case .results(let results): results.results.count
+            case .reads(let reads): reads.records.count + reads.missing.count
+            case .quiet, .record, .notModified, .missing, .client, .problem, .tooLarge, .failure, .garbage: 0
+            }
+        return count > limit ? .tooLarge("the answer has \(count) elements, and the device takes \(limit)") : self
     }
 }

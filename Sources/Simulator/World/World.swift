@@ -95,7 +95,9 @@ final class World {
             do {
                 let filter = try Self.filter(declaration, isWide: scenario.isServerSmall && number % 2 == 1)
                 let client = try ClientIdentifier("\(declaration.name)-0")
-                devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client))
+                // Every third device of a small server is small itself.
+                let limit = scenario.isServerSmall && number % 3 == 2 ? 2 : Int.max
+                devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client, answerLimit: limit))
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
         }
         self.devices = devices

@@ -11,7 +11,7 @@ import Testing
     }
 
     /// Two devices that know a record, of which the second loses its network and the first then changes the record.
-    private func conflict(_ merging: MergeClosure<Note>? = nil) async throws -> Scene {
+    private func conflict(over theirs: String = "theirs", _ merging: MergeClosure<Note>? = nil) async throws -> Scene {
         let world = try World()
         let ann = try await world.live()
         let bob = try await world.live(throughProxy: true)
@@ -19,7 +19,7 @@ import Testing
         _ = try await first(of: bob.notes.snapshots(of: "1")) { $0.exists }
         world.proxy.refuse()
         try await bob.offline()
-        _ = try await within { try await ann.notes.set(Note(text: "theirs", votes: 10), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.set(Note(text: theirs, votes: 10), for: "1").confirmed() }
         return Scene(world: world, ann: ann, bob: bob, notes: bob.collection("notes", of: Note.self, merging: merging))
     }
 
@@ -67,6 +67,41 @@ import Testing
         _ = try await within { try await write.confirmed() }
         let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine+theirs" }
         #expect(seen.value?.votes == 12)
+    }
+
+    /// More than a rejection shows, and a change brings.
+    private static let large = String(repeating: "x", count: 100_000)
+
+    @Test func aRecordThatIsTooLargeToBeShownIsReadForTheMerge() async throws {
+        // Given
+        let scene = try await conflict(over: Self.large) { conflict in
+            guard let mine = conflict.mine, let theirs = conflict.theirs else { return .takeTheirs }
+            return .value(Note(text: "\(mine.text)+\(theirs.text.count)", votes: theirs.votes))
+        }
+        // When
+        let write = try await scene.notes.set(Note(text: "mine", votes: 3), for: "1", onConflict: .merge)
+        scene.world.proxy.acceptAgain()
+        _ = try await within { try await write.confirmed() }
+        // Then
+        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text.hasPrefix("mine") == true }
+        #expect(seen.value == Note(text: "mine+100000", votes: 10))
+    }
+
+    @Test func aRecordThatIsTooLargeToBeShownIsWhatIsThereAfterARejection() async throws {
+        // Given
+        let scene = try await conflict(over: Self.large)
+        // When
+        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        scene.world.proxy.acceptAgain()
+        // Then the verdict names the record, and the value is read
+        let verdict = try await within { try await write.verdict() }
+        guard case .rejected(let problem) = verdict else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(problem.current?.content == nil && problem.current?.size ?? 0 > 100_000)
+        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending && $0.value?.text.count == 100_000 }
+        #expect(shown.value?.votes == 10)
     }
 
     @Test(arguments: [true, false]) func aMergeClosureThatTakesTheirsOrThrowsRejectsTheWrite(_ throwing: Bool) async throws {

@@ -77,7 +77,14 @@ import Testing
             isGarbage(
                 decode(.record(key, known: nil), 200, "{", [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "application/json"])))
         #expect(isGarbage(ReplyDecoder.decode(.failure(.malformedResponse("x")), for: poll).reply))
-        #expect(isGarbage(ReplyDecoder.decode(.failure(.tooLarge(limit: 1)), for: poll).reply))
+    }
+
+    @Test func anAnswerBeyondTheLimitSaysSo() {
+        guard case .tooLarge(let text) = ReplyDecoder.decode(.failure(.tooLarge(limit: 1_024)), for: poll).reply else {
+            Issue.record("it is taken for something else")
+            return
+        }
+        #expect(text.contains("1024") && text.contains("raise the limit"))
     }
 
     @Test func errorsKeepTheirProblemPositionAndRetryAfter() {

@@ -28,18 +28,18 @@ import Testing
         "RequestTable": ([], ["generation", "requests", "last"]),
         "Request": (["purpose", "hadFreshToken"], ["sentAt", "deadline"]),
         "Follower": (
-            ["isCaughtUp", "isPolling", "next", "aheads", "idleResponses"], ["request", "trueAt", "storing", "retry"]
+            ["isCaughtUp", "isPolling", "next", "aheads", "idleResponses", "limit"], ["request", "trueAt", "storing", "retry"]
         ),
         "Sender": (
             ["isDeciding", "isReconciling", "sawGap", "resumesAfter", "sentThrough", "limit", "voided", "trouble"],
             ["request", "retry"]
         ),
-        "Reader": ([], ["queue"]),
+        "Reader": (["limit"], ["queue"]),
         "ReadQueue": (["askers", "underWay"], ["items", "line", "lastPlace"]),
         "Item": (
             ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact"], ["place", "retry"]
         ),
-        "Verifier": (["isStoring", "again", "answered", "after"], ["query", "request", "retry"]),
+        "Verifier": (["isStoring", "again", "answered", "after", "limit"], ["query", "request", "retry"]),
         "Merger": (["open", "wasRead"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["notBefore"]),

@@ -52,6 +52,8 @@ package enum Reply: Hashable, Sendable {
     /// Any status that tells of an error, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any.
     /// A body that is no problem document becomes a problem by its status.
     case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
+    /// The answer has more bytes than the transport takes: ask for less. The text says how many that are.
+    case tooLarge(String)
     /// No whole answer came.
     case failure(TransportFailure)
     /// An answer that is not what the protocol says; the text tells what was wrong.
@@ -68,7 +70,7 @@ extension Reply {
         case .results(let results): results.cursor.epoch
         case .reads(let reads): reads.cursor.epoch
         case .problem(_, let cursor, _): cursor?.epoch
-        case .failure, .garbage: nil
+        case .tooLarge, .failure, .garbage: nil
         }
     }
 }

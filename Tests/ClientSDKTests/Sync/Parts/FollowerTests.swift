@@ -65,6 +65,42 @@ import Testing
 
     // MARK: Asking
 
+    @Test("after a page that is too large a smaller one is asked for at once, and the usual size where nothing is left")
+    func tooLarge() {
+        // Given
+        var feed = Feed(at: 10)
+        feed.configure = {
+            $0.following = .everything
+            $0.pageLimit = 4
+        }
+        func limit(_ request: RequestDescription?) -> Int? {
+            if case .changes(_, _, _, let limit, _)? = request?.kind { limit } else { nil }
+        }
+        #expect(limit(feed.ask()) == 4)
+        // When
+        #expect(feed.take(.tooLarge("large")).isEmpty && feed.contact.trouble == nil)
+        // Then
+        #expect(limit(feed.ask()) == 2)
+        _ = feed.take(.tooLarge("large"))
+        #expect(limit(feed.ask()) == 1)
+        // When a single change is too large
+        _ = feed.take(.tooLarge("large"))
+        // Then the device says so, and asks again after a while
+        #expect(feed.contact.trouble == .malformed("large") && feed.ask() == nil)
+        feed.uptime = feed.follower.deadline ?? 0
+        #expect(limit(feed.ask()) == 1)
+        // When it fits, and more is to come
+        _ = feed.take([Scene.put("c/1", 11, "1")], to: 11, upToDate: false)
+        _ = feed.store(11, upToDate: false)
+        // Then the next is likely to be as large
+        #expect(limit(feed.ask()) == 1 && feed.contact.trouble == nil)
+        // When nothing is left
+        _ = feed.take([Scene.put("c/1", 12, "1")], to: 12, upToDate: true)
+        _ = feed.store(12)
+        // Then
+        #expect(limit(feed.ask()) == 4)
+    }
+
     @Test("the first request does not wait: a replica asks from the start, a device that holds keys from now")
     func firstRequest() {
         for (following, expected) in [(SyncSettings.Following.everything, Since.start), (.held, .now)] {

@@ -264,6 +264,35 @@ import Testing
         }
     }
 
+    @Test("after an answer that is too large fewer keys are asked for, down to one by itself, and more again once all are read")
+    func tooLarge() {
+        // Given
+        var reads = Reads()
+        reads.configure = { $0.fetchRequests = 1 }
+        for number in 1...4 { reads.add("c/\(number)") }
+        #expect(reads.ask().map(keys) == [["c/1", "c/2", "c/3", "c/4"]])
+        // When the answers are too large
+        #expect(reads.answer(.tooLarge("large")).turn.failures.isEmpty)
+        #expect(reads.ask().map(keys) == [["c/1", "c/2"]])
+        _ = reads.answer(.tooLarge("large"))
+        // Then the record is asked for alone
+        #expect(reads.ask().map(\.kind) == [.record(Scene.key("c/1"), known: nil)])
+        // When it is too large as well
+        let (_, turn) = reads.answer(.tooLarge("large"))
+        // Then its reader is told, and the others are read
+        #expect(turn.failures == [.malformed("large")] && turn.answered == [Token(1)])
+        for number in 2...4 {
+            #expect(reads.ask().map(keys) == [["c/\(number)"]])
+            #expect(reads.answer(Self.record("c/\(number)", 4, at: 10)).turn.answered == [Token(Int64(number))])
+        }
+        #expect(reads.ask().isEmpty)
+        // When others are asked for later
+        reads.add("c/5")
+        reads.add("c/6")
+        // Then they are read together
+        #expect(reads.ask().map(keys) == [["c/5", "c/6"]])
+    }
+
     @Test("keys that an answer leaves for the next are asked for again at once, and only they")
     func partialResponse() {
         // Given

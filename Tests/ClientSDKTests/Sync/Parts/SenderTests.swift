@@ -109,6 +109,29 @@ import Testing
         #expect(queue.send() == nil && queue.deadline == nil)
     }
 
+    @Test("after an answer that is too large fewer writes are sent at once, and for a single one the device says so and waits")
+    func tooLarge() {
+        // Given
+        var queue = Queue(numbers: 1...4)
+        #expect(queue.send()?.writes.count == 4)
+        // When
+        #expect(queue.take(.tooLarge("large")).isEmpty && queue.trouble == nil)
+        // Then
+        #expect(queue.send()?.writes.map(\.number) == [1, 2])
+        _ = queue.take(.tooLarge("large"))
+        #expect(queue.send()?.writes.map(\.number) == [1])
+        // When that is too large as well
+        _ = queue.take(.tooLarge("large"))
+        // Then
+        #expect(queue.trouble == .malformed("large") && queue.send() == nil)
+        queue.wait()
+        #expect(queue.send()?.writes.map(\.number) == [1])
+        // When it fits
+        queue.decide(1)
+        // Then more go at once again
+        #expect(queue.send()?.writes.map(\.number) == [2, 3] && queue.trouble == nil)
+    }
+
     @Test("a write that waits for the verdict on an earlier one is held back, and those behind it too")
     func heldBack() {
         var queue = Queue([

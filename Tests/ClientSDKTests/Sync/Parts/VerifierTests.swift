@@ -130,6 +130,32 @@ import Testing
         #expect(items(verification.ask().request)?.count == 2)
     }
 
+    @Test("after an answer that is too large fewer keys are verified at a time, and a record that alone is too large is passed over")
+    func tooLarge() {
+        // Given
+        var verification = Verification()
+        _ = verification.ask()
+        _ = verification.load(held("c/1", 3), held("c/2", 4), held("c/3", 5))
+        // When
+        #expect(verification.take(.tooLarge("large")).isEmpty)
+        // Then
+        #expect(items(verification.ask().request)?.map(\.key) == [Scene.key("c/1")])
+        // When that is too large as well
+        #expect(verification.take(.tooLarge("large")).isEmpty)
+        // Then the others are verified, and nothing keeps the device from being live
+        #expect(items(verification.ask().request)?.map(\.key) == [Scene.key("c/2")] && verification.contact.trouble == nil)
+        for key in ["c/2", "c/3"] {
+            guard case .heldVerified(let keys, _, _)? = verification.take(Self.reads(at: 10)).intents.first else {
+                Issue.record("nothing is to be stored")
+                return
+            }
+            #expect(keys.map(\.key) == [Scene.key(key)])
+            verification.verifier.stored(&verification.contact)
+            _ = verification.ask()
+        }
+        #expect(verification.verifier.isWaiting(for: HeldQuery(pass: 1, after: Scene.key("c/3"), limit: 2)))
+    }
+
     @Test("only a record of this history is compared by its revision")
     func revisions() {
         var verification = Verification()
