@@ -98,4 +98,45 @@ struct PipeliningTests {
         #expect(try await client.run { try $0.reply().status } == 400)
         #expect(try await client.run { try $0.isAtEnd() })
     }
+
+    @Test("A client that pipelines a thousand requests does not hold up the next client")
+    func turns() async throws {
+        // Given a loop that is held up, while one client sends a thousand requests and then another sends one
+        let order = Held<String>()
+        let held = try HeldServer { router in
+            router.on(.get, "/count/{name}") { request, exchange in
+                order.add(request.parameter("name"))
+                exchange.respond(.text("x"))
+            }
+        }
+        try await held.hold()
+        let greedy = Client(try RawClient(port: held.server.port))
+        let modest = Client(try RawClient(port: held.server.port))
+        try await greedy.run { $0.send(String(repeating: "GET /count/greedy HTTP/1.1\r\nHost: x\r\n\r\n", count: 1000)) }
+        try await modest.run { $0.send("GET /count/modest HTTP/1.1\r\nHost: x\r\n\r\n") }
+
+        // When the loop goes on
+        try await held.open()
+
+        // Then all are answered, the second client's after one turn of the first
+        #expect(try await modest.run { try $0.reply().status } == 200)
+        #expect(try await greedy.run { client in try (0..<1000).allSatisfy { _ in try client.reply().status == 200 } })
+        let handled = await order.take(1001)
+        #expect(try #require(handled.firstIndex(of: "modest")) <= Limits().requestsPerTurn)
+    }
+
+    @Test("Requests that wait for the next turn are handled, also when the server drains or the client has finished")
+    func turnsAtTheEnd() async throws {
+        // Given turns of two requests, and a client that sends nine and ends its input
+        let server = try TestServer(limits: Limits(requestsPerTurn: 2))
+        let client = Client(try RawClient(port: server.port))
+        let post = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"
+        try await client.run {
+            $0.send(String(repeating: post, count: 9))
+            $0.finish()
+        }
+        // Then each is answered
+        for _ in 0..<9 { #expect(try await client.run { try $0.reply().text } == "ok") }
+        #expect(try await client.run { try $0.isAtEnd() })
+    }
 }

@@ -147,4 +147,93 @@ struct ResponseStreamTests {
         }
         #expect(status == 200)
     }
+
+    /// A stream whose client reads nothing, with more unsent than the kernel takes.
+    private static func stuck(_ server: TestServer) async throws -> (Client, ResponseStream) {
+        let client = Client(try RawClient(port: server.port, receiveBuffer: 4096))
+        try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let stream = await server.parked.take(1)[0].stream(status: .ok)
+        let piece = [UInt8](repeating: 97, count: 1 << 20)
+        while stream.unsentBytes < piece.count {
+            #expect(stream.write(piece))
+            // The loop has given the kernel what it takes.
+            let written = Signal()
+            stream.onWritable(below: .max) { written.happen() }
+            await written.wait()
+        }
+        return (client, stream)
+    }
+
+    @Test("A writer is called once its peer has taken enough, and not while it takes nothing")
+    func writable() async throws {
+        // Given a stuck reader, and two writers that wait, one for more room
+        let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
+        let (client, stream) = try await Self.stuck(server)
+        let calls = Held<String>()
+        stream.onWritable(below: 1000) { calls.add("nearly empty") }
+        stream.onWritable(below: stream.unsentBytes + 1) { calls.add("now") }
+
+        // Then the one that has room is called at once, the other not
+        #expect(await calls.take(1) == ["now"])
+        let written = 10
+        for _ in 0..<written { stream.write([UInt8](repeating: 98, count: 1000)) }
+        #expect(calls.takeAll().isEmpty)
+
+        // When the peer reads, Then the other is called, once
+        _ = try await client.run { try $0.head() }
+        stream.write(Array("end".utf8))
+        stream.finish()
+        try await client.run { client in while let chunk = try client.chunk(), chunk != Array("end".utf8) {} }
+        #expect(await calls.take(1) == ["nearly empty"])
+        #expect(calls.takeAll().isEmpty)
+    }
+
+    @Test("A writer that waits is released when its peer goes")
+    func writableAfterClose() async throws {
+        // Given a stuck reader, and a writer that waits and holds something
+        let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
+        let (client, stream) = try await Self.stuck(server)
+        let released = Signal()
+        let called = Signal()
+        stream.onWritable(below: 0) { [holder = Releaser(released)] in
+            _ = holder
+            called.happen()
+        }
+        // When the peer resets the connection, Then it is released without a call
+        try await client.run { $0.reset() }
+        await released.wait()
+        #expect(!called.hasHappened)
+    }
+
+    @Test("A stream that waits for its turn makes its writer wait")
+    func writableBehindAnother() async throws {
+        // Given a request that waits, and a stream behind it that has written
+        let server = try TestServer()
+        let client = Client(try RawClient(port: server.port))
+        try await client.run { $0.send(String(repeating: "GET /park HTTP/1.1\r\nHost: x\r\n\r\n", count: 2)) }
+        let parked = await server.parked.take(2)
+        let stream = parked[1].stream(status: .ok)
+        stream.write([UInt8](repeating: 97, count: 1000))
+        let called = Signal()
+        stream.onWritable(below: 100) { called.happen() }
+        let looked = Signal()
+        stream.onWritable(below: 2000) { looked.happen() }
+        await looked.wait()
+        #expect(!called.hasHappened && stream.unsentBytes >= 1000)
+
+        // When the first is answered, Then the stream is sent, and its writer goes on
+        parked[0].respond(.text("first"))
+        #expect(try await client.run { try $0.reply().text } == "first")
+        await called.wait()
+        #expect(stream.unsentBytes == 0)
+    }
+}
+
+/// Says when it is released.
+private final class Releaser: Sendable {
+    private let signal: Signal
+
+    init(_ signal: Signal) { self.signal = signal }
+
+    deinit { signal.happen() }
 }

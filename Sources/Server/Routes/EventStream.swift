@@ -1,4 +1,3 @@
-import Dispatch
 import FreshetWire
 import HTTPTypes
 import Logging
@@ -65,10 +64,7 @@ final class EventStream: Sendable {
     /// Reads on from a position, on the read queue.
     func goOn(after cursor: Cursor, isVerified: Bool = false) {
         guard stream.unsentBytes <= Self.highWater else {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) { [self] in
-                goOn(after: cursor, isVerified: isVerified)
-            }
-            return
+            return stream.onWritable(below: Self.highWater) { [self] in goOn(after: cursor, isVerified: isVerified) }
         }
         // A stream that goes on is never refused: only what stops the server ends it.
         _ = core.reads.submit(isContinuation: true) { [self] in

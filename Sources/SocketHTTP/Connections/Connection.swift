@@ -43,6 +43,11 @@ final class Connection: @unchecked Sendable {
     var hasTimerEntry = false
     /// Whether it is in the loop's list of those to go on with.
     var isQueuedToResume = false
+    /// Whether it has had its requests of this turn and goes on in the next.
+    var isWaitingForTurn = false
+    /// The loop's turn in which it last had a request handled, and how many.
+    var turn: UInt32 = 0
+    var requestsInTurn: UInt32 = 0
     /// The tick at which the phase has lasted too long.
     var deadline: UInt32 = 0
     /// The tick at which the wheel's entry comes.

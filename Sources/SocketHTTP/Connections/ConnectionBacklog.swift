@@ -10,6 +10,13 @@ final class ConnectionBacklog {
         var ending: StreamEnding?
     }
 
+    /// A writer that goes on when the peer has taken enough.
+    struct DrainListener {
+        /// The most bytes that may be unsent then.
+        let limit: Int
+        let action: @Sendable () -> Void
+    }
+
     /// Stands in the middle of a request.
     var parser: RequestParser?
     /// A request that has to wait for those before it.
@@ -18,10 +25,11 @@ final class ConnectionBacklog {
     var input: [UInt8] = []
     var held: [HeldAnswer] = []
     var output = OutputQueue()
+    var drainListeners: [DrainListener] = []
     /// A client waits for `100 Continue` behind answers that come first.
     var owesContinue = false
 
     /// Whether reading would only add to what waits here.
     var isStalled: Bool { blocked != nil || !input.isEmpty || !output.isEmpty }
-    var isEmpty: Bool { parser == nil && held.isEmpty && !owesContinue && !isStalled }
+    var isEmpty: Bool { parser == nil && held.isEmpty && drainListeners.isEmpty && !owesContinue && !isStalled }
 }

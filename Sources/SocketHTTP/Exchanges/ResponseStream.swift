@@ -22,6 +22,17 @@ public struct ResponseStream: Sendable {
     /// Bytes written to the stream's connection that the peer has not taken yet: a writer with much to say waits while it is high.
     public var unsentBytes: Int { handle.exchange.connection.unsent.load(ordering: .relaxed) }
 
+    /// Calls `body` once, when at most `limit` of the stream's connection's bytes are unsent; soon if that is so already.
+    ///
+    /// It runs on the event loop, never within a call of this library's, and must not block. If the peer goes away, or is dropped, before
+    /// that, `body` is released and not called. A writer that catches up reads on from here, so a peer that takes nothing costs nothing.
+    ///
+    /// - Parameter limit: the ``unsentBytes`` at which the writer goes on; 0 or more.
+    public func onWritable(below limit: Int, _ body: @escaping @Sendable () -> Void) {
+        guard handle.isWritable else { return }
+        handle.exchange.connection.loop.post(.awaitDrain(handle.exchange.connection, limit: limit, body))
+    }
+
     /// Ends the body. Further calls do nothing.
     public func finish() {
         handle.end(.finished)

@@ -37,8 +37,11 @@ extension EventLoop {
             if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
         } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.ticket.number == number }) {
             backlog.held[index].written.append(piece)
+            // The stream's writer waits for its turn too.
+            connection.unsent.add(piece.count, ordering: .relaxed)
             if backlog.held[index].written.reduce(0, { $0 + $1.count }) > limit { dropSlowReader(connection) }
         }
+        notifyIfDrained(connection)
     }
 
     /// A stream's end.
@@ -61,7 +64,11 @@ extension EventLoop {
         {
             let held = backlog.held.remove(at: index)
             if write(held.answer, to: connection, held.ticket) { continue }
-            for piece in held.written { transmit(piece, to: connection) }
+            for piece in held.written {
+                connection.unsent.subtract(piece.count, ordering: .relaxed)
+                transmit(piece, to: connection)
+            }
+            notifyIfDrained(connection)
             guard let ending = held.ending else { return }
             finishStream(connection, held.ticket, ending)
         }

@@ -70,7 +70,7 @@ extension EventLoop {
         for case let connection? in connections {
             // A request may have arrived that no event has told of yet.
             readInput(connection)
-            guard connection.isOpen, connection.state.pending == 0, !connection.hasOutput, !connection.state.isLingering else {
+            guard connection.isOpen, connection.state.pending == 0, !connection.isStalled, !connection.state.isLingering else {
                 continue
             }
             if connection.backlog?.parser == nil { close(connection) }

@@ -42,7 +42,7 @@ extension EventLoop {
             backlog.owesContinue = false
             corkedBytes.append(EventLoop.continueResponse)
         }
-        if let request = backlog.blocked, mayAdmit(request, on: connection) {
+        if let request = backlog.blocked, mayAdmit(request, on: connection), takesTurn(connection) {
             backlog.blocked = nil
             dispatch(request, on: connection)
         }
@@ -84,7 +84,7 @@ extension EventLoop {
                 continue
             case .expectsContinue:
                 if position == input.count { sendContinue(connection) }
-            case .request(let request) where mayAdmit(request, on: connection):
+            case .request(let request) where mayAdmit(request, on: connection) && takesTurn(connection):
                 dispatch(request, on: connection)
             case .request(let request):
                 connection.backlogForKeeping().blocked = request

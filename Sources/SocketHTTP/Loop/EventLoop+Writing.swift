@@ -27,7 +27,7 @@ extension EventLoop {
     }
 
     func resumeIfPossible(_ connection: Connection) {
-        guard let backlog = connection.backlog, backlog.output.isEmpty else { return }
+        guard let backlog = connection.backlog, backlog.output.isEmpty, !connection.isWaitingForTurn else { return }
         let isUseful =
             if let blocked = backlog.blocked { mayAdmit(blocked, on: connection) } else { !backlog.input.isEmpty }
         if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
@@ -96,6 +96,7 @@ extension EventLoop {
             backlog.output.consume(count)
             connection.unsent.subtract(count, ordering: .relaxed)
             updateDeadline(connection, hasProgressed: true)
+            notifyIfDrained(connection)
             guard backlog.output.isEmpty else { return }
             finishIfDone(connection)
             guard connection.isOpen else { return }
@@ -107,6 +108,25 @@ extension EventLoop {
         case .failed:
             close(connection)
         }
+    }
+
+    /// Has a stream's writer go on once little enough is unsent.
+    func awaitDrain(_ connection: Connection, _ listener: ConnectionBacklog.DrainListener) {
+        guard connection.isOpen else { return }
+        connection.backlogForKeeping().drainListeners.append(listener)
+        notifyIfDrained(connection)
+        connection.trimBacklog()
+    }
+
+    /// Calls those that wait for the unsent bytes to become as few as they are now. To be called wherever they become fewer.
+    func notifyIfDrained(_ connection: Connection) {
+        guard let backlog = connection.backlog, !backlog.drainListeners.isEmpty else { return }
+        let unsent = connection.unsent.load(ordering: .relaxed)
+        let ready = backlog.drainListeners.filter { unsent <= $0.limit }
+        guard !ready.isEmpty else { return }
+        backlog.drainListeners.removeAll { unsent <= $0.limit }
+        callSoon(ready.map { .call($0.action) })
+        connection.trimBacklog()
     }
 
     /// Has epoll report what the connection can use now, and nothing else.

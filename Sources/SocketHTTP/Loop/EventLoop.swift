@@ -23,6 +23,10 @@ final class EventLoop: @unchecked Sendable {
     // of a poll together cost as much as finding its head.
     @exclusivity(unchecked) private var resumable: [Connection] = []
     @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
+    /// Connections with more requests than they may have handled in one turn.
+    private var waitingForTurn: [Connection] = []
+    /// Counts the turns: one for each look at the sockets.
+    @exclusivity(unchecked) private var turn: UInt32 = 0
 
     /// Where input is read to; what is not used at once is copied out. Set by tests alone, which narrow it.
     var readBuffer: UnsafeMutableRawBufferPointer
@@ -128,6 +132,21 @@ final class EventLoop: @unchecked Sendable {
         resumable.append(connection)
     }
 
+    /// Counts a request of the connection that is about to be handled; false where it has to wait for the next turn, so that a client
+    /// that sends many at once does not hold up the others of its loop.
+    func takesTurn(_ connection: Connection) -> Bool {
+        if connection.turn != turn { (connection.turn, connection.requestsInTurn) = (turn, 0) }
+        guard connection.requestsInTurn < connection.context.limits.requestsPerTurn else {
+            if !connection.isWaitingForTurn {
+                connection.isWaitingForTurn = true
+                waitingForTurn.append(connection)
+            }
+            return false
+        }
+        connection.requestsInTurn += 1
+        return true
+    }
+
     /// Calls the actions once the current handler has returned: the application may hold a lock now.
     func callSoon(_ actions: [Cancellations.Action]) {
         deferred.append(contentsOf: actions)
@@ -138,12 +157,14 @@ final class EventLoop: @unchecked Sendable {
     private func run() -> Never {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         while true {
-            let sleeps = mailbox.fallAsleep()
+            turn &+= 1
+            let sleeps = waitingForTurn.isEmpty && mailbox.fallAsleep()
             let count = epoll.wait(events, milliseconds: sleeps ? longestSleep : 0)
             if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
             for index in 0..<count { handle(events[index]) }
             handOverCrowds()
+            beginTurns()
             handleMessages()
             passTime()
             handOverCrowds()
@@ -164,6 +185,18 @@ final class EventLoop: @unchecked Sendable {
             }
         }
         settle()
+    }
+
+    /// Goes on with those that have waited for this turn.
+    private func beginTurns() {
+        guard !waitingForTurn.isEmpty else { return }
+        let connections = waitingForTurn
+        waitingForTurn = []
+        for connection in connections {
+            connection.isWaitingForTurn = false
+            resume(connection)
+            settle()
+        }
     }
 
     /// Those that are there now: what comes meanwhile takes its turn with the sockets.
@@ -196,6 +229,8 @@ final class EventLoop: @unchecked Sendable {
             for recipient in recipients {
                 deliver(recipient.isChunked ? chunk : plain, reserved: reserved, to: recipient.connection, recipient.number)
             }
+        case .awaitDrain(let connection, let limit, let action):
+            awaitDrain(connection, ConnectionBacklog.DrainListener(limit: limit, action: action))
         case .streamEnd(let connection, let ticket, let ending):
             deliver(ending, to: connection, ticket)
         case .adopt(let descriptor, let peer, let context, let isRefused):

@@ -14,6 +14,8 @@ enum LoopMessage: Sendable {
     case watchCrowd(CrowdTable.Number, any CrowdListener, UInt64)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
+    /// Call the closure once the connection has at most so many bytes unsent.
+    case awaitDrain(Connection, limit: Int, @Sendable () -> Void)
     case streamEnd(Connection, Ticket, StreamEnding)
     case adopt(Int32, PeerAddress, ServerContext, isRefused: Bool)
     case perform(@Sendable (EventLoop) -> Void)

@@ -11,6 +11,8 @@ public struct Limits: Sendable {
     public var connections: Int
     /// Requests of one connection that may wait for their answers at once (pipelining); at this many reading pauses.
     public var pipelinedRequests: Int
+    /// Requests of one connection that are handled before the loop's other connections have their turn.
+    public var requestsPerTurn: Int
     /// From a request's first byte to the end of its head: `408`. Also from accepting a connection to its first byte,
     /// which ends in a silent close.
     public var headerTimeout: Duration
@@ -32,6 +34,7 @@ public struct Limits: Sendable {
         bodyBytes: Int = 1 << 20,
         connections: Int = 16_384,
         pipelinedRequests: Int = 16,
+        requestsPerTurn: Int = 64,
         headerTimeout: Duration = .seconds(10),
         bodyTimeout: Duration = .seconds(30),
         idleTimeout: Duration = .seconds(75),
@@ -44,6 +47,7 @@ public struct Limits: Sendable {
         self.bodyBytes = bodyBytes
         self.connections = connections
         self.pipelinedRequests = pipelinedRequests
+        self.requestsPerTurn = requestsPerTurn
         self.headerTimeout = headerTimeout
         self.bodyTimeout = bodyTimeout
         self.idleTimeout = idleTimeout
