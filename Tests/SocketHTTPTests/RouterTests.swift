@@ -57,7 +57,8 @@ struct RouterTests {
             ("OPTIONS", "*", "options DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
             ("OPTIONS", "/v2", "404 "),
             ("BREW", "/v1", "501 "),
-            ("TRACE", "/v1", "501 "),
+            ("TRACE", "/v1", "405 GET, HEAD, OPTIONS"),
+            ("TRACE", "/v2", "404 "),
         ])
     func match(method: String, target: String, expected: String) throws {
         #expect(try RouterTests.match(method, target) == expected)

@@ -22,7 +22,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
         case headersTooLarge
         /// `500`: the handler let its exchange go without an answer.
         case unanswered
-        /// `501`: a method that no route uses and RFC 9110 or 5789 does not define, or one this library does not serve.
+        /// `501`: a method that no route uses and RFC 9110 or 5789 does not define, or `CONNECT` (RFC 9110 §9.1).
         case methodNotImplemented
         /// `501`: a transfer coding other than `chunked`.
         case codingNotImplemented

@@ -29,8 +29,8 @@ public struct Router: Sendable {
         tree.insert(method, pattern, handler)
     }
 
-    /// Methods that are known whether or not a route uses them: with others they would be answered `501`.
-    private static let standardMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+    /// Methods that are known whether or not a route uses them. `CONNECT` is for proxies alone, and has no path.
+    private static let standardMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
 }
 
 extension Router {
@@ -59,7 +59,10 @@ extension Router {
         guard methods.contains(method) else {
             return .failure(RequestFailure(.methodNotImplemented, "No resource here has the method \(method.rawValue)"), allow: nil)
         }
-        if head.isAboutTheServer { return .options(allow: methods.map(\.rawValue).sorted().joined(separator: ", ")) }
+        if head.isAboutTheServer {
+            // RFC 9110 §9.3.8: a server that reflects requests may reveal what a proxy has added to them, so this one never does.
+            return .options(allow: methods.subtracting([.trace]).map(\.rawValue).sorted().joined(separator: ", "))
+        }
         guard let allow else { return .failure(RequestFailure(.notFound, "Nothing is at this path"), allow: nil) }
         if method == .options { return .options(allow: allow) }
         return .failure(RequestFailure(.methodNotAllowed, "This path has \(allow)"), allow: allow)
