@@ -32,6 +32,10 @@ struct Serve: AsyncParsableCommand {
     var restored = false
     @Option(help: ArgumentHelp("The most bytes of a value that is patched or incremented.", valueName: "bytes"))
     var editLimit = 1 << 20
+    @Option(
+        help: ArgumentHelp("The most bytes of recent changes in memory, over all namespaces; the store has the others.", valueName: "bytes")
+    )
+    var recentLimit = 64 << 20
     @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
@@ -39,6 +43,7 @@ struct Serve: AsyncParsableCommand {
     func validate() throws {
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        guard recentLimit >= 0 else { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
         guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
     }
 
@@ -51,6 +56,7 @@ struct Serve: AsyncParsableCommand {
         configuration.storage = memory ? .memory : .directory(data)
         configuration.isRestored = restored
         configuration.editedBytes = editLimit
+        configuration.recentTotalBytes = recentLimit
         configuration.testFaults = testFaults
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()

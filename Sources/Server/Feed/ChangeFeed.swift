@@ -68,8 +68,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     package var waiting: Int { waiters.count }
     /// How many recent changes are in memory.
     package var recentCount: Int { recent.count }
-    /// The bytes that they take.
-    package var recentBytes: Int { recent.bytes }
+    /// The bytes that they take, with the pages that were made of them and are kept.
+    package var recentBytes: Int { recent.bytes + told.bytes }
     /// Everything after this revision is in memory.
     package var floor: Revision { recent.floor }
     /// How many recent changes were looked at for readers who asked.

@@ -11,6 +11,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
             /// `nil` until the store has said where the namespace stands.
             var feed: ChangeFeed<Reader>?
             var lastUse: Int64
+            /// The bytes of its recent changes, as the hub's total has them.
+            fileprivate var counted = 0
             /// Set once the entry has left the hub: whoever still holds it looks the namespace up again.
             var isRetired = false
         }
@@ -60,6 +62,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
     private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
     private let directory = Mutex(FeedDirectory<Entry>())
     private let isDraining = Atomic<Bool>(false)
+    /// The bytes of the recent changes of all feeds.
+    private let recentBytes = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - position: where a namespace stands in the store.
@@ -120,6 +124,28 @@ final class FeedHub<Reader: Sendable>: Sendable {
                 return state.feed?.commit(commit.changes, at: commit.cursor)
             }
         }
+        if recentBytes.load(ordering: .relaxed) > limits.totalBytes { forgetUnused() }
+    }
+
+    /// Feeds that were not asked for longest give up their recent changes, until all of them together are within their budget.
+    private func forgetUnused() {
+        let entries = entries().map(\.1)
+        let holdings = entries.map { entry in entry.state.withLock { RecentBudget.Holding(bytes: $0.counted, lastUse: $0.lastUse) } }
+        for place in RecentBudget(bytes: limits.totalBytes).evicted(from: holdings) {
+            metrics.evicted.add()
+            entries[place].state.withLock { state in
+                state.feed?.forgetRecent()
+                count(&state)
+            }
+        }
+    }
+
+    /// Brings the total up to date with a feed that has changed. Its lock is held.
+    private func count(_ state: inout Entry.State) {
+        let bytes = state.feed?.recentBytes ?? 0
+        guard bytes != state.counted else { return }
+        recentBytes.add(bytes - state.counted, ordering: .relaxed)
+        state.counted = bytes
     }
 
     /// Time has passed: ends waits that are over, and lets go of feeds that nobody uses.
@@ -143,7 +169,10 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
     /// The store has forgotten some of the namespace's past, so its feed does too.
     func forgetRecent(_ namespace: Namespace) {
-        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.forgetRecent() }
+        directory.withLock { $0[namespace] }?.state.withLock { state in
+            state.feed?.forgetRecent()
+            count(&state)
+        }
     }
 
     /// How many wait for a namespace's changes.
@@ -170,7 +199,12 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
     private func run(_ entry: Entry, _ event: (inout sending Entry.State) -> sending [FeedDelivery<Reader>]?) {
         entry.delivery.withLock { _ in
-            for delivery in entry.state.withLock(event) ?? [] { deliver(delivery) }
+            let deliveries = entry.state.withLock { state in
+                let deliveries = event(&state)
+                count(&state)
+                return deliveries
+            }
+            for delivery in deliveries ?? [] { deliver(delivery) }
         }
     }
 
@@ -182,6 +216,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
                 state.isRetired = true
                 // Whoever still holds the entry shall not hold what it had in memory.
                 state.feed = nil
+                count(&state)
                 return true
             }
             if isIdle { directory[namespace] = nil }

@@ -4,6 +4,8 @@ package struct FeedLimits: Hashable, Sendable {
     package var changes = 4_096
     /// The most bytes that the kept changes may take.
     package var bytes = 8 << 20
+    /// The most bytes that the kept changes of all namespaces may take.
+    package var totalBytes = 64 << 20
     /// Values longer than this are left out of changes.
     package var inlineBytes = 64 << 10
     /// An answer ends after the change that passes this size.

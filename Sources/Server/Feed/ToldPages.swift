@@ -25,6 +25,9 @@ struct ToldPages: Sendable {
 
     private var pages: [Told] = []
 
+    /// The bytes of the pages.
+    var bytes: Int { pages.reduce(0) { $0 + $1.page.body.count + ($1.unfinished?.body.count ?? 0) } }
+
     /// Keeps the page that a group was told which wanted nothing from `first` to `last`.
     mutating func keep(_ page: FeedPage, _ subscription: Subscription, from first: Revision, to last: Revision, now: Int64) {
         guard page.body.count <= Self.largest else { return }

@@ -39,6 +39,9 @@ public struct RecordServerConfiguration: Sendable {
     public var recentChanges = 4_096
     /// The most bytes that they may take, for each namespace in use.
     public var recentBytes = 8 << 20
+    /// The most bytes that they may take for all namespaces together. Beyond, those of the namespace that was asked for longest ago leave memory, and
+    /// the store answers instead. One namespace never takes more than half.
+    public var recentTotalBytes = 64 << 20
 
     /// How long a delete is remembered. A client that was away for longer starts again from a list.
     public var tombstoneRetention = Duration.seconds(30 * 86_400)
@@ -72,6 +75,7 @@ public struct RecordServerConfiguration: Sendable {
             (inlineBytes >= 0, "inlineBytes is \(inlineBytes): it takes 0 or more"),
             (recentChanges > 0, "recentChanges is \(recentChanges): it takes 1 or more"),
             (recentBytes >= 0, "recentBytes is \(recentBytes): it takes 0 or more"),
+            (recentTotalBytes >= 0, "recentTotalBytes is \(recentTotalBytes): it takes 0 or more"),
             (tombstoneRetention >= .zero, "tombstoneRetention is \(tombstoneRetention): it cannot be negative"),
             (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
         ]
@@ -87,7 +91,8 @@ public struct RecordServerConfiguration: Sendable {
     var settings: ServerCore.Settings {
         var feed = FeedLimits()
         feed.changes = recentChanges
-        feed.bytes = recentBytes
+        feed.bytes = min(recentBytes, recentTotalBytes / 2)
+        feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
             hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), takesFaults: testFaults)

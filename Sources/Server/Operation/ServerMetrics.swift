@@ -58,6 +58,8 @@ final class FeedMetrics: Sendable {
     let expired = Counter()
     /// Answers that `410` was given to.
     let gone = Counter()
+    /// Feeds that gave up their recent changes for want of memory.
+    let evicted = Counter()
 
     /// - Parameter times: how many readers it is for.
     func count(_ verdict: FeedVerdict, times: Int) {

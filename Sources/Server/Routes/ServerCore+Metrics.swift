@@ -43,6 +43,8 @@ extension ServerCore {
         text.gauge("freshet_feed_namespaces", "Namespaces whose feed is in memory.", totals.feeds)
         text.gauge("freshet_feed_recent_changes", "Changes in memory.", totals.changes)
         text.gauge("freshet_feed_recent_bytes", "Bytes of the changes in memory.", totals.bytes)
+        text.counter(
+            "freshet_feed_evictions_total", "Namespaces whose changes left memory since all had too many.", metrics.feed.evicted.value)
         text.counter("freshet_feed_hits_total", "Questions answered from memory.", metrics.feed.hits.value)
         text.counter("freshet_feed_scans_total", "Questions that the store had to answer.", metrics.feed.scans.value)
         text.counter("freshet_feed_parked_total", "Questions that had to wait.", metrics.feed.parked.value)

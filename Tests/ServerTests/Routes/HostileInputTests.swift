@@ -149,6 +149,30 @@ import Testing
         }
     }
 
+    @Test func recentChangesOfManyNamespacesShareOneBudget() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.recentTotalBytes = 400_000
+        try await TestServer.with(configuration) { server in
+            // Given readers of twenty namespaces
+            var cursors: [String] = []
+            for place in 0..<20 {
+                cursors.append(
+                    try await server.request("GET", "/v1/n\(place)/changes?since=now").message(ChangePage.self).cursor.description)
+            }
+            // When each namespace gets 100 KB
+            let value = "\"" + String(repeating: "x", count: 50_000) + "\""
+            for place in 0..<20 { for id in 1...2 { try await server.put("/v1/n\(place)/records/c/\(id)", value) } }
+            // Then memory holds no more than the budget, and each reader still gets its changes
+            let metrics = try await server.request("GET", "/metrics").text
+            let line = try #require(metrics.split(separator: "\n").first { $0.hasPrefix("freshet_feed_recent_bytes ") })
+            #expect(try #require(line.split(separator: " ").last.flatMap { Int($0) }) <= 400_000)
+            for place in 0..<20 {
+                let page = try await server.request("GET", "/v1/n\(place)/changes?since=\(cursors[place])").message(ChangePage.self)
+                #expect(page.changes.count == 2)
+            }
+        }
+    }
+
     @Test func aPrefixIsBoundedLikeAnID() async throws {
         try await TestServer.with { server in
             for (prefix, encoded) in [(String(repeating: "x", count: 513), String(repeating: "x", count: 513)), (#"a\u0000"#, "a%00")] {
