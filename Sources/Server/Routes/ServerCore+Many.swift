@@ -40,6 +40,7 @@ extension ServerCore {
         try committer.checkRoom()
         call.nowOrLater { [self] in
             let batch = try WriteBatch(json: call.request.body, profile: .interoperable)
+            let client = batch.client
             committer.submit(
                 .batch(batch, in: namespace) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
@@ -49,7 +50,7 @@ extension ServerCore {
                     call.later(isContinuation: true) { [self] in
                         // What is decided is told, even where the records can not be read.
                         let complete = reading {
-                            try RejectionRecords.read(committed, of: batch.client, in: namespace, from: store)
+                            try RejectionRecords.read(committed, of: client, in: namespace, from: store)
                         }
                         respond(call, to: complete ?? committed)
                     }

@@ -69,8 +69,8 @@ package protocol NamespaceTransaction: AnyObject {
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
 
-    /// The outcome of a decided write, if it is kept.
-    func outcome(of number: Int64, by client: ClientIdentifier) throws -> KeptOutcome?
+    /// The outcomes of decided writes with these numbers, as far as they are kept, in order. O(outcomes that are kept).
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome]
 
     /// Keeps the outcomes of writes that were decided now, in order; the last of them becomes the device's last. Forgets those at
     /// or below `settled`, and so all of before where the first of the new ones does not follow the last.

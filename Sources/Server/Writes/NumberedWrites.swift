@@ -56,12 +56,14 @@ struct NumberedWrites {
                     expected: error.expected))
         }
         applier.expect(items.count)
-        let (fresh, end) = try isAtomic ? (decideAtomically(items, decisions, &applier), items.count) : decide(items, decisions, &applier)
+        let kept = try kept(items, decisions, namespace)
+        let (fresh, end) =
+            try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
         if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
             try namespace.keep(fresh.map { Self.kept($0, items[$0.place].key) }, of: client, settled: ledger.settled)
         }
-        let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, namespace)
+        let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // One write alone met the record that it would find now.
         let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
         return .success(Answer(decided: filled, lastWrite: ledger.last))
@@ -69,6 +71,16 @@ struct NumberedWrites {
 }
 
 extension NumberedWrites {
+    /// The outcomes of the numbers that were decided before, which are read once for all of them.
+    private func kept(
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ namespace: any NamespaceTransaction
+    ) throws -> [Int64: KeptOutcome] {
+        let numbers = items.indices.lazy.filter { decisions[$0] == .replay }.map { items[$0].number }
+        guard let first = numbers.min(), let last = numbers.max() else { return [:] }
+        let outcomes = try namespace.outcomes(of: first...last, by: client)
+        return Dictionary(outcomes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    }
+
     /// - Returns: what was decided, and the place of the first item that was not.
     private func decide(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
@@ -84,7 +96,7 @@ extension NumberedWrites {
 
     /// All of them or none. Each number is used up either way.
     private func decideAtomically(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: KeptOutcome], _ applier: inout WriteApplier
     ) throws -> [Decided] {
         let namespace = applier.namespace
         let mark = applier.changes.count
@@ -100,7 +112,7 @@ extension NumberedWrites {
                         fresh.append(decided)
                     case .replay:
                         // A part that was decided before belongs to the whole: if it was rejected, so is the rest.
-                        guard case .rejected(let problem)? = try namespace.outcome(of: item.number, by: client)?.verdict else { continue }
+                        guard case .rejected(let problem)? = kept[item.number]?.verdict else { continue }
                         throw Rejection(number: item.number, problem: problem)
                     case .settled: continue
                     }
@@ -143,7 +155,8 @@ extension NumberedWrites {
 
     /// One answer an item, from what was decided now and what is kept.
     private func answers(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ namespace: any NamespaceTransaction
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: KeptOutcome],
+        _ namespace: any NamespaceTransaction
     ) throws -> [Decided] {
         var fresh = Dictionary(fresh.map { ($0.outcome.number, $0) }, uniquingKeysWith: { first, _ in first })
         return try items.indices.map { place in
@@ -153,7 +166,7 @@ extension NumberedWrites {
                 fresh[item.number]?.created = false
                 return decided
             }
-            guard decision == .replay, let kept = try namespace.outcome(of: item.number, by: client) else {
+            guard decision == .replay, let kept = kept[item.number] else {
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled), place: place)
             }
             guard case .rejected(let problem) = kept.verdict else {

@@ -221,6 +221,21 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func outcomesOfManyBatchesAreReplayedInOneRequest(_ kind: StoreKind) throws {
+        // Given batches of one, two and three writes, of which every second write is rejected
+        let fixture = try StoreFixture(kind)
+        let writes = try (1...6).map { try Write(Int64($0), "a/\($0)", .put(json: "1"), ifRevision: $0 % 2 == 0 ? 99 : nil) }
+        let first = try [writes[0...0], writes[1...2], writes[3...5]].flatMap { try fixture.batch(Array($0)) }
+        // When all are sent again, and some, and those with one behind them
+        let again = try fixture.batch(writes)
+        let some = try fixture.batch(Array(writes[2...4]))
+        let more = try fixture.batch(Array(writes[1...]) + [Write(7, "a/7", .delete)])
+        // Then each has the outcome that it had
+        #expect(first[1] == "2 rejected precondition-failed" && first[4] == "5 applied 3")
+        #expect(again == first && some == Array(first[2...4]) && more == Array(first[1...]) + ["7 applied -"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func anAtomicBatchIsAppliedWholeOrNotAtAll(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)

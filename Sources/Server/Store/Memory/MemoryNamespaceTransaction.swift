@@ -47,11 +47,8 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) -> Int64 { namespace.clients[client]?.last ?? 0 }
 
-    func outcome(of number: Int64, by client: ClientIdentifier) -> KeptOutcome? {
-        guard let kept = namespace.clients[client], let first = kept.outcomes.first?.number, number >= first, number <= kept.last else {
-            return nil
-        }
-        return kept.outcomes[Int(number - first)]
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [KeptOutcome] {
+        namespace.clients[client]?.outcomes.filter { numbers.contains($0.number) } ?? []
     }
 
     func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) {

@@ -7,15 +7,20 @@ extension SQLiteNamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) throws -> Int64 { try clientRow(client)?.last ?? 0 }
 
-    func outcome(of number: Int64, by client: ClientIdentifier) throws -> KeptOutcome? {
-        guard let client = try clientRow(client) else { return nil }
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome] {
+        guard let client = try clientRow(client) else { return [] }
         return try connection.withStatement(
-            "SELECT last, outcomes FROM outcome WHERE client = ? AND last >= ? ORDER BY last LIMIT 1"
+            "SELECT last, outcomes FROM outcome WHERE client = ? AND last >= ? ORDER BY last"
         ) { row in
             try row.bind(1, client.id)
-            try row.bind(2, number)
-            guard try row.step() else { return nil }
-            return try KeptOutcome.decode(row.bytes(1), last: row.int64(0)).first { $0.number == number }
+            try row.bind(2, numbers.lowerBound)
+            var outcomes: [KeptOutcome] = []
+            while try row.step() {
+                let batch = try KeptOutcome.decode(row.bytes(1), last: row.int64(0))
+                outcomes += batch.lazy.filter { numbers.contains($0.number) }
+                if row.int64(0) >= numbers.upperBound { break }
+            }
+            return outcomes
         }
     }
 
