@@ -93,10 +93,10 @@ final class World {
         var devices: [SimulatedDevice] = []
         for (number, declaration) in scenario.devices.enumerated() {
             do {
-                let filter = try Self.filter(declaration, isWide: scenario.isServerSmall && number % 2 == 1)
+                let filter = try Self.filter(declaration, isWide: scenario.isServerSmall && number % 4 == 1)
                 let client = try ClientIdentifier("\(declaration.name)-0")
-                // Every third device of a small server is small itself.
-                let limit = scenario.isServerSmall && number % 3 == 2 ? 2 : Int.max
+                // One device in four of a small server is small itself.
+                let limit = scenario.isServerSmall && number % 4 == 3 ? 2 : Int.max
                 devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client, answerLimit: limit))
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
         }
