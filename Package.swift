@@ -171,6 +171,7 @@ let package = Package(
                 "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

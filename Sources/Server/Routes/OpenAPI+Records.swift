@@ -85,7 +85,7 @@ extension OpenAPI {
           "parameters": [{"$ref": "#/components/parameters/namespace"}, {"$ref": "#/components/parameters/collection"}],
           "get": {
             "operationId": "listRecords",
-            "summary": "The records of a collection, ordered by the bytes of their ids. Following the feed from the first page's cursor misses nothing.",
+            "summary": "The records of a collection, ordered by the bytes of their ids. A page without records is the last only if 'next' is null. Following the feed from the first page's cursor misses nothing.",
             "parameters": [
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
               {"name": "after", "in": "query", "description": "Only ids after this one: the 'next' of the page before.", "schema": {"type": "string"}},

@@ -71,20 +71,25 @@ package struct ListQuery: Hashable, Sendable {
     package var limit: Int
     /// The most bytes of values in the answer; the first record comes whatever its size.
     package var byteLimit: Int
+    /// The most rows to look at, at least 1: a collection of tombstones is not walked over at once.
+    package var scanLimit: Int
 
-    package init(collection: String, after: String? = nil, prefix: String = "", limit: Int = 100, byteLimit: Int = 4 << 20) {
+    package init(
+        collection: String, after: String? = nil, prefix: String = "", limit: Int = 100, byteLimit: Int = 4 << 20, scanLimit: Int = 10_000
+    ) {
         self.collection = collection
         self.after = after
         self.prefix = prefix
         self.limit = max(limit, 1)
         self.byteLimit = byteLimit
+        self.scanLimit = max(scanLimit, 1)
     }
 }
 
-/// A part of a collection.
+/// A part of a collection. It may be empty and yet not the last.
 package struct RecordSlice: Hashable, Sendable {
     package var records: [Record]
-    /// The id to go on after; none when nothing is left.
+    /// The id to go on after, which may be that of a deleted record; none when nothing is left.
     package var next: String?
 
     package init(records: [Record], next: String?) {

@@ -1,4 +1,5 @@
 import FreshetWire
+import TestSupport
 import Testing
 
 @testable import FreshetServer
@@ -20,6 +21,28 @@ import Testing
             #expect(second.cursor == last.cursor && second["Cache-Control"] == "no-store")
             #expect(prefixed.records.map(\.key.id) == ["c"])
             #expect(empty.records.isEmpty && empty.next == nil)
+        }
+    }
+
+    @Test func aListLooksAtTenThousandRowsAndSaysWhereToGoOn() async throws {
+        let directory = TemporaryDirectory()
+        try await TestServer.with(RecordServerConfiguration(directory: directory.file("data"))) { server in
+            // Given more tombstones than a page looks at, and a record after them
+            for batch in 0..<21 {
+                let ids = (0..<500).map { 10_000 + batch * 500 + $0 }
+                let first = batch * 1_000 + 1
+                let puts = ids.enumerated().map { #"{"number":\#(first + $0),"op":"put","key":"c/t\#($1)","value":1}"# }
+                let deletes = ids.enumerated().map { #"{"number":\#(first + 500 + $0),"op":"delete","key":"c/t\#($1)"}"# }
+                let body = #"{"client":"phone","writes":[\#((puts + deletes).joined(separator: ","))]}"#
+                #expect(try await server.request("POST", "/v1/shop/writes", [], body).status == 200)
+            }
+            try await server.put("/v1/shop/records/c/z", "1")
+            // When it is listed
+            let first = try await server.request("GET", "/v1/shop/records/c?limit=10").message(RecordList.self)
+            let second = try await server.request("GET", "/v1/shop/records/c?limit=10&after=\(first.next ?? "")").message(RecordList.self)
+            // Then a page without records is not the last
+            #expect(first.records.isEmpty && first.next == "t19999")
+            #expect(second.records.map(\.key.id) == ["z"] && second.next == nil)
         }
     }
 

@@ -150,7 +150,7 @@ private struct Script {
             .list(
                 ListQuery(
                     collection: one("a", "b"), after: one(nil, "2", "eu-1"), prefix: one("", "e", "eu-"), limit: number(1...5),
-                    byteLimit: 50),
+                    byteLimit: 50, scanLimit: one(1, 3, 10_000)),
                 namespace),
             .reads(
                 ReadsRequest(

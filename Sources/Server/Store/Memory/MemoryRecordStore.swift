@@ -46,18 +46,13 @@ package final class MemoryRecordStore: RecordStore {
                 key.collection == query.collection && key.id.utf8.starts(with: query.prefix.utf8)
                     && query.after.map { $0.utf8.lexicographicallyPrecedes(key.id.utf8) } ?? true
             }
-            var slice = RecordSlice(records: [], next: nil)
-            var bytes = 0
+            var scan = ListScan(query)
             for key in keys.sorted() {
-                guard let record = namespace.records[key]?.record(key) else { continue }
-                bytes += record.size
-                if let last = slice.records.last, slice.records.count >= query.limit || bytes > query.byteLimit {
-                    slice.next = last.key.id
-                    break
-                }
-                slice.records.append(record)
+                guard let entry = namespace.records[key] else { continue }
+                let record = entry.record(key)
+                guard scan.take(size: record?.size, id: { key.id }, record: { record }) else { break }
             }
-            return slice
+            return scan.slice
         } unmade: {
             RecordSlice(records: [], next: nil)
         }

@@ -53,24 +53,23 @@ extension SQLiteRecordStore {
         return try connection.withStatement(
             """
             SELECT id, revision, modified, content_type, value FROM record
-            WHERE namespace = ? AND collection = ? AND id >= ? AND id < ? AND value IS NOT NULL ORDER BY id
+            WHERE namespace = ? AND collection = ? AND id >= ? AND id < ? ORDER BY id
             """
         ) { row in
             try row.bind(1, namespace)
             try row.bind(2, query.collection)
             try row.bind(3, textBytes: start)
             try row.bind(4, textBytes: endOfRange(of: query.prefix))
-            var slice = RecordSlice(records: [], next: nil)
-            var bytes = 0
+            var scan = ListScan(query)
             while try row.step() {
-                bytes += row.byteCount(4)
-                if let last = slice.records.last, slice.records.count >= query.limit || bytes > query.byteLimit {
-                    slice.next = last.key.id
-                    break
+                let goesOn = try scan.take(size: row.isNull(4) ? nil : row.byteCount(4)) {
+                    row.text(0)
+                } record: {
+                    try Record(RecordKey(collection: query.collection, id: row.text(0)), row, from: 1)
                 }
-                slice.records.append(try Record(RecordKey(collection: query.collection, id: row.text(0)), row, from: 1))
+                guard goesOn else { break }
             }
-            return slice
+            return scan.slice
         }
     }
 

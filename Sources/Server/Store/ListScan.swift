@@ -1,0 +1,33 @@
+internal import FreshetWire
+
+/// Walks over the rows of a collection in the order of their ids and keeps the records, within the bounds of the query: the same for every store.
+struct ListScan {
+    private let query: ListQuery
+    private var looked = 0
+    private var bytes = 0
+    private(set) var slice = RecordSlice(records: [], next: nil)
+
+    init(_ query: ListQuery) { self.query = query }
+
+    /// Takes the next row.
+    ///
+    /// - Parameters:
+    ///   - size: the bytes of the value; `nil` for a tombstone.
+    ///   - id: called only where the walk ends with this row.
+    ///   - record: called only where the record is kept.
+    /// - Returns: false once a bound is reached. The slice then says where to go on.
+    mutating func take(size: Int?, id: () -> String, record: () throws -> Record?) rethrows -> Bool {
+        if let size {
+            if let last = slice.records.last, slice.records.count >= query.limit || bytes + size > query.byteLimit {
+                slice.next = last.key.id
+                return false
+            }
+            bytes += size
+            if let record = try record() { slice.records.append(record) }
+        }
+        looked += 1
+        guard looked >= query.scanLimit else { return true }
+        slice.next = id()
+        return false
+    }
+}
