@@ -23,8 +23,10 @@ final class ClosableStore: RecordStore {
 
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
 
-    func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) throws(StoreError) -> Snapshot<Record?> {
-        try open().record(key, in: namespace, for: client)
+    func record(
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
+    ) throws(StoreError) -> Snapshot<Record?> {
+        try open().record(key, in: namespace, for: client, valueBytes: valueBytes)
     }
 
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {

@@ -93,7 +93,7 @@ final class Run: Sendable {
         let store: any RecordStore =
             switch configuration.storage {
             case .memory: MemoryRecordStore(seed: environment.random())
-            case .directory(let path): try SQLiteRecordStore(directory: path, seed: environment.random())
+            case .directory(let path): try SQLiteRecordStore(directory: path, seed: environment.random(), lookups: configuration.loops)
             }
         guard configuration.isRestored else { return store }
         let rotation = Submission.rotateEpochs(seed: environment.random()) { _ in }

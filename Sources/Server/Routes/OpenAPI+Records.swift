@@ -26,7 +26,8 @@ extension OpenAPI {
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
               "412": {"$ref": "#/components/responses/preconditionFailed"},
-              "500": {"$ref": "#/components/responses/storageFailed"}
+              "500": {"$ref": "#/components/responses/storageFailed"},
+              "503": {"$ref": "#/components/responses/overloaded"}
             }
           },
           "put": {

@@ -4,12 +4,16 @@ import SocketHTTP
 
 extension ServerCore {
     /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`
-    @Sendable func getRecord(_ call: Call) throws {
+    @Sendable func getRecord(_ call: Call) throws { try getRecord(call, valueBytes: ReadBounds.lookupValueBytes) }
+
+    /// - Parameter valueBytes: a value that has more bytes, and is needed, is read on the read queue.
+    private func getRecord(_ call: Call, valueBytes: Int) throws {
         let namespace = try call.namespace()
         let key = try call.key()
         let conditions = try Conditions(call.request)
-        let snapshot = try store.record(key, in: namespace, for: try Parameters(call.request).client())
-        guard let record = snapshot.value, let content = record.content else {
+        let client = try Parameters(call.request).client()
+        let snapshot = try store.record(key, in: namespace, for: client, valueBytes: valueBytes)
+        guard let record = snapshot.value else {
             let problem = Problem(.notFound, "There is no record \(key) in \(namespace)")
             return call.respond(call.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
@@ -19,6 +23,9 @@ extension ServerCore {
             return call.fail(problem, at: snapshot.cursor)
         }
         let isNotModified = conditions.isNotModified(at: position)
+        guard isNotModified || record.content != nil else {
+            return call.later { [self] in try getRecord(call, valueBytes: .max) }
+        }
         var fields = isNotModified ? Self.unchanged : Self.content
         fields.append(.eTag, position.entityTag)
         fields.append(.lastModified, record.modified.httpDate)
@@ -26,8 +33,8 @@ extension ServerCore {
         guard !isNotModified else {
             return call.respond(Response(status: .notModified, fields: fields).stating(snapshot.lastWrite))
         }
-        fields.append(.contentType, content.type)
-        call.respond(Response(status: .ok, fields: fields, body: content.bytes).stating(snapshot.lastWrite))
+        fields.append(.contentType, record.contentType)
+        call.respond(Response(status: .ok, fields: fields, body: record.content?.bytes ?? []).stating(snapshot.lastWrite))
     }
 
     /// A cache may keep the value but must ask whether it is still right: it cannot know of changes.

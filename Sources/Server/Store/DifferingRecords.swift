@@ -19,6 +19,9 @@ package struct ReadBounds: Hashable, Sendable {
 
     /// One answer to a request for many records: 4 MiB, as a page of a list.
     package static let page = ReadBounds(bytes: 4 << 20)
+
+    /// The most bytes of a value that is read on an event loop. Reading a larger one would hold up all connections of the loop.
+    package static let lookupValueBytes = 64 << 10
 }
 
 /// What differs from what the asker has.

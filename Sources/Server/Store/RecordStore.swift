@@ -11,8 +11,13 @@ package protocol RecordStore: Sendable {
     /// Where a namespace stands.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 
-    /// One record with its value. The snapshot states the last decided write of `client`.
-    func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) throws(StoreError) -> Snapshot<Record?>
+    /// One record, without its value where that has more than `valueBytes` bytes. The snapshot states the last decided write of `client`.
+    ///
+    /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of large values, so it may
+    /// be called on an event loop. So may ``state(of:)`` and ``lastWrite(of:in:)``.
+    func record(
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
+    ) throws(StoreError) -> Snapshot<Record?>
 
     /// The records of a collection, ordered by the bytes of their ids.
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
@@ -41,9 +46,9 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
-    /// One record with its value.
+    /// One record with its value, however large.
     package func record(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
-        try record(key, in: namespace, for: nil)
+        try record(key, in: namespace, for: nil, valueBytes: .max)
     }
 
     /// Of many records those that differ from what the asker has, as far as one answer goes.

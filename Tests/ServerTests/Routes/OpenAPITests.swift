@@ -21,7 +21,7 @@ import Testing
         let failed: Set = ["400", "500"]
         let committed: Set = ["200", "400", "500", "503", "507"]
         return switch endpoint {
-        case .getRecord: failed.union(["200", "304", "404", "412"])
+        case .getRecord: failed.union(["200", "304", "404", "412", "503"])
         case .putRecord: committed.union(["201", "409", "412", "413", "415"])
         case .patchRecord: committed.union(["404", "409", "412", "413", "415"])
         case .deleteRecord: committed.union(["404", "409", "412"])

@@ -129,8 +129,8 @@ struct PagePrefetcherTests {
 
         func namespaces(limit: Int) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) -> NamespaceState { base.state(of: namespace) }
-        func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) -> Snapshot<Record?> {
-            base.record(key, in: namespace, for: client)
+        func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int) -> Snapshot<Record?> {
+            base.record(key, in: namespace, for: client, valueBytes: valueBytes)
         }
         func records(_ query: ListQuery, in namespace: Namespace) -> Snapshot<RecordSlice> { base.records(query, in: namespace) }
         func records(_ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace) -> Snapshot<DifferingRecords> {

@@ -18,11 +18,11 @@ import Testing
             try fixture.write(key.description, isDelete ? .delete : .put(json: "\(round)"))
             // Then every read after it says so, the second of a snapshot like the first, and of other namespaces between them
             for _ in 0..<2 {
-                let read = try fixture.store.record(key, in: fixture.namespace)
+                let read = try fixture.store.lookUp(key, in: fixture.namespace)
                 #expect(read.value?.content?.bytes == (isDelete ? nil : Array("\(round)".utf8)))
                 #expect(read.cursor.revision.number == Int64(round))
                 #expect(try fixture.store.state(of: fixture.namespace) == read.state)
-                let other = try fixture.store.record(key, in: Namespace("other"))
+                let other = try fixture.store.lookUp(key, in: Namespace("other"))
                 #expect(other.value == nil && other.state.head == .zero)
             }
         }
@@ -33,28 +33,28 @@ import Testing
         let fixture = try StoreFixture(.sqlite)
         try fixture.put("a/1", "1")
         let (store, namespace, key) = (fixture.store, fixture.namespace, try RecordKey("a/1"))
-        #expect(try store.record(key, in: namespace).cursor.revision.number == 1)
+        #expect(try store.lookUp(key, in: namespace).cursor.revision.number == 1)
         // When the record is overwritten and read before the commit
         let during = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
             let stamp = Stamp(modified: Timestamp(milliseconds: 0))
             _ = try open.put(Content(json: Array("2".utf8)), at: key, over: open.occupant(of: key), stamp)
-            return try store.record(key, in: namespace)
+            return try store.lookUp(key, in: namespace)
         }
         // Then it is as it was, and after the commit as it is
         #expect(during.cursor.revision.number == 1 && during.value?.content?.bytes == Array("1".utf8))
-        #expect(try store.record(key, in: namespace).value?.content?.bytes == Array("2".utf8))
+        #expect(try store.lookUp(key, in: namespace).value?.content?.bytes == Array("2".utf8))
     }
 
     @Test func aKeptSnapshotDoesNotHoldUpTheLog() throws {
         // Given a store whose reader is used between writes
         let directory = TemporaryDirectory()
         let path = directory.file("data")
-        let store = try SQLiteRecordStore(directory: path, seed: 1, readers: 2)
+        let store = try SQLiteRecordStore(directory: path, seed: 1, lookups: 2)
         let (namespace, key) = (try Namespace("shop"), try RecordKey("a/1"))
         let log = try Connection(path: path + "/freshet.db", mode: .readWrite)
         for round in 1...20 {
-            _ = try store.record(key, in: namespace)
+            _ = try store.lookUp(key, in: namespace)
             try GroupCommit.commit(
                 [.single(SingleWrite(key: key, operation: .put(json: "\(round)")), in: namespace) { _ in }],
                 to: store, at: Timestamp(milliseconds: 0), editLimit: 1_000
@@ -70,7 +70,7 @@ import Testing
         // Given a store that is read, with a row that no version of it wrote
         let directory = TemporaryDirectory()
         let path = directory.file("data")
-        let store = try SQLiteRecordStore(directory: path, seed: 1, readers: 1)
+        let store = try SQLiteRecordStore(directory: path, seed: 1)
         let (namespace, key) = (try Namespace("shop"), try RecordKey("a/1"))
         try GroupCommit.commit(
             [.single(SingleWrite(key: key, operation: .put(json: "1")), in: namespace) { _ in }],
@@ -79,8 +79,15 @@ import Testing
         let other = try Connection(path: path + "/freshet.db", mode: .readWrite)
         try other.execute("UPDATE record SET revision = -1")
         // When it is read, Then it is told to be corrupt; and once that is mended, the next read sees it
-        #expect(throws: StoreError.self) { try store.record(key, in: namespace) }
+        #expect(throws: StoreError.self) { try store.lookUp(key, in: namespace) }
         try other.execute("UPDATE record SET revision = 1")
-        #expect(try store.record(key, in: namespace).value?.revision.number == 1)
+        #expect(try store.lookUp(key, in: namespace).value?.revision.number == 1)
+    }
+}
+
+extension RecordStore {
+    /// Reads a record as an event loop does.
+    fileprivate func lookUp(_ key: RecordKey, in namespace: Namespace) throws(StoreError) -> Snapshot<Record?> {
+        try record(key, in: namespace, for: nil, valueBytes: ReadBounds.lookupValueBytes)
     }
 }

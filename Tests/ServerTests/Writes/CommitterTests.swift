@@ -21,8 +21,10 @@ import Testing
 
         func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
-        func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?) throws(StoreError) -> Snapshot<Record?> {
-            base.record(key, in: namespace, for: client)
+        func record(
+            _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
+        ) throws(StoreError) -> Snapshot<Record?> {
+            base.record(key, in: namespace, for: client, valueBytes: valueBytes)
         }
         func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
             base.records(query, in: namespace)

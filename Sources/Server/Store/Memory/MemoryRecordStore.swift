@@ -32,9 +32,12 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
     }
 
-    package func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier? = nil) -> Snapshot<Record?> {
+    package func record(
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier? = nil, valueBytes: Int = .max
+    ) -> Snapshot<Record?> {
         read(namespace, for: client) {
-            $0.records[key]?.record(key)
+            let record = $0.records[key]?.record(key)
+            return record.map { $0.size > valueBytes ? $0.outline : $0 }
         } unmade: {
             nil
         }

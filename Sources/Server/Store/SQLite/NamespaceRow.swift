@@ -51,6 +51,17 @@ extension Record {
             modified: Timestamp(milliseconds: row.int64(column + 1)))
     }
 
+    /// Of a row `revision, modified, content_type, length(value), value`, in which a value that is not wanted is NULL; `nil` for a tombstone.
+    init?(bounded key: RecordKey, _ row: Statement) throws {
+        guard !row.isNull(3) else { return nil }
+        if row.isNull(4) {
+            try self.init(outlineOf: key, row, from: 0)
+        } else {
+            let content = Content(stored: row.bytes(4), type: row.optionalText(2))
+            self.init(key: key, revision: try Revision(row, 0), content: content, modified: Timestamp(milliseconds: row.int64(1)))
+        }
+    }
+
     /// A record without its value, from the columns revision, modified, content_type and the value's length.
     init(outlineOf key: RecordKey, _ row: Statement, from column: Int32) throws {
         self.init(

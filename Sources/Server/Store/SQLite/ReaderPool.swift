@@ -20,7 +20,7 @@ final class ReaderPool: Sendable {
         self.places = places
     }
 
-    /// Lends a connection.
+    /// Lends a connection, with no transaction open.
     func withConnection<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws -> Result {
         try withReader { try $0.withConnection(body) }
     }

@@ -14,26 +14,40 @@ extension SQLiteRecordStore {
     }
 
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
-        try readSnapshot { try $0.row(of: namespace).state }
+        try lookUp { try $0.row(of: namespace).state }
     }
 
     package func record(
-        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?
+        _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?> {
-        try readSnapshot { reader in
-            let row = try reader.row(of: namespace)
-            let lastWrite = try reader.connection.lastWrite(of: client, in: row.id)
-            guard let id = row.id else { return Snapshot(nil, row.state, lastWrite: lastWrite) }
-            let record: Record? = try reader.connection.withStatement(
-                "SELECT revision, modified, content_type, value FROM record WHERE namespace = ? AND collection = ? AND id = ?"
-            ) { row in
-                try row.bind(1, id)
-                return try row.withBound(2, inPlace: key.collection) {
-                    try row.withBound(3, inPlace: key.id) { try row.step() && !row.isNull(3) ? Record(key, row, from: 0) : nil }
-                }
-            }
-            return Snapshot(record, row.state, lastWrite: lastWrite)
+        guard valueBytes > ReadBounds.lookupValueBytes else {
+            return try lookUp { try Self.record(key, at: $0.row(of: namespace), for: client, valueBytes: valueBytes, $0.connection) }
         }
+        return try read { connection in
+            try connection.readTransaction {
+                try Self.record(key, at: NamespaceRow.read(namespace, connection), for: client, valueBytes: valueBytes, connection)
+            }
+        }
+    }
+
+    private static func record(
+        _ key: RecordKey, at namespace: NamespaceRow, for client: ClientIdentifier?, valueBytes: Int, _ connection: Connection
+    ) throws -> Snapshot<Record?> {
+        let lastWrite = try connection.lastWrite(of: client, in: namespace.id)
+        guard let id = namespace.id else { return Snapshot(nil, namespace.state, lastWrite: lastWrite) }
+        let record: Record? = try connection.withStatement(
+            """
+            SELECT revision, modified, content_type, length(value), CASE WHEN length(value) <= ? THEN value END
+            FROM record WHERE namespace = ? AND collection = ? AND id = ?
+            """
+        ) { row in
+            try row.bind(1, valueBytes)
+            try row.bind(2, id)
+            return try row.withBound(3, inPlace: key.collection) {
+                try row.withBound(4, inPlace: key.id) { try row.step() ? Record(bounded: key, row) : nil }
+            }
+        }
+        return Snapshot(record, namespace.state, lastWrite: lastWrite)
     }
 
     package func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice> {
@@ -105,20 +119,14 @@ extension SQLiteRecordStore {
             try row.bind(3, namespace)
             try row.bind(4, item.key.collection)
             try row.bind(5, item.key.id)
-            guard try row.step(), !row.isNull(3) else { return nil }
-            let outline = try Record(outlineOf: item.key, row, from: 0)
-            guard !row.isNull(4) else { return outline }
-            let content = Content(stored: row.bytes(4), type: row.optionalText(2))
-            return Record(key: item.key, revision: outline.revision, content: content, modified: outline.modified)
+            return try row.step() ? Record(bounded: item.key, row) : nil
         }
     }
 
     package func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
-        try read { connection in
-            try connection.readTransaction {
-                let row = try NamespaceRow.read(namespace, connection)
-                return Snapshot(try connection.lastWrite(of: client, in: row.id) ?? 0, row.state)
-            }
+        try lookUp { reader in
+            let row = try reader.row(of: namespace)
+            return Snapshot(try reader.connection.lastWrite(of: client, in: row.id) ?? 0, row.state)
         }
     }
 }

@@ -3,12 +3,14 @@ internal import Synchronization
 
 /// The store that is embedded: one SQLite file in a directory of the server's own.
 ///
-/// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the writer.
+/// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the writer. Lookups, which
+/// event loops make, have connections of their own, so that none waits for a list.
 package final class SQLiteRecordStore: RecordStore {
     let path: String
     private let lock: FileLock
     private let writer: Mutex<StoreWriter>
     private let readers: ReaderPool
+    private let lookups: ReaderPool
     private let prefetcher: PagePrefetcher
 
     /// Opens the directory's store, and makes both if they are not there; the directory above must be.
@@ -16,8 +18,12 @@ package final class SQLiteRecordStore: RecordStore {
     /// It reads a few pages, however large the store is.
     /// - Parameters:
     ///   - seed: random; a new store derives its epochs from it.
+    ///   - readers: how many lists, scans and large values are read at once, at least 1.
+    ///   - lookups: how many lookups are made at once, at least 1: one for each event loop.
     ///   - occupantBytes: about how much memory may go to knowing what holds the keys that were written lately.
-    package init(directory: String, seed: UInt64, readers: Int = 4, occupantBytes: Int = 32 << 20) throws(StoreError) {
+    package init(
+        directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, occupantBytes: Int = 32 << 20
+    ) throws(StoreError) {
         try DirectoryLock.makeDirectory(directory)
         lock = try DirectoryLock.take(directory)
         let path = directory + "/freshet.db"
@@ -27,6 +33,7 @@ package final class SQLiteRecordStore: RecordStore {
             writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed), OccupantCache(limit: occupantBytes), timer))
             prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
+            self.lookups = try ReaderPool(path: path, count: max(lookups, 1))
         } catch { throw StoreError.from(error, path: path) }
     }
 
@@ -35,20 +42,21 @@ package final class SQLiteRecordStore: RecordStore {
     package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {
         let path = path
         return try writer.withLock { writer in
-            do { return try readers.whileWriting { try writer.transaction(body) } } catch let error as SQLiteError {
+            do { return try lookups.whileWriting { try writer.transaction(body) } } catch let error as SQLiteError {
                 throw StoreError(error, path: path)
             }
         }
     }
 
-    /// Runs the closure with a connection that nobody else uses meanwhile.
+    /// Runs the closure, which may take long, with a connection that nobody else uses meanwhile.
     func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
     }
 
-    /// Runs the closure with a reader that sees one snapshot, of all that was written before this call.
-    func readSnapshot<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws(StoreError) -> Result {
-        do { return try readers.withSnapshot(body) } catch { throw StoreError.from(error, path: path) }
+    /// Runs the closure, which is short, with a reader that sees one snapshot, of all that was written before this call. It waits for other
+    /// lookups alone.
+    func lookUp<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws(StoreError) -> Result {
+        do { return try lookups.withSnapshot(body) } catch { throw StoreError.from(error, path: path) }
     }
 
     /// Lets the file grow to so many pages and no further, as a full disk would: for tests of one.
