@@ -5,8 +5,10 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -24,6 +26,13 @@ static inline ssize_t freshet_receive(int socket, void *bytes, size_t count) {
 
 static inline ssize_t freshet_send(int socket, const void *bytes, size_t count, int flags) {
     return syscall(SYS_sendto, socket, bytes, count, flags, (void *)0, 0);
+}
+
+/* The bytes that the kernel keeps of a TCP socket since the peer has not acknowledged them (tcp(7), SIOCOUTQ); -1 where it cannot tell.
+   ioctl takes variable arguments, which Swift cannot pass. */
+static inline int freshet_unacknowledged(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 #endif

@@ -157,4 +157,68 @@ struct LimitTests {
         #expect(statistics.bytesIn == 4 * 36)
         #expect(statistics.bytesOut > 4 * 100)
     }
+
+    @Test("An address has its share of the connections, and the others have theirs")
+    func connectionsOfAnAddress() async throws {
+        // Given an address that has all its connections
+        let server = try TestServer(limits: Limits(connectionsPerAddress: 2, trustedProxies: []), loops: 2)
+        @Sendable func status(_ client: RawClient) throws -> Int {
+            client.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            return try client.reply().status
+        }
+        let (replies, ended) = try await blocking { [port = server.port] in
+            let kept = try (0..<2).map { _ in try RawClient(port: port) }
+            let first = try kept.map(status)
+            // When it opens another, and another address opens one
+            let beyond = try RawClient(port: port)
+            let refused = try beyond.reply()
+            let isAtEnd = try beyond.isAtEnd()
+            let other = try status(RawClient(port: port, source: 2))
+            // Then it is told to come again, and the other is served
+            #expect(refused["Retry-After"] == "1" && refused["Connection"] == "close")
+            return (first + [refused.status, other], isAtEnd)
+        }
+        #expect(replies == [200, 200, 503, 200] && ended)
+        #expect(server.server.statistics().connectionsRefusedByAddress == 1)
+        #expect(server.server.statistics().connectionsRefused == 0)
+    }
+
+    @Test("An address that opens connections without end is dropped, and served again once it has closed some")
+    func floodFromAnAddress() async throws {
+        // Given an address that has its connection and floods
+        let server = try TestServer(limits: Limits(connectionsPerAddress: 1, trustedProxies: [], lingerTimeout: .seconds(120)))
+        try await blocking { [port = server.port] in
+            let first = try RawClient(port: port)
+            first.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try first.reply().status == 200)
+            let flood = try (0..<100).map { _ in try RawClient(port: port) }
+            // Then few of them get an answer, the rest none
+            let answered = flood.filter { (try? $0.reply().status) == 503 }.count
+            #expect(answered == 16)
+            // And others are served meanwhile
+            let other = try RawClient(port: port, source: 2)
+            other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try other.reply().status == 200)
+            // When those are closed, Then there is room again
+            for client in flood { client.finish() }
+            first.send("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(try first.reply().status == 200 && first.isAtEnd())
+            #expect(flood.allSatisfy { (try? $0.isAtEnd()) ?? true })
+            let again = try RawClient(port: port)
+            again.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try again.reply().status == 200)
+        }
+        #expect(server.server.statistics().connectionsRefusedByAddress == 100)
+    }
+
+    @Test("A trusted proxy may have all connections; by default the machine itself")
+    func trustedProxy() async throws {
+        let server = try TestServer(limits: Limits(connectionsPerAddress: 1))
+        let statuses = try await blocking { [port = server.port] in
+            let clients = try (0..<5).map { _ in try RawClient(port: port) }
+            for client in clients { client.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n") }
+            return try clients.map { try $0.reply().status }
+        }
+        #expect(statuses == [200, 200, 200, 200, 200])
+    }
 }

@@ -122,4 +122,80 @@ struct TimeoutTests {
         await #expect(throws: RawClient.Failure.ended) { try await client.run { try $0.reply().status } }
         #expect(server.server.statistics().slowReadersDropped == 1)
     }
+
+    @Test("A body that keeps to the lowest rate may take longer than a pause in it may last")
+    func steadyBody() async throws {
+        // Given a short time for pauses
+        let server = try TestServer(limits: Limits(bodyTimeout: TimeoutTests.roomy))
+        // When a body comes piece by piece for longer than that, Then it is taken
+        let reply = try await blocking { [port = server.port] in
+            let client = try RawClient(port: port)
+            let other = try RawClient(port: port)
+            client.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let clock = ContinuousClock()
+            let end = clock.now + TimeoutTests.roomy * 1.5
+            while clock.now < end {
+                client.send("1\r\na\r\n")
+                other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+                guard try other.reply().status == 200 else { return RawClient.Reply() }
+            }
+            client.send("0\r\n\r\n")
+            return try client.reply()
+        }
+        #expect(reply.status == 200 && !reply.body.isEmpty)
+    }
+
+    @Test("A body below the lowest rate is answered 408, however regularly its bytes come")
+    func slowBody() async throws {
+        // Given a rate that nobody has
+        let server = try TestServer(limits: Limits(bodyTimeout: .milliseconds(300), bodyRate: .max))
+        // When bytes come all the time
+        let reply = try await blocking { [port = server.port] in
+            let client = try RawClient(port: port)
+            let other = try RawClient(port: port)
+            client.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+            while server.server.statistics().requestsRefused == 0 {
+                client.send("a")
+                other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try other.reply()
+            }
+            return try client.reply()
+        }
+        // Then the client is told what would be right
+        #expect(reply.status == 408 && reply.text.contains("bytes a second"))
+    }
+
+    @Test("A peer that takes an answer below the lowest rate is dropped, however regularly it reads", arguments: [1, .max])
+    func slowReader(rate: Int) async throws {
+        // Given an answer larger than the kernel's buffers, and a client that reads all the time
+        let body = [UInt8](repeating: 97, count: 32 << 20)
+        let server = try TestServer(
+            limits: Limits(writeTimeout: .seconds(1), writeRate: rate),
+            adding: { router in
+                router.on(.get, "/large") { _, exchange in exchange.respond(Response(status: .ok, body: body)) }
+            })
+        let isWhole = try await blocking { [port = server.port] in
+            let client = try RawClient(port: port, receiveBuffer: 64 << 10)
+            let other = try RawClient(port: port)
+            client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(2)
+            var received = 0
+            do {
+                // It takes longer than a pause may last.
+                while clock.now < end {
+                    received += try client.bytes(100).count
+                    other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+                    _ = try other.reply()
+                }
+                while received < body.count { received += try client.bytes(min(60_000, body.count - received)).count }
+                return true
+            } catch let failure as RawClient.Failure where failure == .ended || failure == .reset {
+                return false
+            }
+        }
+        // Then only the lowest rate decides
+        #expect(isWhole == (rate == 1))
+        #expect(server.server.statistics().slowReadersDropped == (rate == 1 ? 0 : 1))
+    }
 }

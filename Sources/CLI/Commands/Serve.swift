@@ -36,6 +36,13 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("The most bytes of recent changes in memory, over all namespaces; the store has the others.", valueName: "bytes")
     )
     var recentLimit = 64 << 20
+    @Option(help: ArgumentHelp("The most connections of one IPv4 address, or IPv6 network of 64 bits.", valueName: "count"))
+    var connectionsPerAddress = 1_000
+    @Option(
+        help: ArgumentHelp(
+            "A reverse proxy, an address or a network such as 10.0.0.0/8, that may have more; can be repeated. By default loopback.",
+            valueName: "address"))
+    var trustedProxy: [String] = []
     @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
@@ -44,6 +51,12 @@ struct Serve: AsyncParsableCommand {
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         guard recentLimit >= 0 else { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
+        guard connectionsPerAddress > 0 else {
+            throw ValidationError("--connections-per-address takes 1 or more, not \(connectionsPerAddress)")
+        }
+        for text in trustedProxy where AddressRange(text) == nil {
+            throw ValidationError("--trusted-proxy takes an IP address or a network such as 10.0.0.0/8, not '\(text)'")
+        }
         guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
     }
 
@@ -57,6 +70,8 @@ struct Serve: AsyncParsableCommand {
         configuration.isRestored = restored
         configuration.editedBytes = editLimit
         configuration.recentTotalBytes = recentLimit
+        configuration.connectionsPerAddress = connectionsPerAddress
+        if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
         configuration.testFaults = testFaults
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()

@@ -1,4 +1,4 @@
-import SocketHTTP
+public import SocketHTTP
 
 /// Where a server listens, where it keeps its records, and what it grants. The defaults suit tests: loopback, a free port, in memory.
 public struct RecordServerConfiguration: Sendable {
@@ -24,6 +24,11 @@ public struct RecordServerConfiguration: Sendable {
     public var loops = HTTPServerConfiguration.defaultLoops
     /// The most connections open at once.
     public var connections = 20_000
+    /// The most connections open at once of one IPv4 address, or of one IPv6 network of 64 bits.
+    public var connectionsPerAddress = 1_000
+    /// Addresses that may have as many connections as there are, since they bring those of many clients: reverse proxies. By default the
+    /// machine itself.
+    public var trustedProxies = AddressRange.loopback
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
     /// The most bytes of a value that is patched or incremented, and of a merge patch. Such a value is parsed while all writes wait.
@@ -69,6 +74,7 @@ public struct RecordServerConfiguration: Sendable {
         let rules: [(Bool, String)] = [
             ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"), (loops > 0, "loops is \(loops): it takes 1 or more"),
             (connections > 0, "connections is \(connections): it takes 1 or more"),
+            (connectionsPerAddress > 0, "connectionsPerAddress is \(connectionsPerAddress): it takes 1 or more"),
             (bodyBytes > 0, "bodyBytes is \(bodyBytes): it takes 1 or more"),
             (editedBytes > 0, "editedBytes is \(editedBytes): it takes 1 or more"),
             ((0...60).contains(hold), "hold is \(hold): it takes 0 to 60 seconds"),
@@ -83,9 +89,14 @@ public struct RecordServerConfiguration: Sendable {
     }
 
     var http: HTTPServerConfiguration {
-        HTTPServerConfiguration(
-            host: host, port: port, loops: loops, limits: Limits(bodyBytes: bodyBytes, connections: connections), drainTimeout: drainTimeout
-        )
+        HTTPServerConfiguration(host: host, port: port, loops: loops, limits: limits, drainTimeout: drainTimeout)
+    }
+
+    private var limits: Limits {
+        var limits = Limits(bodyBytes: bodyBytes, connections: connections)
+        limits.connectionsPerAddress = connectionsPerAddress
+        limits.trustedProxies = trustedProxies
+        return limits
     }
 
     var settings: ServerCore.Settings {

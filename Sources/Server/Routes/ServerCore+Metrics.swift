@@ -32,6 +32,9 @@ extension ServerCore {
         text.gauge("freshet_http_connections", "Connections open now.", connections.connectionsOpen)
         text.counter("freshet_http_connections_accepted_total", "Connections accepted.", connections.connectionsAccepted)
         text.counter("freshet_http_connections_refused_total", "Connections beyond the limit.", connections.connectionsRefused)
+        text.counter(
+            "freshet_http_connections_refused_by_address_total", "Connections beyond the limit of their address.",
+            connections.connectionsRefusedByAddress)
         text.counter("freshet_http_slow_readers_dropped_total", "Connections whose peer did not read.", connections.slowReadersDropped)
         text.counter("freshet_http_received_bytes_total", "Bytes received.", connections.bytesIn)
         text.counter("freshet_http_sent_bytes_total", "Bytes sent.", connections.bytesOut)

@@ -17,6 +17,14 @@ final class Connection: @unchecked Sendable {
         case lingering
     }
 
+    /// Why a connection is answered `503` and closed as soon as it is accepted.
+    enum Refusal: Sendable {
+        /// All connections are taken.
+        case full
+        /// Its address has all of its connections.
+        case address
+    }
+
     /// Owns the socket and all the mutable state.
     let loop: EventLoop
     let context: ServerContext

@@ -26,6 +26,8 @@ final class ConnectionBacklog {
     var held: [HeldAnswer] = []
     var output = OutputQueue()
     var drainListeners: [DrainListener] = []
+    /// Bytes of the body that have come since its rate was last looked at; while an answer is sent, how many the peer had taken then.
+    var transferred = 0
     /// A client waits for `100 Continue` behind answers that come first.
     var owesContinue = false
 

@@ -9,6 +9,8 @@ struct OutputQueue {
     private var offset = 0
     /// Bytes that are not sent.
     private(set) var count = 0
+    /// Bytes that were sent from here.
+    private(set) var sent = 0
 
     var isEmpty: Bool { count == 0 }
 
@@ -27,6 +29,7 @@ struct OutputQueue {
 
     /// Forgets the first `sent` bytes.
     mutating func consume(_ sent: Int) {
+        self.sent &+= sent
         count -= sent
         offset += sent
         while first < pieces.count, offset >= pieces[first].count {

@@ -33,7 +33,14 @@ extension EventLoop {
             guard decision != .pause else { return pauseAccepting() }
             switch ListeningSocket.accept(acceptor.descriptor) {
             case .accepted(let descriptor, let peer):
-                hand(descriptor, peer, isRefused: decision == .refuse)
+                switch context.connectionOpened(from: peer) {
+                case .serve: hand(descriptor, peer, refusal: decision == .refuse ? .full : nil)
+                case .refuse: hand(descriptor, peer, refusal: .address)
+                case .drop:
+                    counters.accepted.add(1)
+                    counters.connectionsRefusedByAddress.add(1)
+                    SystemCall.close(descriptor)
+                }
             case .failed(let code):
                 switch AcceptPolicy.classify(code) {
                 case .skip: continue
@@ -46,38 +53,41 @@ extension EventLoop {
         }
     }
 
-    private func hand(_ descriptor: Int32, _ peer: PeerAddress, isRefused: Bool) {
+    private func hand(_ descriptor: Int32, _ peer: PeerAddress, refusal: Connection.Refusal?) {
         guard let context else { return SystemCall.close(descriptor) }
-        context.connectionOpened()
         let index = acceptor?.nextLoop ?? 0
         acceptor?.nextLoop = (index + 1) % context.loops.count
         let loop = context.loops[index]
         if loop === self {
-            adopt(descriptor, peer, context, isRefused: isRefused)
+            adopt(descriptor, peer, context, refusal: refusal)
         } else {
-            loop.post(.adopt(descriptor, peer, context, isRefused: isRefused))
+            loop.post(.adopt(descriptor, peer, context, refusal: refusal))
         }
     }
 
     /// Makes an accepted socket a connection of this loop.
-    func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ context: ServerContext, isRefused: Bool) {
+    func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ context: ServerContext, refusal: Connection.Refusal?) {
         // On its way here the server may have drained, and the loop gone to another.
         guard context === self.context else { return SystemCall.close(descriptor) }
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
         let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)
         guard epoll.add(descriptor, connection.interest, token: connection.token) else {
-            context.connectionClosed()
+            context.connectionClosed(from: peer)
             return SystemCall.close(descriptor)
         }
         while connections.count <= Int(descriptor) { connections.append(nil) }
         connections[Int(descriptor)] = connection
         openCount += 1
         counters.accepted.add(1)
-        if isRefused {
+        switch refusal {
+        case nil: setDeadline(connection)
+        case .full:
             counters.connectionsRefused.add(1)
             refuse(connection, RequestFailure(.overloaded, "All \(context.limits.connections) connections are taken"))
-        } else {
-            setDeadline(connection)
+        case .address:
+            counters.connectionsRefusedByAddress.add(1)
+            let limit = context.limits.connectionsPerAddress
+            refuse(connection, RequestFailure(.overloaded, "This address has the \(limit) connections that one address may have"))
         }
     }
 

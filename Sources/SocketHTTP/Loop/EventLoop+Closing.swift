@@ -27,7 +27,7 @@ extension EventLoop {
         leaveCrowd(connection)
         let actions = connection.cancellations.withLock { $0.peerHasGone() }
         if !actions.isEmpty { callSoon(actions) }
-        connection.context.connectionClosed()
+        connection.context.connectionClosed(from: connection.peer)
         reportIfDrained()
     }
 
@@ -43,7 +43,10 @@ extension EventLoop {
         case .head:
             timeOut(connection, "The request's head did not arrive in time")
         case .body:
-            timeOut(connection, "The request's body did not arrive in time")
+            let limits = connection.context.limits
+            let seconds = limits.bodyTimeout.components.seconds
+            let rate = "at less than \(limits.bodyRate) bytes a second, or not at all for \(seconds) seconds"
+            timeOut(connection, "The request's body came \(rate)")
         case .opening, .idle, .lingering:
             close(connection)
         case .writing:

@@ -19,6 +19,7 @@ extension EventLoop {
             case .bytes(let count):
                 counters.bytesIn.add(count)
                 if !connection.state.isLingering { process(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), of: connection) }
+                if connection.phase == .body { connection.backlog?.transferred += count }
                 if count < readBuffer.count, !isEnding { return }
             case .endOfStream:
                 return inputEnded(connection)

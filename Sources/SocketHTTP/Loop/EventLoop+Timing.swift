@@ -1,6 +1,7 @@
 extension Clock {
     /// The unit of all time-outs.
     static let tickMilliseconds = 100
+    static let ticksPerSecond = 1_000 / tickMilliseconds
     /// How far the coarse clock may be behind that by which the kernel wakes a sleeper.
     static let lagMilliseconds = 10
 
@@ -18,14 +19,11 @@ extension Clock {
 
 extension EventLoop {
     /// Brings the connection's deadline in line with what it now waits for.
-    ///
-    /// - Parameter hasProgressed: whether a wait for the peer to accept output begins anew.
-    func updateDeadline(_ connection: Connection, hasProgressed: Bool = false) {
+    func updateDeadline(_ connection: Connection) {
         guard connection.isOpen else { return }
         let phase = phase(of: connection)
         let number = connection.state.next
-        let isNew = phase != connection.phase || number != connection.phaseNumber
-        guard isNew || hasProgressed && phase == .writing else { return }
+        guard phase != connection.phase || number != connection.phaseNumber else { return }
         connection.phase = phase
         connection.phaseNumber = number
         setDeadline(connection)
@@ -37,9 +35,13 @@ extension EventLoop {
         let ticks: UInt32
         switch connection.phase {
         case .opening, .head: ticks = limits.header
-        case .body: ticks = limits.body
+        case .body:
+            ticks = limits.body.grace
+            connection.backlog?.transferred = 0
         case .idle: ticks = limits.idle
-        case .writing: ticks = limits.write
+        case .writing:
+            ticks = limits.write.grace
+            connection.backlog?.transferred = bytesAccepted(connection)
         case .lingering: ticks = limits.linger
         case .parked: return
         }
@@ -85,7 +87,31 @@ extension EventLoop {
         connection.hasTimerEntry = false
         guard connection.phase != .parked else { return }
         if connection.deadline.isAfter(tick) { return insertTimerEntry(connection) }
-        expire(connection)
+        guard let ticks = nextLook(at: connection) else { return expire(connection) }
+        connection.deadline = tick &+ ticks
+        insertTimerEntry(connection)
+    }
+
+    /// In how many ticks to look again at a body that comes or an answer that is taken; `nil` where it is too slow, or nothing of the kind.
+    private func nextLook(at connection: Connection) -> UInt32? {
+        guard let backlog = connection.backlog else { return nil }
+        switch connection.phase {
+        case .body:
+            defer { backlog.transferred = 0 }
+            return connection.context.ticks.body.nextLook(after: backlog.transferred)
+        case .writing:
+            let accepted = bytesAccepted(connection)
+            defer { backlog.transferred = accepted }
+            return connection.context.ticks.write.nextLook(after: accepted - backlog.transferred)
+        default:
+            return nil
+        }
+    }
+
+    /// Bytes from the output queue that have reached the peer, from an arbitrary start. What the kernel still keeps has not: of a slow peer it
+    /// may take so much at a time that the queue alone would seem to stand still.
+    private func bytesAccepted(_ connection: Connection) -> Int {
+        (connection.backlog?.output.sent ?? 0) &- SystemCall.unacknowledged(connection.descriptor)
     }
 
     /// Has the loop wake by `tick`.

@@ -95,7 +95,6 @@ extension EventLoop {
             counters.bytesOut.add(count)
             backlog.output.consume(count)
             connection.unsent.subtract(count, ordering: .relaxed)
-            updateDeadline(connection, hasProgressed: true)
             notifyIfDrained(connection)
             guard backlog.output.isEmpty else { return }
             finishIfDone(connection)

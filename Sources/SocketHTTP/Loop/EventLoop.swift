@@ -233,8 +233,8 @@ final class EventLoop: @unchecked Sendable {
             awaitDrain(connection, ConnectionBacklog.DrainListener(limit: limit, action: action))
         case .streamEnd(let connection, let ticket, let ending):
             deliver(ending, to: connection, ticket)
-        case .adopt(let descriptor, let peer, let context, let isRefused):
-            adopt(descriptor, peer, context, isRefused: isRefused)
+        case .adopt(let descriptor, let peer, let context, let refusal):
+            adopt(descriptor, peer, context, refusal: refusal)
         case .perform(let action):
             action(self)
         }

@@ -17,7 +17,7 @@ enum LoopMessage: Sendable {
     /// Call the closure once the connection has at most so many bytes unsent.
     case awaitDrain(Connection, limit: Int, @Sendable () -> Void)
     case streamEnd(Connection, Ticket, StreamEnding)
-    case adopt(Int32, PeerAddress, ServerContext, isRefused: Bool)
+    case adopt(Int32, PeerAddress, ServerContext, refusal: Connection.Refusal?)
     case perform(@Sendable (EventLoop) -> Void)
 }
 

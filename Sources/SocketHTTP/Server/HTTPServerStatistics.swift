@@ -7,6 +7,8 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var connectionsAccepted = 0
     /// Connections answered `503` because `Limits.connections` were open.
     public var connectionsRefused = 0
+    /// Connections refused because `Limits.connectionsPerAddress` of their address were open.
+    public var connectionsRefusedByAddress = 0
     /// Requests that passed the parser.
     public var requests = 0
     /// Answers begun, to refused requests too.

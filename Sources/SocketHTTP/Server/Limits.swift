@@ -9,6 +9,12 @@ public struct Limits: Sendable {
     /// Connections open at once. Further ones are answered `503` with `Retry-After` and closed; where even such refusals
     /// pile up, accepting pauses and the kernel's backlog keeps the rest.
     public var connections: Int
+    /// Connections that one client may have open at once: an IPv4 address, or an IPv6 network of 64 bits. Further ones are answered `503`
+    /// with `Retry-After` and closed; where even such refusals pile up, they are closed without an answer.
+    public var connectionsPerAddress: Int
+    /// Addresses that are not counted so, since they bring the connections of many: reverse proxies. Processes of the same machine are
+    /// trusted by default.
+    public var trustedProxies: [AddressRange]
     /// Requests of one connection that may wait for their answers at once (pipelining); at this many reading pauses.
     public var pipelinedRequests: Int
     /// Requests of one connection that are handled before the loop's other connections have their turn.
@@ -16,12 +22,16 @@ public struct Limits: Sendable {
     /// From a request's first byte to the end of its head: `408`. Also from accepting a connection to its first byte,
     /// which ends in a silent close.
     public var headerTimeout: Duration
-    /// From the end of a request's head to the end of its body: `408`.
+    /// How long a request's body may stay behind ``bodyRate``, and so how long a pause in it may last: `408`.
     public var bodyTimeout: Duration
+    /// Bytes of a body that have to come in a second, on average: `408`. A body that comes as fast may take as long as it has to.
+    public var bodyRate: Int
     /// How long a connection may stay open between requests; then it is closed silently.
     public var idleTimeout: Duration
-    /// How long a peer may accept nothing of an answer; then it is dropped as too slow.
+    /// How long a peer may stay behind ``writeRate``, and so how long it may accept nothing; then it is dropped as too slow.
     public var writeTimeout: Duration
+    /// Bytes of the answers that wait which a peer has to accept in a second, on average.
+    public var writeRate: Int
     /// How long a connection that was answered with an error stays half-open, so that the peer can read the answer.
     public var lingerTimeout: Duration
     /// Bytes of a stream that a peer may leave unread; beyond them it is dropped as too slow.
@@ -33,12 +43,16 @@ public struct Limits: Sendable {
         targetBytes: Int = 8 << 10,
         bodyBytes: Int = 1 << 20,
         connections: Int = 16_384,
+        connectionsPerAddress: Int = 1_000,
+        trustedProxies: [AddressRange] = AddressRange.loopback,
         pipelinedRequests: Int = 16,
         requestsPerTurn: Int = 64,
         headerTimeout: Duration = .seconds(10),
         bodyTimeout: Duration = .seconds(30),
+        bodyRate: Int = 1 << 10,
         idleTimeout: Duration = .seconds(75),
         writeTimeout: Duration = .seconds(30),
+        writeRate: Int = 1 << 10,
         lingerTimeout: Duration = .seconds(2),
         queuedBytes: Int = 256 << 10
     ) {
@@ -46,12 +60,16 @@ public struct Limits: Sendable {
         self.targetBytes = targetBytes
         self.bodyBytes = bodyBytes
         self.connections = connections
+        self.connectionsPerAddress = connectionsPerAddress
+        self.trustedProxies = trustedProxies
         self.pipelinedRequests = pipelinedRequests
         self.requestsPerTurn = requestsPerTurn
         self.headerTimeout = headerTimeout
         self.bodyTimeout = bodyTimeout
+        self.bodyRate = bodyRate
         self.idleTimeout = idleTimeout
         self.writeTimeout = writeTimeout
+        self.writeRate = writeRate
         self.lingerTimeout = lingerTimeout
         self.queuedBytes = queuedBytes
     }

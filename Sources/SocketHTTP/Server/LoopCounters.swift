@@ -16,6 +16,7 @@ struct Counter: ~Copyable, Sendable {
 final class LoopCounters: Sendable {
     let accepted = Counter()
     let connectionsRefused = Counter()
+    let connectionsRefusedByAddress = Counter()
     let requests = Counter()
     let responses = Counter()
     let requestsRefused = Counter()
@@ -30,6 +31,7 @@ final class LoopCounters: Sendable {
     func add(to sum: inout HTTPServerStatistics) {
         sum.connectionsAccepted += accepted.count
         sum.connectionsRefused += connectionsRefused.count
+        sum.connectionsRefusedByAddress += connectionsRefusedByAddress.count
         sum.requests += requests.count
         sum.responses += responses.count
         sum.requestsRefused += requestsRefused.count

@@ -1,14 +1,14 @@
 import Logging
 import Synchronization
 
-/// What the loops of one server share. It does not change while the server runs, save for two counts.
+/// What the loops of one server share. It does not change while the server runs, save for its counts.
 final class ServerContext: Sendable {
-    /// The time-outs of `Limits`, in ticks.
+    /// The time-outs and lowest rates of `Limits`, in ticks.
     struct TickLimits: Sendable {
         let header: UInt32
-        let body: UInt32
+        let body: MinimumRate
         let idle: UInt32
-        let write: UInt32
+        let write: MinimumRate
         let linger: UInt32
     }
 
@@ -20,6 +20,7 @@ final class ServerContext: Sendable {
     let loops: [EventLoop]
     let counters: [LoopCounters]
     private let open = Atomic<Int>(0)
+    private let addresses: Mutex<AddressCounts>
     private let loopsAtWork: Atomic<Int>
     private let onDrained: @Sendable () -> Void
 
@@ -33,11 +34,14 @@ final class ServerContext: Sendable {
         self.onDrained = onDrained
         counters = loops.map { _ in LoopCounters() }
         loopsAtWork = Atomic(loops.count)
+        addresses = Mutex(AddressCounts(limit: limits.connectionsPerAddress))
         ticks = TickLimits(
             header: Clock.ticks(limits.headerTimeout),
-            body: Clock.ticks(limits.bodyTimeout),
+            body: MinimumRate(
+                bytesPerSecond: limits.bodyRate, grace: Clock.ticks(limits.bodyTimeout), ticksPerSecond: Clock.ticksPerSecond),
             idle: Clock.ticks(limits.idleTimeout),
-            write: Clock.ticks(limits.writeTimeout),
+            write: MinimumRate(
+                bytesPerSecond: limits.writeRate, grace: Clock.ticks(limits.writeTimeout), ticksPerSecond: Clock.ticksPerSecond),
             linger: Clock.ticks(limits.lingerTimeout)
         )
     }
@@ -45,12 +49,22 @@ final class ServerContext: Sendable {
     /// Connections of all loops.
     var openConnections: Int { open.load(ordering: .relaxed) }
 
-    func connectionOpened() {
-        open.add(1, ordering: .relaxed)
+    /// Decides whether a client may have another connection, and counts it unless it is to be dropped.
+    func connectionOpened(from peer: PeerAddress) -> AddressCounts.Decision {
+        let decision = countedAddress(of: peer).map { address in addresses.withLock { $0.admit(address) } } ?? .serve
+        if decision != .drop { open.add(1, ordering: .relaxed) }
+        return decision
     }
 
-    func connectionClosed() {
+    func connectionClosed(from peer: PeerAddress) {
         open.subtract(1, ordering: .relaxed)
+        if let address = countedAddress(of: peer) { addresses.withLock { $0.remove(address) } }
+    }
+
+    /// What a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.
+    private func countedAddress(of peer: PeerAddress) -> IPAddress? {
+        guard let address = peer.number, !limits.trustedProxies.contains(where: { $0.contains(address) }) else { return nil }
+        return address.subscriber
     }
 
     /// A loop has closed its last connection and left the server.

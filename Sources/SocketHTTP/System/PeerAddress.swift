@@ -24,6 +24,15 @@ struct PeerAddress: Sendable, Equatable {
         }
     }
 
+    /// The address as a number; `nil` where there is none.
+    var number: IPAddress? {
+        switch Int32(family) {
+        case AF_INET: IPAddress(version4: UInt32(bigEndian: UInt32(truncatingIfNeeded: low)))
+        case AF_INET6: IPAddress(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+        default: nil
+        }
+    }
+
     /// `127.0.0.1` or `::1`; empty where there is none.
     var text: String {
         var address = (high, low)

@@ -56,6 +56,11 @@ enum SystemCall {
         }
     }
 
+    /// Bytes that were sent and that the peer has not acknowledged; 0 where the kernel cannot tell.
+    static func unacknowledged(_ descriptor: Int32) -> Int {
+        max(0, Int(freshet_unacknowledged(descriptor)))
+    }
+
     /// Closes once. Linux releases the descriptor even where `close` reports `EINTR`, so it is never called again.
     static func close(_ descriptor: Int32) {
         _ = Glibc.close(descriptor)

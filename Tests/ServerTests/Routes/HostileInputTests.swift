@@ -232,4 +232,21 @@ import Testing
             for reply in replies { #expect(reply.status == 413 && reply.problem?.detail.contains("at most 10000") == true) }
         }
     }
+
+    @Test func anAddressWithAllItsConnectionsIsToldSo() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.connectionsPerAddress = 1
+        configuration.trustedProxies = []
+        try await TestServer.with(configuration) { server in
+            let refused = try await server.thread { connection in
+                // Given an address that has its connection
+                _ = try connection.request("GET", "/v1")
+                // When it opens another
+                return try RawConnection(port: server.port).readReply()
+            }
+            // Then the answer says why, and when to come again
+            #expect(refused.status == 503 && refused.problem?.code == .overloaded && refused["Retry-After"] != nil)
+            #expect(refused.problem?.detail.contains("1 connections") == true)
+        }
+    }
 }

@@ -1,0 +1,36 @@
+/// How many connections each address has open, and so whether it may have another; decided without sockets.
+struct AddressCounts {
+    /// What to do with a connection.
+    enum Decision: Equatable {
+        case serve
+        /// Answer `503` and close.
+        case refuse
+        /// Close at once: enough connections of this address are being answered so already.
+        case drop
+    }
+
+    /// Connections that an address may have open.
+    let limit: Int
+    /// Connections beyond it that may be open while they are told so.
+    var refusals = 16
+    private var counts: [IPAddress: Int] = [:]
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Decides about a connection, and counts it unless it is dropped.
+    mutating func admit(_ address: IPAddress) -> Decision {
+        let count = counts[address, default: 0]
+        guard count < limit + refusals else { return .drop }
+        counts[address] = count + 1
+        return count < limit ? .serve : .refuse
+    }
+
+    /// A connection that was counted is closed.
+    mutating func remove(_ address: IPAddress) {
+        guard let count = counts[address] else { return }
+        counts[address] = count > 1 ? count - 1 : nil
+    }
+
+    /// Addresses that have connections open.
+    var addresses: Int { counts.count }
+}
