@@ -36,6 +36,10 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("The most bytes of recent changes in memory, over all namespaces; the store has the others.", valueName: "bytes")
     )
     var recentLimit = 64 << 20
+    @Option(help: ArgumentHelp("The most bytes of requests that are kept at once, of all clients.", valueName: "bytes"))
+    var requestMemory = 256 << 20
+    @Option(help: ArgumentHelp("The most bytes of answers that wait to be sent at once, of all clients.", valueName: "bytes"))
+    var answerMemory = 512 << 20
     @Option(help: ArgumentHelp("The most connections of one IPv4 address, or IPv6 network of 64 bits.", valueName: "count"))
     var connectionsPerAddress = 1_000
     @Option(
@@ -70,6 +74,8 @@ struct Serve: AsyncParsableCommand {
         configuration.isRestored = restored
         configuration.editedBytes = editLimit
         configuration.recentTotalBytes = recentLimit
+        configuration.requestMemory = requestMemory
+        configuration.answerMemory = answerMemory
         configuration.connectionsPerAddress = connectionsPerAddress
         if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
         configuration.testFaults = testFaults

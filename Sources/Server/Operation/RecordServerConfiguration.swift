@@ -31,6 +31,10 @@ public struct RecordServerConfiguration: Sendable {
     public var trustedProxies = AddressRange.loopback
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
+    /// The most bytes of requests in memory, over all connections: bodies that are being received, and large ones that are being handled.
+    public var requestMemory = 256 << 20
+    /// The most bytes of answers that wait to be sent, over all connections.
+    public var answerMemory = 512 << 20
     /// The most bytes of a value that is patched or incremented, and of a merge patch. Such a value is parsed while all writes wait.
     public var editedBytes = 1 << 20
     /// The most scans (lists, reads, catching up) that may run or wait for a thread; further ones are answered `503`.
@@ -76,6 +80,8 @@ public struct RecordServerConfiguration: Sendable {
             (connections > 0, "connections is \(connections): it takes 1 or more"),
             (connectionsPerAddress > 0, "connectionsPerAddress is \(connectionsPerAddress): it takes 1 or more"),
             (bodyBytes > 0, "bodyBytes is \(bodyBytes): it takes 1 or more"),
+            (requestMemory >= bodyBytes, "requestMemory is \(requestMemory): it takes at least bodyBytes, \(bodyBytes)"),
+            (answerMemory >= bodyBytes, "answerMemory is \(answerMemory): it takes at least bodyBytes, \(bodyBytes)"),
             (editedBytes > 0, "editedBytes is \(editedBytes): it takes 1 or more"),
             ((0...60).contains(hold), "hold is \(hold): it takes 0 to 60 seconds"),
             (inlineBytes >= 0, "inlineBytes is \(inlineBytes): it takes 0 or more"),
@@ -94,6 +100,8 @@ public struct RecordServerConfiguration: Sendable {
 
     private var limits: Limits {
         var limits = Limits(bodyBytes: bodyBytes, connections: connections)
+        limits.requestMemory = requestMemory
+        limits.answerMemory = answerMemory
         limits.connectionsPerAddress = connectionsPerAddress
         limits.trustedProxies = trustedProxies
         return limits

@@ -36,6 +36,13 @@ extension ServerCore {
             "freshet_http_connections_refused_by_address_total", "Connections beyond the limit of their address.",
             connections.connectionsRefusedByAddress)
         text.counter("freshet_http_slow_readers_dropped_total", "Connections whose peer did not read.", connections.slowReadersDropped)
+        text.counter(
+            "freshet_http_requests_shed_total", "Unfinished requests refused since too many bytes of such were kept.",
+            connections.requestsShed)
+        text.counter(
+            "freshet_http_answers_shed_total", "Connections dropped since too many bytes of answers waited.", connections.answersShed)
+        text.gauge("freshet_http_request_bytes", "Bytes kept of requests.", connections.requestBytes)
+        text.gauge("freshet_http_answer_bytes", "Bytes of answers that wait to be sent.", connections.answerBytes)
         text.counter("freshet_http_received_bytes_total", "Bytes received.", connections.bytesIn)
         text.counter("freshet_http_sent_bytes_total", "Bytes sent.", connections.bytesOut)
     }

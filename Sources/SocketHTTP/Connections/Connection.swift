@@ -51,6 +51,9 @@ final class Connection: @unchecked Sendable {
     var hasTimerEntry = false
     /// Whether it is in the loop's list of those to go on with.
     var isQueuedToResume = false
+    /// Whether the loop's ledgers have an entry for it.
+    var isInputCounted = false
+    var isOutputCounted = false
     /// Whether it has had its requests of this turn and goes on in the next.
     var isWaitingForTurn = false
     /// The loop's turn in which it last had a request handled, and how many.

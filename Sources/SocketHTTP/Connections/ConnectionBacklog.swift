@@ -8,6 +8,16 @@ final class ConnectionBacklog {
         /// What a stream has written since.
         var written: [[UInt8]] = []
         var ending: StreamEnding?
+
+        /// Calls the closure with each array that it keeps.
+        func forEachPiece(_ body: ([UInt8]) -> Void) {
+            switch answer {
+            case .response(let response): body(response.body)
+            case .encoded(let encoded): body(encoded.bytes)
+            case .stream(let head): body(head)
+            }
+            for piece in written { body(piece) }
+        }
     }
 
     /// A writer that goes on when the peer has taken enough.
@@ -33,5 +43,13 @@ final class ConnectionBacklog {
 
     /// Whether reading would only add to what waits here.
     var isStalled: Bool { blocked != nil || !input.isEmpty || !output.isEmpty }
+    /// Bytes of requests that no handler has yet.
+    var inputBytes: Int { (parser?.heldBytes ?? 0) + (blocked?.body.count ?? 0) + input.count }
+    /// Bytes of answers that are not sent.
+    var outputBytes: Int {
+        var count = output.count
+        for answer in held { answer.forEachPiece { count += $0.count } }
+        return count
+    }
     var isEmpty: Bool { parser == nil && held.isEmpty && drainListeners.isEmpty && !owesContinue && !isStalled }
 }

@@ -14,26 +14,35 @@ struct OutputQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds the bytes of `piece` from `start` on.
-    mutating func append(_ piece: [UInt8], from start: Int = 0) {
-        guard start < piece.count else { return }
+    /// Adds the bytes of `piece` from `start` on. Returns the array that it keeps of them.
+    @discardableResult
+    mutating func append(_ piece: [UInt8], from start: Int = 0) -> [UInt8] {
+        guard start < piece.count else { return [] }
         if isEmpty {
             pieces = [piece]
             (first, offset, count) = (0, start, piece.count - start)
-        } else {
-            // Only a piece that begins the queue can be partly sent.
-            pieces.append(start == 0 ? piece : Array(piece[start...]))
-            count += piece.count - start
+            return piece
         }
+        // Only a piece that begins the queue can be partly sent.
+        let kept = start == 0 ? piece : Array(piece[start...])
+        pieces.append(kept)
+        count += kept.count
+        return kept
     }
 
-    /// Forgets the first `sent` bytes.
-    mutating func consume(_ sent: Int) {
+    /// Calls the closure with each array that it keeps.
+    func forEachPiece(_ body: ([UInt8]) -> Void) {
+        for piece in pieces[first...] { body(piece) }
+    }
+
+    /// Forgets the first `sent` bytes; calls `release` with each array that it kept for them.
+    mutating func consume(_ sent: Int, release: ([UInt8]) -> Void = { _ in }) {
         self.sent &+= sent
         count -= sent
         offset += sent
         while first < pieces.count, offset >= pieces[first].count {
             offset -= pieces[first].count
+            release(pieces[first])
             pieces[first] = []
             first += 1
         }

@@ -5,7 +5,10 @@ extension EventLoop {
     func deliver(_ answer: Answer, to connection: Connection, _ ticket: Ticket) {
         guard connection.isOpen else { return }
         guard ticket.number == connection.state.turn else {
-            return connection.backlogForKeeping().held.append(.init(ticket: ticket, answer: answer))
+            let held = ConnectionBacklog.HeldAnswer(ticket: ticket, answer: answer)
+            connection.backlogForKeeping().held.append(held)
+            held.forEachPiece { queuedPieces.add($0) }
+            return countOutput(connection)
         }
         if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
     }
@@ -37,6 +40,8 @@ extension EventLoop {
             if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
         } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.ticket.number == number }) {
             backlog.held[index].written.append(piece)
+            queuedPieces.add(piece)
+            countOutput(connection)
             // The stream's writer waits for its turn too.
             connection.unsent.add(piece.count, ordering: .relaxed)
             if backlog.held[index].written.reduce(0, { $0 + $1.count }) > limit { dropSlowReader(connection) }
@@ -63,6 +68,8 @@ extension EventLoop {
             let index = backlog.held.firstIndex(where: { $0.ticket.number == connection.state.turn })
         {
             let held = backlog.held.remove(at: index)
+            held.forEachPiece { queuedPieces.remove($0) }
+            countOutput(connection)
             if write(held.answer, to: connection, held.ticket) { continue }
             for piece in held.written {
                 connection.unsent.subtract(piece.count, ordering: .relaxed)

@@ -23,7 +23,7 @@ extension EventLoop {
         connections[Int(connection.descriptor)] = nil
         SystemCall.close(connection.descriptor)
         openCount -= 1
-        connection.backlog = nil
+        releaseBacklog(connection)
         leaveCrowd(connection)
         let actions = connection.cancellations.withLock { $0.peerHasGone() }
         if !actions.isEmpty { callSoon(actions) }
@@ -57,8 +57,18 @@ extension EventLoop {
     }
 
     private func timeOut(_ connection: Connection, _ detail: String) {
+        refuseUnfinished(connection, RequestFailure(.timeout, detail))
+    }
+
+    /// Refuses what has come of a request, or waits for those before it, and what would follow.
+    func refuseUnfinished(_ connection: Connection, _ failure: RequestFailure) {
         connection.backlog?.parser = nil
-        refuse(connection, RequestFailure(.timeout, detail))
+        connection.backlog?.blocked = nil
+        connection.backlog?.input = []
+        countInput(connection)
+        // Its last answer is on the way already.
+        guard !connection.state.isFinal else { return close(connection) }
+        refuse(connection, failure)
         connection.trimBacklog()
         if connection.isOpen { updateInterest(connection) }
     }

@@ -143,7 +143,9 @@ extension EventLoop {
         counters.requests.add(1)
         switch context.router.match(head) {
         case .route(let parameters):
-            let request = Request(parsed, parameters, peer: connection.peer)
+            let size = parsed.body.count
+            let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
+            let request = Request(parsed, parameters, peer: connection.peer, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
             // Taken, since a handler may hold its request, and so the head.
             let repeatHandler = head.repeatHandler.withLock { $0.take() }
@@ -172,8 +174,7 @@ extension EventLoop {
         connection.state.endInput()
         if connection.state.isLingering { return close(connection) }
         if let parser = connection.backlog?.parser, !parser.isFresh, !connection.state.isFinal {
-            connection.backlog?.parser = nil
-            return refuse(connection, RequestFailure(.malformed, "The connection ended in the middle of a request"))
+            return refuseUnfinished(connection, RequestFailure(.malformed, "The connection ended in the middle of a request"))
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)

@@ -24,6 +24,7 @@ extension EventLoop {
         connection.trimBacklog()
         updateInterest(connection)
         updateDeadline(connection)
+        countInput(connection)
     }
 
     func resumeIfPossible(_ connection: Connection) {
@@ -79,8 +80,9 @@ extension EventLoop {
     }
 
     private func enqueue(_ bytes: [UInt8], from start: Int, on connection: Connection) {
-        connection.backlogForKeeping().output.append(bytes, from: start)
+        queuedPieces.add(connection.backlogForKeeping().output.append(bytes, from: start))
         connection.unsent.add(bytes.count - start, ordering: .relaxed)
+        countOutput(connection)
         guard !isCorked(connection) else { return }
         updateInterest(connection)
         updateDeadline(connection)
@@ -93,7 +95,8 @@ extension EventLoop {
         switch backlog.output.send(to: connection.descriptor) {
         case .bytes(let count):
             counters.bytesOut.add(count)
-            backlog.output.consume(count)
+            backlog.output.consume(count) { queuedPieces.remove($0) }
+            countOutput(connection)
             connection.unsent.subtract(count, ordering: .relaxed)
             notifyIfDrained(connection)
             guard backlog.output.isEmpty else { return }

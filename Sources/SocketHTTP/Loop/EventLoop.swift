@@ -42,6 +42,13 @@ final class EventLoop: @unchecked Sendable {
     /// Requests that wait together.
     @exclusivity(unchecked) var crowds = CrowdTable()
 
+    /// What connections keep of requests that no handler has yet, and of answers that wait to be sent.
+    @exclusivity(unchecked) var keptInput = MemoryLedger(.growing)
+    @exclusivity(unchecked) var queuedOutput = MemoryLedger(.shrinking)
+    @exclusivity(unchecked) var queuedPieces = SharedBytes()
+    /// Whether it is about to look for connections that give way.
+    var isShedding = false
+
     /// Open connections by descriptor.
     @exclusivity(unchecked) var connections: [Connection?] = []
     var openCount = 0

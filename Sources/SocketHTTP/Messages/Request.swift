@@ -7,11 +7,14 @@ public struct Request: Sendable {
     let head: RequestHead
     let peer: PeerAddress
     let parameters: RouteParameters
+    /// Counts a large body for as long as any copy of the request is kept.
+    private let share: HandledBytes.Share?
 
     /// The body, after chunked decoding; empty where there is none.
     public let body: [UInt8]
 
-    init(_ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress) {
+    init(_ parsed: ParsedRequest, _ parameters: RouteParameters, peer: PeerAddress, _ share: HandledBytes.Share? = nil) {
+        self.share = share
         head = parsed.head
         body = parsed.body
         self.parameters = parameters

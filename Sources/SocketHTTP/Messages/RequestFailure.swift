@@ -26,7 +26,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
         case methodNotImplemented
         /// `501`: a transfer coding other than `chunked`.
         case codingNotImplemented
-        /// `503`: `Limits.connections` are open. The answer gets a `Retry-After` field if it has none.
+        /// `503`: all connections, or those of the address, are taken, or `Limits.requestMemory` is. The answer gets a `Retry-After` field if it has none.
         case overloaded
         /// `505`: not HTTP/1.
         case versionNotSupported

@@ -47,6 +47,9 @@ struct RequestParser: Sendable {
         }
     }
 
+    /// Bytes of the request that it keeps.
+    var heldBytes: Int { pending.count + body.count }
+
     /// Whether it holds nothing, so that a new parser would do as well.
     var isFresh: Bool {
         if case .head = stage { return pending.isEmpty && headParser.isPristine }

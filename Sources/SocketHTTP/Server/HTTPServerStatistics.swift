@@ -17,6 +17,14 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var requestsRefused = 0
     /// Connections dropped because the peer did not read.
     public var slowReadersDropped = 0
+    /// Unfinished requests answered `503` because `Limits.requestMemory` was used up, among ``requestsRefused``.
+    public var requestsShed = 0
+    /// Connections dropped because `Limits.answerMemory` was used up, among ``slowReadersDropped``.
+    public var answersShed = 0
+    /// Bytes kept now of requests that are being received, and of large bodies that are being handled.
+    public var requestBytes = 0
+    /// Bytes kept now of answers that wait to be sent.
+    public var answerBytes = 0
     /// Bytes received.
     public var bytesIn = 0
     /// Bytes that the kernel took to send.

@@ -6,6 +6,12 @@ public struct Limits: Sendable {
     public var targetBytes: Int
     /// Bytes of a request body after chunked decoding: `413`.
     public var bodyBytes: Int
+    /// Bytes of requests that may be in memory at once, of all connections: bodies that are being received, and those above 64 KiB that are
+    /// being handled. Beyond it the unfinished ones that have gone longest without progress are answered `503`, those above 64 KiB first.
+    public var requestMemory: Int
+    /// Bytes of answers that may wait to be sent at once, of all connections; bytes that many wait for count once. Beyond it those are dropped
+    /// whose peers have gone longest without taking any.
+    public var answerMemory: Int
     /// Connections open at once. Further ones are answered `503` with `Retry-After` and closed; where even such refusals
     /// pile up, accepting pauses and the kernel's backlog keeps the rest.
     public var connections: Int
@@ -42,6 +48,8 @@ public struct Limits: Sendable {
         headerBytes: Int = 16 << 10,
         targetBytes: Int = 8 << 10,
         bodyBytes: Int = 1 << 20,
+        requestMemory: Int = 256 << 20,
+        answerMemory: Int = 512 << 20,
         connections: Int = 16_384,
         connectionsPerAddress: Int = 1_000,
         trustedProxies: [AddressRange] = AddressRange.loopback,
@@ -59,6 +67,8 @@ public struct Limits: Sendable {
         self.headerBytes = headerBytes
         self.targetBytes = targetBytes
         self.bodyBytes = bodyBytes
+        self.requestMemory = requestMemory
+        self.answerMemory = answerMemory
         self.connections = connections
         self.connectionsPerAddress = connectionsPerAddress
         self.trustedProxies = trustedProxies

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A count that one thread at a time raises and any thread reads.
+/// A count that one thread at a time changes and any thread reads.
 struct Counter: ~Copyable, Sendable {
     private let value = Atomic<Int>(0)
 
@@ -8,6 +8,8 @@ struct Counter: ~Copyable, Sendable {
     func add(_ amount: Int) {
         value.store(value.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
     }
+
+    func set(_ amount: Int) { value.store(amount, ordering: .relaxed) }
 
     var count: Int { value.load(ordering: .relaxed) }
 }
@@ -21,6 +23,11 @@ final class LoopCounters: Sendable {
     let responses = Counter()
     let requestsRefused = Counter()
     let slowReadersDropped = Counter()
+    let requestsShed = Counter()
+    let answersShed = Counter()
+    /// What is kept now.
+    let requestBytes = Counter()
+    let answerBytes = Counter()
     let bytesIn = Counter()
     let bytesOut = Counter()
     let recognised = Counter()
@@ -36,6 +43,8 @@ final class LoopCounters: Sendable {
         sum.responses += responses.count
         sum.requestsRefused += requestsRefused.count
         sum.slowReadersDropped += slowReadersDropped.count
+        sum.requestsShed += requestsShed.count
+        sum.answersShed += answersShed.count
         sum.bytesIn += bytesIn.count
         sum.bytesOut += bytesOut.count
         sum.requestsRecognised += recognised.count

@@ -22,6 +22,8 @@ final class ServerContext: Sendable {
     private let open = Atomic<Int>(0)
     private let addresses: Mutex<AddressCounts>
     private let loopsAtWork: Atomic<Int>
+    /// The large bodies that handlers have.
+    let handledBytes = HandledBytes()
     private let onDrained: @Sendable () -> Void
 
     /// - Parameter onDrained: called once, when the last connection of the last loop is closed.
@@ -67,6 +69,12 @@ final class ServerContext: Sendable {
         return address.subscriber
     }
 
+    /// Bytes of requests that are being received, and of large bodies that are being handled.
+    var requestBytes: Int { counters.reduce(handledBytes.count) { $0 + $1.requestBytes.count } }
+
+    /// Bytes of answers that wait to be sent.
+    var answerBytes: Int { counters.reduce(0) { $0 + $1.answerBytes.count } }
+
     /// A loop has closed its last connection and left the server.
     func loopDrained() {
         guard loopsAtWork.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
@@ -77,6 +85,8 @@ final class ServerContext: Sendable {
     var statistics: HTTPServerStatistics {
         var sum = HTTPServerStatistics()
         sum.connectionsOpen = openConnections
+        sum.requestBytes = requestBytes
+        sum.answerBytes = answerBytes
         for counters in counters { counters.add(to: &sum) }
         return sum
     }

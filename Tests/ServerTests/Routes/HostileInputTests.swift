@@ -249,4 +249,23 @@ import Testing
             #expect(refused.problem?.detail.contains("1 connections") == true)
         }
     }
+
+    @Test func aBodyThatStopsGivesWayToOneThatComes() async throws {
+        var configuration = RecordServerConfiguration()
+        configuration.bodyBytes = 1 << 20
+        configuration.requestMemory = 1 << 20
+        try await TestServer.with(configuration) { server in
+            let body = [UInt8](repeating: 0x78, count: 900_000)
+            let (written, refused) = try await server.thread { connection in
+                // Given a client that sends most of a body and stops
+                try connection.send(Array("PUT /v1/shop/records/c/1 HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000\r\n\r\n".utf8) + body)
+                // When another writes, and both do not fit
+                let other = try RawConnection(port: server.port)
+                return (try other.request("PUT", "/v1/shop/records/c/2", [], body: body), try connection.readReply())
+            }
+            // Then the other's is written, and the first is told to come again
+            #expect(written.status == 200 || written.status == 201)
+            #expect(refused.status == 503 && refused.problem?.code == .overloaded && refused["Retry-After"] != nil)
+        }
+    }
 }

@@ -1,0 +1,88 @@
+/// What connections keep in memory, and who gives way where that is too much for the server.
+extension EventLoop {
+    /// Counts what the connection keeps of requests that no handler has yet. To be called wherever that may have changed.
+    func countInput(_ connection: Connection) {
+        let bytes = connection.backlog?.inputBytes ?? 0
+        guard bytes >= MemoryLedger.smallest || connection.isInputCounted else { return }
+        let before = keptInput.bytes
+        connection.isInputCounted = bytes >= MemoryLedger.smallest
+        keptInput.set(bytes, of: connection.token, at: tick)
+        counters.requestBytes.set(keptInput.bytes)
+        if keptInput.bytes > before, connection.context.requestBytes > connection.context.limits.requestMemory { shedSoon() }
+    }
+
+    /// Counts what waits to be sent to the connection. To be called wherever that may have changed.
+    func countOutput(_ connection: Connection) {
+        let bytes = connection.backlog?.outputBytes ?? 0
+        guard bytes >= MemoryLedger.smallest || connection.isOutputCounted else { return }
+        let hasGrown = queuedPieces.bytes > counters.answerBytes.count
+        connection.isOutputCounted = bytes >= MemoryLedger.smallest
+        queuedOutput.set(bytes, of: connection.token, at: tick)
+        counters.answerBytes.set(queuedPieces.bytes)
+        if hasGrown, connection.context.answerBytes > connection.context.limits.answerMemory { shedSoon() }
+    }
+
+    /// Forgets what a connection kept that is closed.
+    func releaseBacklog(_ connection: Connection) {
+        if let backlog = connection.backlog {
+            backlog.output.forEachPiece { queuedPieces.remove($0) }
+            for held in backlog.held { held.forEachPiece { queuedPieces.remove($0) } }
+            connection.backlog = nil
+        }
+        countInput(connection)
+        countOutput(connection)
+    }
+
+    /// Once the current handler has returned: it may be about to write to one that gives way.
+    private func shedSoon() {
+        guard !isShedding else { return }
+        isShedding = true
+        callSoon([.call { [self] in shed() }])
+    }
+
+    private func shed() {
+        isShedding = false
+        guard let context else { return }
+        shedInput(context)
+        shedOutput(context)
+    }
+
+    private func shedInput(_ context: ServerContext) {
+        let limit = context.limits.requestMemory
+        let excess = context.requestBytes - limit
+        guard excess > 0, isFullest(of: context, by: { $0.requestBytes.count }, else: { $0.shedInput($1) }) else { return }
+        let needed = excess + limit / EventLoop.reserve
+        for token in keptInput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick) {
+            guard let connection = connection(token) else { continue }
+            counters.requestsShed.add(1)
+            let failure = RequestFailure(
+                .overloaded, "The requests that the server is receiving take all of the \(limit) bytes that it keeps for them")
+            refuseUnfinished(connection, failure)
+        }
+    }
+
+    private func shedOutput(_ context: ServerContext) {
+        let limit = context.limits.answerMemory
+        let excess = context.answerBytes - limit
+        guard excess > 0, isFullest(of: context, by: { $0.answerBytes.count }, else: { $0.shedOutput($1) }) else { return }
+        let needed = excess + limit / EventLoop.reserve
+        for token in queuedOutput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick) {
+            guard let connection = connection(token) else { continue }
+            counters.answersShed.add(1)
+            dropSlowReader(connection)
+        }
+    }
+
+    /// More than is needed is freed, by this part of the limit: so the search for those that give way is seldom.
+    private static let reserve = 16
+
+    /// Whether no other loop of the server keeps more; where one does, that one is asked to make room instead.
+    private func isFullest(
+        of context: ServerContext, by bytes: (LoopCounters) -> Int, else shed: @escaping @Sendable (EventLoop, ServerContext) -> Void
+    ) -> Bool {
+        let amounts = context.counters.map(bytes)
+        guard let most = amounts.max(), most > bytes(counters), let fullest = amounts.firstIndex(of: most) else { return true }
+        context.loops[fullest].post(.perform { loop in if loop.context === context { shed(loop, context) } })
+        return false
+    }
+}

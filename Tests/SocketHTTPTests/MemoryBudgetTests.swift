@@ -1,0 +1,170 @@
+import HTTPTypes
+import Testing
+
+@testable import SocketHTTP
+
+@Suite("Memory for requests and answers", .timeLimit(.minutes(2)))
+struct MemoryBudgetTests {
+    /// What one look at a socket may add before anybody gives way.
+    private static let turn = 1 << 20
+
+    private static func post(_ count: Int, to path: String = "/echo") -> String {
+        "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(count)\r\n\r\n"
+    }
+
+    @Test("Unfinished bodies of many connections stay within the budget, and one that goes on is taken", arguments: [1, 2])
+    func unfinishedBodies(loops: Int) async throws {
+        // Given clients that send most of a body and wait
+        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 8 << 20, bodyTimeout: .seconds(120))
+        let server = try TestServer(limits: limits, loops: loops)
+        let most = [UInt8](repeating: 97, count: 1_000_000)
+        let (reply, refused) = try await blocking { [port = server.port] in
+            let attackers = try (0..<40).map { _ in try RawClient(port: port) }
+            for client in attackers {
+                client.send(Self.post(1 << 20))
+                client.send(most)
+                #expect(server.server.statistics().requestBytes <= limits.requestMemory + loops * Self.turn)
+            }
+            // When another sends its body
+            let client = try RawClient(port: port)
+            client.send(Self.post(most.count))
+            client.send(most)
+            let reply = try client.reply()
+            // Then it is answered, and the first of the others has been told to come again
+            return (reply, try attackers[0].reply())
+        }
+        #expect(reply.status == 200 && reply.body == most)
+        #expect(refused.status == 503 && refused["Retry-After"] != nil && refused["Connection"] == "close")
+        #expect(server.server.statistics().requestsShed >= 30)
+    }
+
+    @Test("Small bodies are taken while large ones use up the budget")
+    func smallBodies() async throws {
+        // Given clients that use up the budget
+        let server = try TestServer(limits: Limits(bodyBytes: 1 << 20, requestMemory: 2 << 20, bodyTimeout: .seconds(120)))
+        let statuses = try await blocking { [port = server.port] in
+            let small = try (0..<20).map { _ in try RawClient(port: port) }
+            let part = [UInt8](repeating: 97, count: 10_000)
+            for client in small {
+                client.send(Self.post(part.count * 2))
+                client.send(part)
+            }
+            let attackers = try (0..<10).map { _ in try RawClient(port: port) }
+            for client in attackers {
+                client.send(Self.post(1 << 20))
+                client.send([UInt8](repeating: 97, count: 1_000_000))
+            }
+            // When the small bodies, which are older, come to their end, Then all are taken
+            for client in small { client.send(part) }
+            return try small.map { try $0.reply().status }
+        }
+        #expect(statuses.allSatisfy { $0 == 200 })
+    }
+
+    @Test("A body that waits behind another request counts, and gives way")
+    func blockedBodies() async throws {
+        // Given clients whose request waits, with a whole body behind it
+        let limits = Limits(bodyBytes: 1 << 20, requestMemory: 4 << 20)
+        let server = try TestServer(limits: limits)
+        let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port)) }
+        for client in clients {
+            try await client.run {
+                $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n" + Self.post(1_000_000))
+                $0.send([UInt8](repeating: 97, count: 1_000_000))
+            }
+        }
+        let parked = await server.parked.take(10)
+        // When the requests are answered
+        for exchange in parked { exchange.respond(.text("late")) }
+        // Then each gets its answer, and behind it the body's or a refusal
+        var statuses: [Int] = []
+        for client in clients {
+            #expect(try await client.run { try $0.reply().text } == "late")
+            statuses.append(try await client.run { try $0.reply().status })
+        }
+        #expect(statuses.contains(503) && statuses.contains(200) && statuses.allSatisfy { $0 == 503 || $0 == 200 })
+        #expect(server.server.statistics().requestsShed == statuses.count { $0 == 503 })
+    }
+
+    @Test("A large body counts until its handler lets go of the request")
+    func handledBodies() async throws {
+        let kept = Held<(Request, Exchange)>()
+        let server = try TestServer(adding: { router in router.on(.post, "/keep") { kept.add(($0, $1)) } })
+        let client = Client(try RawClient(port: server.port))
+        try await client.run {
+            $0.send(Self.post(1_000_000, to: "/keep"))
+            $0.send([UInt8](repeating: 97, count: 1_000_000))
+        }
+        for (request, exchange) in await kept.take(1) {
+            #expect(server.server.statistics().requestBytes >= request.body.count)
+            exchange.respond(.text("done"))
+        }
+        #expect(try await client.run { try $0.reply().text } == "done")
+        #expect(server.server.statistics().requestBytes == 0)
+    }
+
+    @Test("Answers that nobody reads stay within the budget, and one that is read arrives whole")
+    func unreadAnswers() async throws {
+        // Given answers larger than the kernel's buffers, each in memory of its own, and clients that read none
+        let size = 8 << 20
+        let limits = Limits(answerMemory: 4 * size, writeTimeout: .seconds(120))
+        let server = try TestServer(
+            limits: limits,
+            adding: { router in
+                router.on(.get, "/large") { _, exchange in
+                    exchange.respond(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
+                }
+            })
+        let count = try await blocking { [port = server.port] in
+            let request = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"
+            let attackers = try (0..<20).map { _ in try RawClient(port: port, receiveBuffer: 4096) }
+            for client in attackers { client.send(request) }
+            // When another reads its answer, Then it is whole
+            let client = try RawClient(port: port)
+            client.send(request)
+            return try client.reply().body.count
+        }
+        #expect(count == size)
+        let statistics = server.server.statistics()
+        #expect(statistics.answersShed >= 16 && statistics.slowReadersDropped == statistics.answersShed)
+        #expect(statistics.answerBytes <= limits.answerMemory)
+    }
+
+    @Test("Bytes that many wait for count once")
+    func sharedAnswers() async throws {
+        // Given one answer for many, of whom none reads
+        let size = 8 << 20
+        let shared = EncodedResponse(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
+        let server = try TestServer(
+            limits: Limits(answerMemory: 2 * size, writeTimeout: .seconds(120)),
+            adding: { router in router.on(.get, "/shared") { _, exchange in exchange.respond(shared) } })
+        let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port, receiveBuffer: 4096)) }
+        for client in clients { try await client.run { $0.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n") } }
+        // When they read after all, Then none was dropped
+        for client in clients { #expect(try await client.run { try $0.reply().body.count } == size) }
+        #expect(server.server.statistics().answersShed == 0)
+        try await blocking { while server.server.statistics().answerBytes > 0 {} }
+    }
+
+    @Test("Answers that wait for their turn count too")
+    func heldAnswers() async throws {
+        // Given a client whose first request waits, with large answers behind it
+        let size = 8 << 20
+        let server = try TestServer(
+            limits: Limits(answerMemory: 4 * size),
+            adding: { router in
+                router.on(.get, "/large") { _, exchange in
+                    exchange.respond(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
+                }
+            })
+        let client = Client(try RawClient(port: server.port))
+        let large = String(repeating: "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", count: 10)
+        // When they are more than the budget
+        try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n" + large) }
+        let parked = await server.parked.take(1)
+        // Then the connection ends, and its memory is free
+        #expect(try await client.run { try $0.isAtEnd() })
+        #expect(parked[0].respond(.text("late")) == false)
+        #expect(server.server.statistics().answersShed == 1 && server.server.statistics().answerBytes == 0)
+    }
+}
