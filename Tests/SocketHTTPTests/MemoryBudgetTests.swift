@@ -163,6 +163,9 @@ struct MemoryBudgetTests {
         try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n" + large) }
         let parked = await server.parked.take(1)
         // Then the connection ends, and its memory is free
+        let gone = Signal()
+        parked[0].onCancel { gone.happen() }
+        await gone.wait()
         #expect(try await client.run { try $0.isAtEnd() })
         #expect(parked[0].respond(.text("late")) == false)
         #expect(server.server.statistics().answersShed == 1 && server.server.statistics().answerBytes == 0)

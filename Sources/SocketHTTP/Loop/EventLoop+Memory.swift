@@ -8,7 +8,7 @@ extension EventLoop {
         connection.isInputCounted = bytes >= MemoryLedger.smallest
         keptInput.set(bytes, of: connection.token, at: tick)
         counters.requestBytes.set(keptInput.bytes)
-        if keptInput.bytes > before, connection.context.requestBytes > connection.context.limits.requestMemory { shedSoon() }
+        if keptInput.bytes > before, connection.context.requestBytes > connection.context.limits.requestMemory { shedSoon(vainInputTick) }
     }
 
     /// Counts what waits to be sent to the connection. To be called wherever that may have changed.
@@ -19,7 +19,7 @@ extension EventLoop {
         connection.isOutputCounted = bytes >= MemoryLedger.smallest
         queuedOutput.set(bytes, of: connection.token, at: tick)
         counters.answerBytes.set(queuedPieces.bytes)
-        if hasGrown, connection.context.answerBytes > connection.context.limits.answerMemory { shedSoon() }
+        if hasGrown, connection.context.answerBytes > connection.context.limits.answerMemory { shedSoon(vainOutputTick) }
     }
 
     /// Forgets what a connection kept that is closed.
@@ -34,8 +34,10 @@ extension EventLoop {
     }
 
     /// Once the current handler has returned: it may be about to write to one that gives way.
-    private func shedSoon() {
-        guard !isShedding else { return }
+    ///
+    /// - Parameter vainTick: when none was found. That search is not repeated at each event: where handlers have the memory, only time helps.
+    private func shedSoon(_ vainTick: UInt32?) {
+        guard !isShedding, vainTick != tick else { return }
         isShedding = true
         callSoon([.call { [self] in shed() }])
     }
@@ -52,7 +54,9 @@ extension EventLoop {
         let excess = context.requestBytes - limit
         guard excess > 0, isFullest(of: context, by: { $0.requestBytes.count }, else: { $0.shedInput($1) }) else { return }
         let needed = excess + limit / EventLoop.reserve
-        for token in keptInput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick) {
+        let tokens = keptInput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick)
+        if tokens.isEmpty { vainInputTick = tick }
+        for token in tokens {
             guard let connection = connection(token) else { continue }
             counters.requestsShed.add(1)
             let failure = RequestFailure(
@@ -66,7 +70,9 @@ extension EventLoop {
         let excess = context.answerBytes - limit
         guard excess > 0, isFullest(of: context, by: { $0.answerBytes.count }, else: { $0.shedOutput($1) }) else { return }
         let needed = excess + limit / EventLoop.reserve
-        for token in queuedOutput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick) {
+        let tokens = queuedOutput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick)
+        if tokens.isEmpty { vainOutputTick = tick }
+        for token in tokens {
             guard let connection = connection(token) else { continue }
             counters.answersShed.add(1)
             dropSlowReader(connection)

@@ -46,8 +46,10 @@ final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) var keptInput = MemoryLedger(.growing)
     @exclusivity(unchecked) var queuedOutput = MemoryLedger(.shrinking)
     @exclusivity(unchecked) var queuedPieces = SharedBytes()
-    /// Whether it is about to look for connections that give way.
+    /// Whether it is about to look for connections that give way; and the ticks in which it last found none.
     var isShedding = false
+    var vainInputTick: UInt32?
+    var vainOutputTick: UInt32?
 
     /// Open connections by descriptor.
     @exclusivity(unchecked) var connections: [Connection?] = []
@@ -169,9 +171,9 @@ final class EventLoop: @unchecked Sendable {
             let count = epoll.wait(events, milliseconds: sleeps ? longestSleep : 0)
             if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
+            beginTurns()
             for index in 0..<count { handle(events[index]) }
             handOverCrowds()
-            beginTurns()
             handleMessages()
             passTime()
             handOverCrowds()
