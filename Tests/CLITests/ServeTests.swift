@@ -77,6 +77,24 @@ struct ServeTests {
         #expect(ending.error.split(separator: "\n").count == 1)
     }
 
+    @Test(arguments: ["0.0.0.0", "::"]) func itListensBeyondLoopbackOnlyIfToldTo(_ host: String) async throws {
+        let arguments = ["--memory", "--port", "0", "--host", host]
+        // Given no --open, then it says what that would mean
+        try await expectRefusal(arguments, .usage, saying: "can read and change all records, without a password or encryption: add --open")
+    }
+
+    @Test func itSaysWhatListeningBeyondLoopbackMeans() async throws {
+        // When it is told to listen beyond loopback, then it does, and warns
+        let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--host", "0.0.0.0", "--open")
+        #expect(ending.status == 0)
+        #expect(ending.output.hasPrefix("listening on http://"))
+        #expect(ending.error.hasPrefix("warning: --open with --host 0.0.0.0 means that whoever reaches the server can read and change"))
+        #expect(ending.error.split(separator: "\n").count == 1)
+        // Given loopback, then --open changes nothing
+        let inside = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--open")
+        #expect(inside.status == 0 && inside.error.isEmpty)
+    }
+
     @Test func whoeverWaitsIsAnsweredWhenItStops() async throws {
         // Given a server with a client that waits for changes
         let folder = TemporaryDirectory()

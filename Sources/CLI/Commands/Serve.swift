@@ -15,7 +15,7 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLES
               freshet serve
-              freshet serve --host 0.0.0.0 --port 8180 --data /var/lib/freshet
+              freshet serve --host 0.0.0.0 --open --port 8180 --data /var/lib/freshet
               freshet serve --port 0 --memory
               freshet serve --port 0 --memory --test-faults
             """)
@@ -23,7 +23,10 @@ struct Serve: AsyncParsableCommand {
     /// What the line that says where it listens begins with.
     static let readyPrefix = "listening on "
 
-    @Option(help: "The address or name to listen on.") var host = "127.0.0.1"
+    private static let exposure = "whoever reaches the server can read and change all records, without a password or encryption"
+
+    @Option(help: "The address or name to listen on; with --open if it is not loopback.") var host = "127.0.0.1"
+    @Flag(help: "Listen beyond loopback: whoever reaches the address can then read and change all records.") var open = false
     @Option(help: "The port; 0 takes any free one.") var port = 8180
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"))
     var data = "./freshet-data"
@@ -65,6 +68,11 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let isExposed = !ListeningHost.isLoopback(host)
+        guard open || !isExposed else {
+            throw CommandFailure(
+                .usage, "--host \(host) is beyond loopback, where \(Self.exposure): add --open if that is meant, or leave --host out")
+        }
         // Every write allocates in SQLite, and the threads that read do too.
         MemoryCount.end()
         var configuration = RecordServerConfiguration()
@@ -88,6 +96,9 @@ struct Serve: AsyncParsableCommand {
             address = try server.start()
         } catch {
             throw CommandFailure(error)
+        }
+        if isExposed {
+            StandardStream.error.printLine("warning: --open with --host \(host) means that \(Self.exposure)")
         }
         if testFaults {
             StandardStream.error.printLine(

@@ -10,7 +10,8 @@ public struct RecordServerConfiguration: Sendable {
         case directory(String)
     }
 
-    /// An IPv4 or IPv6 address, or a name.
+    /// An IPv4 or IPv6 address, or a name. Whoever reaches it can read and change all records: a program that names one beyond loopback is
+    /// not asked whether it means that, unlike the user of `freshet serve`.
     public var host = "127.0.0.1"
     /// The TCP port; 0 picks a free one.
     public var port = 0
