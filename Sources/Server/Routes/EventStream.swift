@@ -36,7 +36,9 @@ final class EventStream: Sendable {
             let result = try core.store.scan(
                 changes.query(since: changes.since, core.settings.feed), in: changes.namespace)
             let begin = { (cursor: Cursor) in
-                var fields: ResponseFields = [.contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no"]
+                var fields: ResponseFields = [
+                    .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .xAccelBuffering: "no",
+                ]
                 fields.append(.freshetCursor, cursor.description)
                 let stream = EventStream(call, changes, fields)
                 stream.stream.onHangUp { [weak stream] in stream?.cancel() }

@@ -18,7 +18,8 @@ extension OpenAPI {
                   "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"},
                   "ETag": {"$ref": "#/components/headers/etag"},
                   "Last-Modified": {"description": "For people; nothing is decided by it.", "schema": {"type": "string"}},
-                  "Cache-Control": {"schema": {"const": "no-cache"}}
+                  "Cache-Control": {"schema": {"const": "private, no-cache"}},
+                  "Content-Security-Policy": {"schema": {"const": "sandbox; default-src 'none'"}}
                 },
                 "content": {"*/*": {}}
               },

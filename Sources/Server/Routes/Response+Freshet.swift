@@ -13,10 +13,14 @@ extension HTTPField.Name {
 }
 
 extension ResponseFields {
-    /// Nothing that must be fresh is kept by an intermediary.
-    private static let json: ResponseFields = [.contentType: Content.json, .cacheControl: "no-store"]
-    private static let problem: ResponseFields = [.contentType: Problem.contentType, .cacheControl: "no-store"]
-    private static let bare: ResponseFields = [.cacheControl: "no-store"]
+    /// Nothing that must be fresh is kept by an intermediary, and nothing is taken by a browser for what its type does not say.
+    private static let json: ResponseFields = [
+        .contentType: Content.json, .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+    ]
+    private static let problem: ResponseFields = [
+        .contentType: Problem.contentType, .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+    ]
+    private static let bare: ResponseFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
 
     static func json(at cursor: Cursor?) -> ResponseFields { json.with(cursor) }
     static func problem(at cursor: Cursor?) -> ResponseFields { problem.with(cursor) }

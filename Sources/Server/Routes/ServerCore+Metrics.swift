@@ -5,7 +5,9 @@ extension ServerCore {
     /// `GET /metrics`. The work is away from the loop, since it visits every feed.
     @Sendable func getMetrics(_ call: Call) {
         call.later { [self] in
-            let fields: ResponseFields = [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"]
+            let fields: ResponseFields = [
+                .contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            ]
             call.respond(Response(status: .ok, fields: fields, body: Array(metricsText().utf8)))
         }
     }

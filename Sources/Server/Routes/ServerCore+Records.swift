@@ -37,10 +37,12 @@ extension ServerCore {
         call.respond(Response(status: .ok, fields: fields, body: record.content?.bytes ?? []).stating(snapshot.lastWrite))
     }
 
-    /// A cache may keep the value but must ask whether it is still right: it cannot know of changes.
-    private static let unchanged: ResponseFields = [.cacheControl: "no-cache"]
-    /// What one user stored must not be taken for a page by another's browser.
-    private static let content: ResponseFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
+    /// A user's own cache may keep the value but must ask whether it is still right: it cannot know of changes. A shared one may not.
+    private static let unchanged: ResponseFields = [.cacheControl: "private, no-cache", .xContentTypeOptions: "nosniff"]
+    /// What one user stored must not run as a page in another's browser, whatever its type says.
+    private static let content: ResponseFields = [
+        .cacheControl: "private, no-cache", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "sandbox; default-src 'none'",
+    ]
 
     /// `PUT …/{id}`
     @Sendable func putRecord(_ call: Call) throws {

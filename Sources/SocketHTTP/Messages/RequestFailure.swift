@@ -72,7 +72,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
     public static let plainText: @Sendable (RequestFailure) -> Response = { failure in
         Response(
             status: failure.status,
-            fields: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+            fields: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store", .xContentTypeOptions: "nosniff"],
             body: Array("\(failure.detail)\n".utf8)
         )
     }

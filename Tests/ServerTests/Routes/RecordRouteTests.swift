@@ -24,7 +24,7 @@ import Testing
             #expect(read["Content-Type"] == "application/json")
             #expect(read["ETag"] == receipt.cursor.entityTag)
             #expect(read["Last-Modified"]?.hasSuffix(" GMT") == true)
-            #expect(read["Cache-Control"] == "no-cache")
+            #expect(read["Cache-Control"] == "private, no-cache")
             #expect(read.cursor == receipt.cursor)
             #expect(head.status == 200 && head.body.isEmpty && head["Content-Length"] == "12" && head["ETag"] == read["ETag"])
         }

@@ -52,6 +52,7 @@ import Testing
             // Then
             #expect(head.status == 200 && head["Content-Type"] == "text/event-stream")
             #expect(head["X-Accel-Buffering"] == "no" && head["Cache-Control"] == "no-store" && head.cursor != nil)
+            #expect(head["X-Content-Type-Options"] == "nosniff")
             #expect(first.name == "changes")
             #expect(try first.page().changes.map(\.revision.number) == [1])
             #expect(try first.page().cursor.description == first.id)
