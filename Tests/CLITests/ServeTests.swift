@@ -62,7 +62,7 @@ struct ServeTests {
         let faulty = try await ServerProcess.start(executable: Program.path, data: folder.path + "/faulty", options: ["--test-faults"])
         let plain = try await ServerProcess.start(executable: Program.path, data: folder.path + "/plain")
         // When the next request for a record is to be refused by each
-        let fault = ["-d", #"{"effect":"answer","status":503,"on":"records"}"#]
+        let fault = ["-H", "Content-Type: application/json", "-d", #"{"effect":"answer","status":503,"on":"records"}"#]
         #expect(try await curl(fault + ["\(faulty.url)/v1/default/faults"]).status == 201)
         #expect(try await curl(fault + ["\(plain.url)/v1/default/faults"]).status == 404)
         // Then one is, and the other is not

@@ -78,10 +78,10 @@ extension CurlCase {
         .problem("a batch that is no JSON", post("writes", "{"), 400, "invalid-json", body: ["byte"]),
         .problem("a batch that is no batch", post("writes", "[]"), 400, "invalid-json"),
         .problem("a batch without writes", post("writes", #"{"client":"d1","writes":[]}"#), 400, "invalid-json", body: ["1 to 1000"]),
-        CurlCase(
-            "a batch is JSON whatever curl -d calls it",
+        .problem(
+            "a batch that is not said to be JSON",
             ["-d", #"{"client":"d1","writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "{ns}/writes"],
-            200, body: [#""status":"applied""#]),
+            415, "unsupported-media-type", body: ["x-www-form-urlencoded", "application/json"]),
         CurlCase(
             "a single PUT with a number has its effect once",
             given: [["-H", "Freshet-Client: d1", "-H", "Freshet-Write: 1"] + put],

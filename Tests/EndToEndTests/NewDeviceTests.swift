@@ -22,7 +22,8 @@ struct NewDeviceTests {
             let body = "{\"client\":\"filler\",\"writes\":[\(writes.joined(separator: ","))]}"
             let folder = TemporaryDirectory()
             try body.write(toFile: "\(folder.path)/batch.json", atomically: true, encoding: .utf8)
-            #expect(try await curl(["-d", "@\(folder.path)/batch.json", "\(server.url)/v1/many/writes"]).status == 200)
+            let message = ["-H", "Content-Type: application/json", "-d", "@\(folder.path)/batch.json"]
+            #expect(try await curl(message + ["\(server.url)/v1/many/writes"]).status == 200)
         }
         #expect(try await curl(["-X", "DELETE", "\(server.url)/v1/many/records/c/3000"]).status == 200)
         wall.add(31 * 86_400_000, ordering: .relaxed)

@@ -39,6 +39,7 @@ extension ServerCore {
 
     /// `POST /v1/{ns}/faults`
     @Sendable func armFault(_ call: Call) throws {
+        try call.requireJSON()
         let namespace = try call.namespace()
         let armed = arm(try Fault(json: call.request.body), in: namespace, try faultBoard())
         var writer = JSONWriter()

@@ -20,6 +20,21 @@ struct Call: Sendable {
         try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
     }
 
+    /// Refuses a message that is not said to be JSON. A page of another origin can send the other types without being asked by its browser.
+    func requireJSON() throws(Problem) {
+        let type = request[.contentType] ?? ""
+        guard !Self.isJSON(type) else { return }
+        let given = type.isEmpty ? "Content-Type is missing" : "Content-Type is '\(type.shortened)'"
+        throw Problem(.unsupportedMediaType, "\(given): POST takes a message as \(Content.json), so say Content-Type: \(Content.json)")
+    }
+
+    /// Whether it is `application/json`, with parameters or without, in any case.
+    static func isJSON(_ type: String) -> Bool {
+        if type == Content.json { return true }
+        let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+        return media.lowercased() == Content.json
+    }
+
     func respond(_ response: Response) {
         core.metrics.countResponse(endpoint, status: response.status.code)
         exchange.respond(response)

@@ -42,7 +42,7 @@ extension OpenAPI {
         ("notFound", "not-found."),
         ("preconditionFailed", "precondition-failed: 'current' is the record as it is, without its value if that has more than 64 KiB."),
         ("gap", "write-gap: 'expected' is the number that comes next."), ("tooLarge", "too-large: 'detail' says the limit."),
-        ("unsupported", "unsupported-media-type: 'detail' and Accept-Patch say the right one."),
+        ("unsupported", "unsupported-media-type: 'detail' says the right one, for PATCH Accept-Patch too."),
         ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),
         (
             "otherEpoch",

@@ -16,6 +16,7 @@ extension OpenAPI {
             "responses": {
               "201": {"description": "Armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
+              "415": {"$ref": "#/components/responses/unsupported"},
               "500": {"$ref": "#/components/responses/storageFailed"}
             }
           },

@@ -9,6 +9,7 @@ extension OpenAPI {
             "responses": {
               "200": {"description": "One result a write, in order.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
+              "415": {"$ref": "#/components/responses/unsupported"},
               "409": {"$ref": "#/components/responses/gap"},
               "410": {"$ref": "#/components/responses/otherEpoch"},
               "413": {"$ref": "#/components/responses/tooLarge"},
@@ -27,6 +28,7 @@ extension OpenAPI {
             "responses": {
               "200": {"description": "The revision of the invalidation.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["revision"], "properties": {"revision": {"$ref": "#/components/schemas/Revision"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
+              "415": {"$ref": "#/components/responses/unsupported"},
               "413": {"$ref": "#/components/responses/tooLarge"},
               "500": {"$ref": "#/components/responses/storageFailed"},
               "503": {"$ref": "#/components/responses/overloaded"},

@@ -110,6 +110,7 @@ extension OpenAPI {
             "responses": {
               "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
+              "415": {"$ref": "#/components/responses/unsupported"},
               "413": {"$ref": "#/components/responses/tooLarge"},
               "500": {"$ref": "#/components/responses/storageFailed"},
               "503": {"$ref": "#/components/responses/overloaded"}

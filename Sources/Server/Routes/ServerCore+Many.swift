@@ -23,6 +23,7 @@ extension ServerCore {
 
     /// `POST /v1/{ns}/reads`
     @Sendable func read(_ call: Call) throws {
+        try call.requireJSON()
         let namespace = try call.namespace()
         call.later { [self] in
             let request = try ReadsRequest(json: call.request.body, profile: .interoperable)
@@ -35,6 +36,7 @@ extension ServerCore {
 
     /// `POST /v1/{ns}/writes`
     @Sendable func write(_ call: Call) throws {
+        try call.requireJSON()
         let namespace = try call.namespace()
         let start = environment.monotonicNanoseconds()
         try committer.checkRoom()
@@ -78,6 +80,7 @@ extension ServerCore {
 
     /// `POST /v1/{ns}/invalidations`
     @Sendable func invalidate(_ call: Call) throws {
+        try call.requireJSON()
         let namespace = try call.namespace()
         call.nowOrLater { [self] in
             let scopes = try InvalidationRequest(json: call.request.body, profile: .interoperable).scopes

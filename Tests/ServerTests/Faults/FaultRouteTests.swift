@@ -14,14 +14,14 @@ import Testing
     }
 
     private func arm(_ server: TestServer, _ fault: String, in namespace: String = "shop") async throws {
-        let reply = try await server.request("POST", "/v1/\(namespace)/faults", [], fault)
+        let reply = try await server.request("POST", "/v1/\(namespace)/faults", TestServer.json, fault)
         #expect(reply.status == 201 && reply.cursor != nil, "\(reply.text)")
     }
 
     /// What comes of a request up to the end of its connection.
     private func rawRequest(_ server: TestServer, _ method: String, _ path: String, _ body: String? = nil) async throws -> String {
         try await server.thread { connection in
-            try connection.sendRequest(method, path, body: body.map { Array($0.utf8) })
+            try connection.sendRequest(method, path, TestServer.json, body: body.map { Array($0.utf8) })
             return String(decoding: try connection.readToEnd(), as: UTF8.self)
         }
     }
@@ -47,7 +47,7 @@ import Testing
             #expect(try await rawRequest(server, "POST", "/v1/shop/writes", Self.put).isEmpty)
             // Then
             #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
-            let again = try await server.request("POST", "/v1/shop/writes", [], Self.put)
+            let again = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put)
             #expect(again.status == 200)
             #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
         }
@@ -75,12 +75,12 @@ import Testing
             // Given numbered writes, and a write without a number, each sent twice by the network
             try await arm(server, #"{"effect":"duplicate","times":2}"#)
             // When
-            let numbered = try await server.request("POST", "/v1/shop/writes", [], Self.put)
+            let numbered = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put)
             let plain = try await server.request("PUT", "/v1/shop/records/c/2", [], "x")
             // Then the number took effect once, the other twice
             #expect(numbered.status == 200 && numbered.cursor?.revision.number == 1)
             #expect(plain.status == 200 && plain.cursor?.revision.number == 3)
-            #expect(try await server.request("POST", "/v1/shop/writes", [], Self.next).cursor?.revision.number == 4)
+            #expect(try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.next).cursor?.revision.number == 4)
             #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "2")
         }
     }
@@ -107,7 +107,7 @@ import Testing
             try await arm(server, #"{"effect":"delay-request","milliseconds":60000,"on":"records"}"#)
             try await arm(server, #"{"effect":"delay-reply","milliseconds":30,"on":"writes"}"#)
             async let late = server.request("PUT", "/v1/shop/records/c/2", [], "x")
-            #expect(try await server.request("POST", "/v1/shop/writes", [], Self.put).status == 200)
+            #expect(try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put).status == 200)
             while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1},{"id":2"#) {}
             #expect(try await server.request("GET", "/v1/shop").message(NamespaceStatus.self).records == 1)
             // When they are lifted
@@ -245,7 +245,7 @@ import Testing
 
     @Test func whatIsNoFaultIsRefusedWithWhatWouldBe() async throws {
         try await TestServer.with(Self.faulty) { server in
-            let reply = try await server.request("POST", "/v1/shop/faults", [], #"{"effect":"drop"}"#)
+            let reply = try await server.request("POST", "/v1/shop/faults", TestServer.json, #"{"effect":"drop"}"#)
             #expect(reply.status == 400 && reply.problem?.detail.contains("drop-reply") == true)
             #expect(try await server.request("GET", "/v1/shop/faults").text == #"{"faults":[]}"#)
         }

@@ -18,7 +18,7 @@ import Testing
     func responsesStateTheNumber() async throws {
         try await TestServer.with { server in
             // Given
-            let written = try await server.request("POST", "/v1/shop/writes", [], Self.batch)
+            let written = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.batch)
             #expect(written["Freshet-Last-Write"] == "4")
             let cursor = try #require(written.cursor)
             // When
@@ -30,7 +30,7 @@ import Testing
                 try await server.request("GET", "/v1/shop/records/fruits/kiwi?client=till-1"),
                 try await server.request(
                     "GET", "/v1/shop/records/fruits/fig?client=till-1", [("If-None-Match", "\"\(cursor)\"")]),
-                try await server.request("POST", "/v1/shop/reads", [], #"{"client":"till-1","keys":[{"key":"fruits/fig"}]}"#),
+                try await server.request("POST", "/v1/shop/reads", TestServer.json, #"{"client":"till-1","keys":[{"key":"fruits/fig"}]}"#),
             ]
             // Then
             #expect(replies.map(\.status) == [200, 200, 204, 200, 404, 304, 200])
@@ -55,7 +55,7 @@ import Testing
     func whoGetsNoNumber() async throws {
         try await TestServer.with { server in
             // Given
-            _ = try await server.request("POST", "/v1/shop/writes", [], Self.batch)
+            _ = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.batch)
             // When
             let page = try await server.request("GET", "/v1/shop/changes?since=0&wait=0")
             let record = try await server.request("GET", "/v1/shop/records/fruits/fig")
@@ -85,7 +85,7 @@ import Testing
                 """
             // When it is sent, and sent again
             for _ in 0..<2 {
-                let reply = try await server.request("POST", "/v1/shop/writes", [], body)
+                let reply = try await server.request("POST", "/v1/shop/writes", TestServer.json, body)
                 // Then
                 guard case .rejected(let problem) = try reply.message(WriteResults.self).results[1].verdict else {
                     Issue.record("not rejected")

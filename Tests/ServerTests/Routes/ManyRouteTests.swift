@@ -58,7 +58,7 @@ import Testing
                 .init(key: try RecordKey("fruits/kiwi")),
             ]
             let reply = try await server.request(
-                "POST", "/v1/shop/reads", [], String(decoding: ReadsRequest(items: items).json, as: UTF8.self))
+                "POST", "/v1/shop/reads", TestServer.json, String(decoding: ReadsRequest(items: items).json, as: UTF8.self))
             // Then
             let response = try reply.message(ReadsResponse.self)
             #expect(response.records.map(\.key.id) == ["fig"])
@@ -78,13 +78,13 @@ import Testing
                 {"number":4,"op":"delete","key":"fruits/kiwi"}]}
                 """#
             // When
-            let first = try await server.request("POST", "/v1/shop/writes", [], batch)
-            let again = try await server.request("POST", "/v1/shop/writes", [], batch)
+            let first = try await server.request("POST", "/v1/shop/writes", TestServer.json, batch)
+            let again = try await server.request("POST", "/v1/shop/writes", TestServer.json, batch)
             let value = try await server.request("GET", "/v1/shop/records/fruits/fig")
             let gap = try await server.request(
-                "POST", "/v1/shop/writes", [], #"{"client":"till-1","writes":[{"number":9,"op":"delete","key":"a/b"}]}"#)
+                "POST", "/v1/shop/writes", TestServer.json, #"{"client":"till-1","writes":[{"number":9,"op":"delete","key":"a/b"}]}"#)
             let atomic = try await server.request(
-                "POST", "/v1/shop/writes", [],
+                "POST", "/v1/shop/writes", TestServer.json,
                 #"{"client":"till-1","atomic":true,"writes":[{"number":5,"op":"put","key":"a/b","value":1},{"number":6,"op":"patch","key":"a/c","value":{}}]}"#
             )
             // Then
@@ -114,7 +114,7 @@ import Testing
             var cursor = try #require(try await server.request("GET", "/v1/shop").cursor)
             for (place, (body, scope)) in scopes.enumerated() {
                 // When
-                let reply = try await server.request("POST", "/v1/shop/invalidations", [], body)
+                let reply = try await server.request("POST", "/v1/shop/invalidations", TestServer.json, body)
                 let page = try await server.request("GET", "/v1/shop/changes?since=\(cursor)").message(ChangePage.self)
                 // Then
                 #expect(reply.status == 200 && reply.text == "{\"revision\":\(place + 1)}")
@@ -132,7 +132,7 @@ import Testing
     ])
     func badBodiesAreRefused(route: String, body: String) async throws {
         try await TestServer.with { server in
-            let reply = try await server.request("POST", "/v1/shop/\(route)", [], body)
+            let reply = try await server.request("POST", "/v1/shop/\(route)", TestServer.json, body)
             #expect(reply.status == 400 && reply.problem != nil)
             #expect(reply.cursor != nil)
         }
@@ -146,8 +146,9 @@ import Testing
             let keys = Array(repeating: #""c/1""#, count: 10_001)
             // When
             let reads = try await server.request(
-                "POST", "/v1/shop/reads", [], "{\"keys\":[\(keys.map { "{\"key\":\($0)}" }.joined(separator: ","))]}")
-            let sweeps = try await server.request("POST", "/v1/shop/invalidations", [], "{\"keys\":[\(keys.joined(separator: ","))]}")
+                "POST", "/v1/shop/reads", TestServer.json, "{\"keys\":[\(keys.map { "{\"key\":\($0)}" }.joined(separator: ","))]}")
+            let sweeps = try await server.request(
+                "POST", "/v1/shop/invalidations", TestServer.json, "{\"keys\":[\(keys.joined(separator: ","))]}")
             let body = try await server.request("PUT", "/v1/shop/records/c/1", [], String(repeating: "x", count: (1 << 20) + 1))
             // Then
             for reply in [reads, sweeps, body] {

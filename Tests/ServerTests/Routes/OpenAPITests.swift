@@ -26,16 +26,16 @@ import Testing
         case .patchRecord: committed.union(["404", "409", "412", "413", "415"])
         case .deleteRecord: committed.union(["404", "409", "412"])
         case .listRecords: failed.union(["200", "503"])
-        case .read: failed.union(["200", "413", "503"])
-        case .write: committed.union(["409", "410", "413"])
-        case .invalidate: committed.union(["413"])
+        case .read: failed.union(["200", "413", "415", "503"])
+        case .write: committed.union(["409", "410", "413", "415"])
+        case .invalidate: committed.union(["413", "415"])
         case .getClient, .getNamespace: failed.union(["200"])
         case .getChanges: failed.union(["200", "204", "410", "503"])
         case .deleteNamespace: committed.union(["404"])
         case .getServer: ["200", "500", "503"]
         case .getReadiness, .getMetrics: ["200", "503"]
         case .getHealth, .getOpenAPI: ["200"]
-        case .armFault: failed.union(["201"])
+        case .armFault: failed.union(["201", "415"])
         case .listFaults, .liftFaults: failed.union(["200"])
         case .resetNamespace: committed.union(["404"])
         case .compactNamespace: committed

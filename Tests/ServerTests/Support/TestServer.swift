@@ -43,6 +43,9 @@ struct TestServer: Sendable {
         }
     }
 
+    /// What a message is sent with.
+    static let json = [("Content-Type", "application/json")]
+
     /// One request on a connection of its own.
     func request(
         _ method: String, _ target: String, _ fields: [(String, String)] = [], _ body: String? = nil
