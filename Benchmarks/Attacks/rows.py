@@ -1,0 +1,137 @@
+"""What a row of the table is: an attack, what it measured, and which bounds hold for that."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+from client import ask
+from server import Server
+
+# The most milliseconds that an attack may hold up another client's write, and its question for the server's health.
+WRITE_WAIT = 250
+HEALTH_WAIT = 250
+BYSTANDER = "127.0.0.9"
+MIB = 1 << 20
+
+rows = []
+
+
+class Row:
+    def __init__(self, section, title, attack, quick):
+        self.section, self.title, self.attack, self.quick = section, title, attack, quick
+
+
+def row(section, title, quick=True):
+    """Registers an attack: a function that takes a `Scene` and states figures to it."""
+
+    def register(attack):
+        rows.append(Row(section, title, attack, quick))
+        return attack
+
+    return register
+
+
+class Scene:
+    """A server with one well-behaved client, and the figures that an attack on it has stated."""
+
+    def __init__(self, program, options):
+        self.program = program
+        self.server = Server(program, options)
+        self.port = self.server.port
+        self.figures = []
+        folder = os.path.dirname(os.path.abspath(__file__))
+        self.bystander = subprocess.Popen(
+            [sys.executable, os.path.join(folder, "bystander.py"), str(self.port), BYSTANDER],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def close(self):
+        self.server.stop()
+        self.bystander.kill()
+        self.bystander.wait()
+
+    def ask(self, method, path, body=None, fields=None, **options):
+        return ask(self.port, method, path, body, fields, **options)
+
+    def must(self, method, path, body=None, fields=None, **options):
+        """A request that prepares the attack: anything but a success ends it."""
+        answer = self.ask(method, path, body, fields, **options)
+        if answer.status not in (200, 201):
+            raise RuntimeError(f"{method} {path} got {answer.status or answer.error}: {answer.body[:200]!r}")
+        return answer
+
+    def state(self, name, value, most=None, is_any=None, unit="", timed=False):
+        """States a figure, with its bound: at most `most`, or one of `is_any`. Time is measured again where it is beyond its bound."""
+        if most is not None:
+            holds = value <= most
+        else:
+            holds = is_any is None or value in is_any
+        self.figures.append((name, value, most, is_any, unit, timed, holds))
+
+    def state_answer(self, answer, *statuses, sent=None):
+        """States the status of an answer, and how much was sent and came back for it."""
+        self.state("status", answer.status or answer.error, is_any=statuses or None)
+        if sent is not None:
+            self.state("sent", sent / 1024, unit="KiB")
+
+    def mark(self, command="mark"):
+        self.bystander.stdin.write(command + "\n")
+        self.bystander.stdin.flush()
+        line = self.bystander.stdout.readline()
+        return json.loads(line)
+
+    def settle(self):
+        """Begins the time that counts: what the well-behaved client saw until here is forgotten."""
+        time.sleep(0.1)
+        self.mark()
+
+    def state_waits(self, health=False, write_wait=WRITE_WAIT):
+        """States how long the well-behaved client waited since `settle`."""
+        seen = self.mark()
+        self.state("writes of others", seen["writes"]["most"], most=write_wait, unit="ms", timed=True)
+        if health:
+            self.state("health", seen["health"]["most"], most=HEALTH_WAIT, unit="ms", timed=True)
+
+    def state_memory(self, most):
+        self.state("memory", self.server.memory(), most=most, unit="MiB")
+
+    def state_runs(self):
+        # A process that died of a request is not reaped at once.
+        time.sleep(0.1)
+        self.state("server", "runs" if self.server.runs() else "ended", is_any=("runs",))
+
+
+def text_of(figure):
+    name, value, most, is_any, unit, _, holds = figure
+    shown = f"{value:,.0f}" if isinstance(value, (int, float)) and name != "status" else str(value)
+    if isinstance(value, float) and value < 10:
+        shown = f"{value:.1f}"
+    text = f"{name} {shown}" + (f" {unit}" if unit else "")
+    if most is not None:
+        text += f" (at most {most:,})"
+    elif is_any is not None and not holds:
+        text += f" (wanted: {' or '.join(map(str, is_any))})"
+    return text if holds else f"[{text}]"
+
+
+def run_row(row, program, options, attempts=3):
+    """The figures of a row. Where nothing but times are beyond their bounds it runs again, since another process may have been the reason;
+    the attempt with the fewest broken bounds counts."""
+    best = None
+    for _ in range(attempts):
+        scene = Scene(program, options)
+        try:
+            row.attack(scene)
+        except Exception as error:  # A row says what went wrong, and the others follow.
+            reason = f"{type(error).__name__}: {error}"[:200]
+            scene.state("server", "runs" if scene.server.runs() else "ended", is_any=("runs",))
+            scene.state("attack", reason, is_any=())
+        finally:
+            scene.close()
+        broken = [figure for figure in scene.figures if not figure[6]]
+        if best is None or len(broken) < len([figure for figure in best if not figure[6]]):
+            best = scene.figures
+        if not broken or not all(figure[5] for figure in broken):
+            return best if not broken else scene.figures
+    return best

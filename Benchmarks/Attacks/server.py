@@ -1,0 +1,63 @@
+"""A server of its own for each attack, with a fresh folder, on loopback."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+
+# An address that no attack uses: naming it as the only trusted proxy leaves loopback addresses bounded like others.
+UNUSED_ADDRESS = "127.0.0.77"
+
+
+class Server:
+    def __init__(self, program, options=()):
+        self.folder = tempfile.mkdtemp(prefix="freshet-attack-")
+        self.data = os.path.join(self.folder, "data")
+        command = [program, "serve", "--port", "0", "--data", self.data, *options]
+        self.log = open(os.path.join(self.folder, "log"), "wb")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        try:
+            self.port = int(line.strip().rsplit(":", 1)[1])
+        except (IndexError, ValueError):
+            self.stop()
+            raise SystemExit(f"error: {program} did not say where it listens, but {line!r}") from None
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def runs(self):
+        return self.process.poll() is None
+
+    def memory(self, name="VmHWM"):
+        """MiB resident: the most so far, or `VmRSS`, at present. 0 once the process has ended."""
+        try:
+            with open(f"/proc/{self.pid}/status") as status:
+                for line in status:
+                    if line.startswith(name + ":"):
+                        return int(line.split()[1]) / 1024
+        except OSError:
+            pass
+        return 0.0
+
+    def processor_seconds(self):
+        """User and system time of all its threads."""
+        with open(f"/proc/{self.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self):
+        if self.runs():
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def options_of(program, command="serve"):
+    """The help of a command, to see which options this build has."""
+    return subprocess.run([program, command, "--help"], capture_output=True, text=True, timeout=30).stdout

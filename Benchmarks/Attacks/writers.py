@@ -1,0 +1,93 @@
+"""Section 2: requests that would stop the writes of everybody."""
+
+import threading
+
+from poison import batch, increment
+from rows import row
+
+MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
+
+
+def members(letter, count, escaped=False):
+    first = f"\\u{ord(letter):04x}" if escaped else letter
+    return "{" + ",".join(f'"{first}{index:07d}":1' for index in range(count)) + "}"
+
+
+def counted(size):
+    """A value with a number and about `size` bytes of members."""
+    return '{"n":0,' + members("k", size // 13)[1:]
+
+
+def patch(scene, patch_text):
+    scene.must("PUT", "/v1/a/records/c/m", members("k", 20_000))
+    scene.settle()
+    answer = scene.ask("PATCH", "/v1/a/records/c/m", patch_text, MERGE_PATCH)
+    scene.state_answer(answer, 200, sent=len(patch_text))
+    scene.state("took", answer.seconds * 1000, unit="ms")
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "merge patch of 281 KB into 281 KB")
+def merge_patch(scene):
+    patch(scene, members("j", 20_000))
+
+
+@row("2", "the same with escapes in its names")
+def merge_patch_with_escapes(scene):
+    patch(scene, members("j", 20_000, escaped=True))
+
+
+def increments(scene, count, value):
+    scene.must("PUT", "/v1/a/records/c/n", value)
+    scene.settle()
+    body = batch("device", [increment(index + 1, "/n", "c/n") for index in range(count)])
+    answer = scene.ask("POST", "/v1/a/writes", body)
+    scene.state_answer(answer, 200, 413, sent=len(body))
+    scene.state("took", answer.seconds * 1000, unit="ms")
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "40 increments over 4 MiB")
+def increments_over_text(scene):
+    increments(scene, 40, '{"n":0,"t":"' + "x" * (4 << 20) + '"}')
+
+
+@row("2", "1,000 increments over 0.9 MB of members")
+def increments_over_members(scene):
+    increments(scene, 1_000, counted(900_000))
+
+
+@row("2", "increments of 200 records of 0.9 MB in one batch", quick=False)
+def increments_of_many(scene):
+    value = counted(900_000)
+    for index in range(200):
+        scene.must("PUT", f"/v1/a/records/c/{index}", value)
+    scene.settle()
+    body = batch("device", [increment(index + 1, "/n", f"c/{index}") for index in range(200)])
+    answer = scene.ask("POST", "/v1/a/writes", body)
+    scene.state_answer(answer, 200, sent=len(body))
+    scene.state_waits()
+    scene.state_runs()
+
+
+@row("2", "32 clients at once, each patches 0.9 MB")
+def patches_at_once(scene):
+    value = counted(900_000)
+    for index in range(32):
+        scene.must("PUT", f"/v1/a/records/c/{index}", value)
+    scene.settle()
+    statuses = set()
+
+    def one(index):
+        statuses.add(scene.ask("PATCH", f"/v1/a/records/c/{index}", '{"n":1}', MERGE_PATCH).status)
+
+    threads = [threading.Thread(target=one, args=(index,)) for index in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    scene.state("statuses", " ".join(map(str, sorted(statuses))))
+    scene.state_waits()
+    scene.state_runs()
