@@ -14,7 +14,20 @@ import Testing
         #expect(try reader.integer() == number)
     }
 
-    @Test(arguments: ["9223372036854775808", "-9223372036854775809", "1.0", "1e2", "-", "01", "99999999999999999999999"])
+    @Test(
+        "reads a whole number with a fraction or an exponent",
+        arguments: [("3.0", 3), ("-1e2", -100), ("9007199254740991.0", (1 << 53) - 1)])
+    func fraction(text: String, number: Int64) throws {
+        // Given
+        var reader = JSONReader(Array(text.utf8))
+        // When, Then
+        #expect(try reader.integer() == number)
+    }
+
+    @Test(arguments: [
+        "9223372036854775808", "-9223372036854775809", "1.5", "1e-1", "9007199254740993.0", "1e16", "1e999", "-", "01",
+        "99999999999999999999999",
+    ])
     func isRefused(text: String) {
         // Given
         var reader = JSONReader(Array(text.utf8))

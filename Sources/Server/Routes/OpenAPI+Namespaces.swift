@@ -7,7 +7,7 @@ extension OpenAPI {
             "summary": "Numbered writes of one client, each with its effect exactly once. Answered when they are on disk.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteBatch"}}}},
             "responses": {
-              "200": {"description": "One result a write, in order.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
+              "200": {"description": "One result a write, in order. Where patches and increments touch large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "409": {"$ref": "#/components/responses/gap"},
@@ -37,7 +37,7 @@ extension OpenAPI {
           }
         },
         "/v1/{namespace}/clients/{client}": {
-          "parameters": [{"$ref": "#/components/parameters/namespace"}, {"name": "client", "in": "path", "required": true, "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}}],
+          "parameters": [{"$ref": "#/components/parameters/namespace"}, {"name": "client", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Client"}}],
           "get": {
             "operationId": "getClient",
             "summary": "The last number of a client's writes, 0 if it has none.",
@@ -54,14 +54,14 @@ extension OpenAPI {
             "operationId": "getChanges",
             "summary": "What changed after a position: a long poll, or with Accept: text/event-stream a stream.",
             "parameters": [
-              {"name": "since", "in": "query", "required": true, "description": "A cursor; 0: from nothing; now: only the present cursor. A stream that resumes may send Last-Event-ID instead.", "schema": {"type": "string"}},
-              {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "maxItems": 64, "items": {"type": "string"}}, "explode": true},
+              {"name": "since", "in": "query", "required": true, "description": "A cursor; 0: from nothing; now: only the present cursor. A stream that resumes may send Last-Event-ID instead.", "schema": {"type": "string", "pattern": "^(0|now|[a-z0-9]{1,32}-(0|[1-8][0-9]{0,15}|9[0-9]{0,14})(-(0|[1-8][0-9]{0,15}|9[0-9]{0,14}))?)$"}},
+              {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "maxItems": 64, "items": {"$ref": "#/components/schemas/Collection"}}, "explode": true},
               {"$ref": "#/components/parameters/prefix"},
               {"name": "wait", "in": "query", "description": "Seconds to wait if there is nothing.", "schema": {"type": "integer", "minimum": 0, "maximum": 60, "default": 25}},
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},
               {"name": "values", "in": "query", "description": "Whether values come along.", "schema": {"type": "boolean", "default": true}},
-              {"name": "client", "in": "query", "description": "The response states the number of this client's last decided write as Freshet-Last-Write. Needs wait=0 and no stream.", "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"}},
-              {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
+              {"name": "client", "in": "query", "description": "The response states the number of this client's last decided write as Freshet-Last-Write. Needs wait=0 and no stream.", "schema": {"$ref": "#/components/schemas/Client"}},
+              {"name": "Last-Event-ID", "in": "header", "description": "The position of a stream that resumes; nothing else reads it.", "schema": {"type": "string"}}
             ],
             "responses": {
               "200": {

@@ -4,7 +4,7 @@ extension OpenAPI {
           "parameters": [
             {"$ref": "#/components/parameters/namespace"},
             {"$ref": "#/components/parameters/collection"},
-            {"name": "id", "in": "path", "required": true, "description": "1 to 512 bytes of UTF-8 without NUL, percent-encoded; a slash is %2F.", "schema": {"type": "string", "minLength": 1}}
+            {"name": "id", "in": "path", "required": true, "description": "1 to 512 bytes of UTF-8 without NUL, percent-encoded; a slash is %2F.", "schema": {"type": "string", "pattern": "^([\\u0001-\\u007F]{1,512}|[^\\u0000]{1,128})$"}}
           ],
           "get": {
             "operationId": "getRecord",
@@ -33,9 +33,9 @@ extension OpenAPI {
           },
           "put": {
             "operationId": "putRecord",
-            "summary": "Stores the body as the value. application/json is checked; any other type is stored as it is.",
+            "summary": "Stores the body as the value, at most 16 MiB; without a body, an empty one. application/json is checked; any other type is stored as it is.",
             "parameters": [{"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/client"}, {"$ref": "#/components/parameters/write"}],
-            "requestBody": {"required": true, "content": {"application/json": {}, "*/*": {}}},
+            "requestBody": {"required": false, "content": {"application/json": {}, "*/*": {}}},
             "responses": {
               "200": {"$ref": "#/components/responses/written"},
               "201": {"$ref": "#/components/responses/written"},

@@ -31,7 +31,7 @@ public struct InvalidationRequest: WireMessage {
         var keys: [RecordKey]?
         var collection: String?
         var prefix: String?
-        var all = false
+        var all: Bool?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -43,11 +43,11 @@ public struct InvalidationRequest: WireMessage {
             }
         }
         switch (keys, collection, all) {
-        case (let keys?, nil, false) where !keys.isEmpty && prefix == nil: scopes = keys.map { .key($0) }
-        case (nil, let collection?, false):
+        case (let keys?, nil, nil) where !keys.isEmpty && prefix == nil: scopes = keys.map { .key($0) }
+        case (nil, let collection?, nil):
             try RecordKey.check(collection: collection)
             scopes = [.collection(collection, prefix: try RecordKey.check(prefix: prefix ?? ""))]
-        case (nil, nil, true) where prefix == nil: scopes = [.everything]
+        case (nil, nil, true?) where prefix == nil: scopes = [.everything]
         default: throw .unexpectedJSON(Self.forms)
         }
     }

@@ -34,7 +34,8 @@ extension JSONReader {
         bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// A whole number within `Int64`, written without fraction and exponent.
+    /// A whole number within `Int64`. One that is written with a fraction or an exponent, such as `3.0`, is a whole number too
+    /// (RFC 7493 §2.2), as long as a `Double` holds each whole number: below 2^53.
     public mutating func integer() throws(WireError) -> Int64 {
         let range = try literalRange()
         // Most have few digits, and need no text in between: 18 of them cannot overflow.
@@ -46,8 +47,15 @@ extension JSONReader {
             return isNegative ? -value : value
         }
         let literal = String(decoding: bytes[range], as: UTF8.self)
-        guard let value = Int64(literal) else { throw .unexpectedJSON("\(literal.shortened) is no whole number of 64 bits") }
+        guard let value = Int64(literal) ?? Self.wholeNumber(literal) else {
+            throw .unexpectedJSON("\(literal.shortened) is no whole number of 64 bits")
+        }
         return value
+    }
+
+    private static func wholeNumber(_ literal: String) -> Int64? {
+        guard let value = Double(literal), value.magnitude < 0x1p53 else { return nil }
+        return Int64(exactly: value)
     }
 
     /// A number as it is written.

@@ -24,7 +24,8 @@ extension Write: WireMessage {
     public init(_ reader: inout JSONReader) throws(WireError) {
         var number: Int64?
         var operation: JSONName?
-        var fields = RecordFields()
+        var key: RecordKey?
+        var content: Content?
         var path: JSONPointer?
         var amount: JSONNumber?
         var ifRevision: Revision?
@@ -39,15 +40,19 @@ extension Write: WireMessage {
                 amount = JSONNumber(literal: literal)
                 guard amount != nil else { throw .unexpectedJSON("'by' is \(literal.shortened), which is beyond the range of numbers") }
             case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
-            default: if try !fields.take(name, &reader) { try reader.skip() }
+            case "key": key = try reader.key()
+            case "value", "body":
+                guard content == nil else { throw .unexpectedJSON("a write takes 'value' or 'body', not both") }
+                content = name == "value" ? Content(checkedJSON: try reader.rawValue()) : try Content.body(&reader)
+            default: try reader.skip()
             }
         }
         guard let number, (1...Revision.maximum.number).contains(number) else {
             throw .unexpectedJSON("a write takes 'number', a whole number from 1 to 2^53-1")
         }
-        guard let key = fields.key else { throw .unexpectedJSON("write \(number) lacks 'key'") }
+        guard let key else { throw .unexpectedJSON("write \(number) lacks 'key'") }
         self.init(
-            number: number, key: key, operation: try Self.operation(operation, number, fields.content, path, amount), ifRevision: ifRevision
+            number: number, key: key, operation: try Self.operation(operation, number, content, path, amount), ifRevision: ifRevision
         )
     }
 
