@@ -32,7 +32,9 @@ extension Problem: WireMessage {
             default: try reader.skip()
             }
         }
-        let text = type.hasPrefix(Self.typePrefix) ? String(type.dropFirst(Self.typePrefix.count)) : type
+        // By bytes: a combining character after the prefix would be one character with its last.
+        let isOurs = type.utf8.starts(with: Self.typePrefix.utf8)
+        let text = isOurs ? String(Substring(type.utf8.dropFirst(Self.typePrefix.utf8.count))) : type
         self.init(ProblemCode(text: text, status: status), detail, status: status, current: current, expected: expected)
     }
 }

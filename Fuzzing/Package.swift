@@ -1,0 +1,38 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// As the project's own package has it, and the code is instrumented: it counts its edges and shows the fuzzer what it compares.
+let fuzzed: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-sanitize=fuzzer", "-enable-testing"]),
+]
+
+// A package of its own, so that nobody else builds instrumented code. The rooms are linked to, not products of the project's package: a
+// target of another package shows its public declarations alone.
+let package = Package(
+    name: "freshet-fuzzing",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "FreshetWire", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")], swiftSettings: fuzzed),
+        .target(
+            name: "SocketHTTP",
+            dependencies: [
+                "CLinux", .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: fuzzed
+        ),
+        .executableTarget(
+            name: "fuzz", dependencies: ["CSQLite", "FreshetWire", "SocketHTTP"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .unsafeFlags(["-parse-as-library"])]
+        ),
+    ]
+)
