@@ -34,7 +34,7 @@ import Testing
                 let puts = ids.enumerated().map { #"{"number":\#(first + $0),"op":"put","key":"c/t\#($1)","value":1}"# }
                 let deletes = ids.enumerated().map { #"{"number":\#(first + 500 + $0),"op":"delete","key":"c/t\#($1)"}"# }
                 let body = #"{"client":"phone","writes":[\#((puts + deletes).joined(separator: ","))]}"#
-                #expect(try await server.request("POST", "/v1/shop/writes", [], body).status == 200)
+                #expect(try await server.request("POST", "/v1/shop/writes", TestServer.json, body).status == 200)
             }
             try await server.put("/v1/shop/records/c/z", "1")
             // When it is listed
