@@ -18,7 +18,12 @@ package struct CommitQueue<Element> {
     }
 
     private let limits: Limits
-    private var elements: [(element: Element, load: WriteLoad)] = []
+    private typealias Waiting = (element: Element, load: WriteLoad)
+    private var elements: [Waiting] = []
+    /// What a transaction had taken and had no room for.
+    private var leftOver: [Waiting] = []
+    /// Whether the group before was of what is left over: the two take turns.
+    private var wasLeftOver = false
     private var load = WriteLoad()
     private var pace: WritePace
     /// Whether whoever takes groups is at it, and will look again.
@@ -30,17 +35,17 @@ package struct CommitQueue<Element> {
     }
 
     /// How many wait.
-    package var count: Int { elements.count }
+    package var count: Int { elements.count + leftOver.count }
 
     /// Whether one more of this load would be let in.
     ///
     /// What the very next group can take always is, however slow the disk: refusing it would help nobody. What is beyond that would
     /// have to wait for several, so their time is estimated by those before.
     package func accepts(_ other: WriteLoad, now: Int64) -> Bool {
-        guard !elements.isEmpty else { return true }
+        guard count > 0 else { return true }
         let all = load + other
-        if all.writes <= limits.groupWrites, all.bytes <= limits.groupBytes, elements.count < limits.waiting { return true }
-        guard elements.count < limits.waiting, load.bytes <= limits.waitingBytes else { return false }
+        if all.writes <= limits.groupWrites, all.bytes <= limits.groupBytes, count < limits.waiting { return true }
+        guard count < limits.waiting, load.bytes <= limits.waitingBytes else { return false }
         return pace.wait(for: all, now: now) <= limits.wait
     }
 
@@ -54,27 +59,41 @@ package struct CommitQueue<Element> {
         return !isDraining
     }
 
+    /// Takes back the last of the group that was taken before, in their order, which the transaction had no room for.
+    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)]) {
+        for (_, next) in rest { load += next }
+        leftOver.insert(contentsOf: rest, at: wasLeftOver ? 0 : leftOver.count)
+    }
+
     /// The next group, within its bounds; empty when nothing waits, and then whoever took it stops. The group before is on disk by now,
     /// or has failed.
+    ///
+    /// What is left over and what has come meanwhile take turns, so that neither waits for all of the other.
     package mutating func nextGroup(now: Int64) -> [Element] {
         pace.end(now: now)
-        guard !elements.isEmpty else {
-            isDraining = false
+        guard count > 0 else {
+            (isDraining, wasLeftOver) = (false, false)
             return []
         }
+        wasLeftOver = elements.isEmpty || !leftOver.isEmpty && !wasLeftOver
+        let group = wasLeftOver ? Self.takeGroup(from: &leftOver, limits) : Self.takeGroup(from: &elements, limits)
+        load -= group.load
+        pace.begin(group.load, now: now)
+        return group.elements
+    }
+
+    private static func takeGroup(from waiting: inout [Waiting], _ limits: Limits) -> (elements: [Element], load: WriteLoad) {
         var group = WriteLoad()
         var count = 0
-        for (_, next) in elements {
+        for (_, next) in waiting {
             let sum = group + next
             if count > 0, sum.writes > limits.groupWrites || sum.bytes > limits.groupBytes { break }
             group = sum
             count += 1
         }
-        let taken = elements[..<count].map(\.element)
-        elements.removeSubrange(..<count)
-        load -= group
-        pace.begin(group, now: now)
-        return taken
+        let taken = waiting[..<count].map(\.element)
+        waiting.removeSubrange(..<count)
+        return (taken, group)
     }
 }
 

@@ -11,6 +11,8 @@ package final class Committer: Sendable {
         package var queue = CommitQueue<Submission>.Limits()
         /// The most bytes of a value that is patched or incremented, before and after.
         package var editLimit = 1 << 20
+        /// How many bytes of values the patches and increments of one transaction read and make.
+        package var room = GroupCommit.room
 
         package init() {}
     }
@@ -84,17 +86,16 @@ package final class Committer: Sendable {
     package var waiting: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
-        while var group = nextGroup() {
-            while !group.isEmpty {
-                do throws(StoreError) {
-                    let commit = try GroupCommit.commit(group, to: store, at: clock(), editLimit: configuration.editLimit)
-                    if !commit.commits.isEmpty { onCommit(commit.commits) }
-                    commit.complete()
-                    group = Array(commit.rest)
-                } catch {
-                    onFailure(error)
-                    group = []
-                }
+        while let group = nextGroup() {
+            do throws(StoreError) {
+                let commit = try GroupCommit.commit(
+                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room)
+                if !commit.commits.isEmpty { onCommit(commit.commits) }
+                commit.complete()
+                guard !commit.rest.isEmpty else { continue }
+                state.withLock { $0.queue.putBack(commit.rest.map { ($0, $0.load) }) }
+            } catch {
+                onFailure(error)
             }
         }
     }

@@ -5,7 +5,7 @@ package struct GroupCommit: Sendable {
     /// What the transaction did, for the feed. Publish it first, so that whoever is told of a write finds it in the feed.
     package let commits: [NamespaceCommit]
     private let completions: [Submission.Completion]
-    /// What was not done since the transaction had done enough: it belongs into the next, before anything else.
+    /// What was not done since the transaction had done enough: it is for a later one.
     package let rest: ArraySlice<Submission>
 
     /// How many bytes of values the patches and increments of one transaction read and make, some 60 ms of work: a batch of a thousand could

@@ -33,6 +33,26 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    @Test func whatIsLeftOverAndWhatComesMeanwhileTakeTurns() {
+        // Given a group of which a transaction took one alone
+        var queue = CommitQueue<Int>()
+        let load = WriteLoad(writes: 1)
+        for number in 1...4 { _ = queue.append(number, load) }
+        #expect(queue.nextGroup(now: 0) == [1, 2, 3, 4])
+        for number in 5...6 { _ = queue.append(number, load) }
+        queue.putBack([2, 3, 4].map { ($0, load) })
+        #expect(queue.count == 5)
+        // When each transaction takes one more
+        #expect(queue.nextGroup(now: 0) == [2, 3, 4])
+        queue.putBack([3, 4].map { ($0, load) })
+        let second = queue.nextGroup(now: 0)
+        queue.putBack([(6, load)])
+        // Then those that came get theirs in between, and what they leave comes after what was left before
+        #expect(second == [5, 6])
+        #expect(queue.nextGroup(now: 0) == [3, 4, 6])
+        #expect(queue.nextGroup(now: 0).isEmpty && queue.count == 0)
+    }
+
     @Test func whoeverFindsNobodyAtItHasToBegin() {
         var queue = CommitQueue<Int>()
         let isFirst = [queue.append(1, WriteLoad(writes: 1)), queue.append(2, WriteLoad(writes: 1))]

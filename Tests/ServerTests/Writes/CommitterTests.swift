@@ -93,6 +93,31 @@ import Testing
             journal.all == ["published 1", "told a/1 1", "published 2 3 4", "told a/2 2", "told a/3 3", "told a/4 4"])
     }
 
+    @Test func aWriteDoesNotWaitForAllEditsThatWereLeftOver() async throws {
+        // Given a transaction that takes one increment at most, and four increments that wait for it
+        var configuration = Committer.Configuration()
+        configuration.room = 1
+        let committer = committer(configuration)
+        committer.submit(try put("a/0"))
+        store.entered.wait()
+        let journal = journal
+        for place in 1...4 {
+            let write = SingleWrite(key: try RecordKey("a/\(place)"), operation: .increment(path: try JSONPointer("/n"), by: .integer(1)))
+            committer.submit(.single(write, in: namespace) { _ in journal.note("told a/\(place)") })
+        }
+        store.gate.signal()
+        store.entered.wait()
+        // When another write comes while the first increment is committed
+        committer.submit(try put("b/1"))
+        for _ in 1...6 { store.gate.signal() }
+        await stop(committer)
+        // Then it is told before the last of them
+        let told = journal.all.filter { $0.hasPrefix("told") }
+        #expect(told.count == 6 && told.last == "told a/4", "\(told)")
+        let other = try #require(told.firstIndex { $0.hasPrefix("told b") })
+        #expect(other < told.firstIndex(of: "told a/3") ?? 0, "\(told)")
+    }
+
     @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
         // Given
         let committer = committer()
