@@ -22,6 +22,7 @@ struct Call: Sendable {
 
     /// Refuses a message that is not said to be JSON. A page of another origin can send the other types without being asked by its browser.
     func requireJSON() throws(Problem) {
+        guard !request.hasOnly("application/json", for: .contentType) else { return }
         let type = request[.contentType] ?? ""
         guard !Self.isJSON(type) else { return }
         let given = type.isEmpty ? "Content-Type is missing" : "Content-Type is '\(type.shortened)'"
@@ -30,7 +31,6 @@ struct Call: Sendable {
 
     /// Whether it is `application/json`, with parameters or without, in any case.
     static func isJSON(_ type: String) -> Bool {
-        if type == Content.json { return true }
         let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media.lowercased() == Content.json
     }

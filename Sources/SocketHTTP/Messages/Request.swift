@@ -66,6 +66,22 @@ extension Request {
         return result
     }
 
+    /// Calls `body` with the value of each line of a field, in order, until it returns false. Nothing is copied.
+    public func forEachValue(of name: HTTPField.Name, _ body: (Span<UInt8>) -> Bool) {
+        head.forEachValue(name.canonicalName) { bytes, range in body(bytes.extracting(range)) }
+    }
+
+    /// Whether the field has one line alone, with this value, which is in lower case, without regard to case. Nothing is copied.
+    public func hasOnly(_ value: StaticString, for name: HTTPField.Name) -> Bool {
+        var (lines, isEqual) = (0, false)
+        forEachValue(of: name) { bytes in
+            lines += 1
+            isEqual = bytes.matches(0..<bytes.count, value)
+            return true
+        }
+        return lines == 1 && isEqual
+    }
+
     /// Whether the request has the field at all.
     public func has(_ name: HTTPField.Name) -> Bool {
         var found = false

@@ -51,10 +51,11 @@ extension Record {
             modified: Timestamp(milliseconds: row.int64(column + 1)))
     }
 
-    /// Of a row `revision, modified, content_type, length(value), value`, in which a value that is not wanted is NULL; `nil` for a tombstone.
+    /// Of a row `revision, modified, content_type, length(value), value`, in which a value that is not wanted is NULL, and the length may be
+    /// where the value is there; `nil` for a tombstone.
     init?(bounded key: RecordKey, _ row: Statement) throws {
-        guard !row.isNull(3) else { return nil }
         if row.isNull(4) {
+            guard !row.isNull(3) else { return nil }
             try self.init(outlineOf: key, row, from: 0)
         } else {
             let content = Content(stored: row.bytes(4), type: row.optionalText(2))

@@ -35,10 +35,15 @@ extension SQLiteRecordStore {
     ) throws -> Snapshot<Record?> {
         let lastWrite = try connection.lastWrite(of: client, in: namespace.id)
         guard let id = namespace.id else { return Snapshot(nil, namespace.state, lastWrite: lastWrite) }
+        // Two selections, of which the second is looked at for a value that is too large or a record that is not there: SQLite copies a
+        // value each time that a statement names it, so one selection with a condition would copy it three times.
         let record: Record? = try connection.withStatement(
             """
-            SELECT revision, modified, content_type, length(value), CASE WHEN length(value) <= ? THEN value END
-            FROM record WHERE namespace = ? AND collection = ? AND id = ?
+            SELECT revision, modified, content_type, NULL, value
+            FROM record WHERE namespace = ?2 AND collection = ?3 AND id = ?4 AND coalesce(length(value), 0) <= ?1
+            UNION ALL
+            SELECT revision, modified, content_type, length(value), NULL
+            FROM record WHERE namespace = ?2 AND collection = ?3 AND id = ?4 AND length(value) > ?1
             """
         ) { row in
             try row.bind(1, valueBytes)
