@@ -25,7 +25,7 @@ extension PlanBuilder {
                 let entry = Entry(
                     key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                     modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-                apply(.put(entry, onlyIfHeld: false), to: key, .verified, stated: stated)
+                apply(.put(entry, onlyIfHeld: true), to: key, .verified, stated: stated)
             } else if let known {
                 // As it was, or too large to come along: then only the same revision may stay.
                 let news = Confirmation(

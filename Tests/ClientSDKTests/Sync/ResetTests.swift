@@ -76,6 +76,25 @@ import Testing
         #expect(scene.device.status?.isVerified == true)
     }
 
+    @Test func aVerificationDoesNotBringBackWhatHasLeftMeanwhile() {
+        // Given a device that verifies a key, and whose write of it is under way
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([], to: 50)
+        guard case .reads? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
+        // When the write meets a newer record, too large to be shown
+        let outline = Record(
+            key: Scene.key("c/1"), revision: Scene.revision(60), contentType: Content.json, size: 1 << 20, modified: Timestamp(milliseconds: 0))
+        scene.results([Scene.rejected(1, current: outline)], at: 60)
+        #expect(scene.stored("c/1") == nil)
+        // Then an older answer does not store it
+        let older = ReadsResponse(
+            records: [Scene.record(Scene.key("c/1"), 45, Scene.json("x"))], missing: [], cursor: Scene.position(51))
+        scene.answerFetch(.reads(older), lastWrite: 1)
+        #expect(scene.stored("c/1") == nil && scene.view("c/1").value == .unknown)
+    }
+
     @Test func anOwnWriteThatIsDoneBehindTheVerificationStays() {
         // Given a device that verifies what it holds, past the key that it writes to
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
