@@ -7,7 +7,7 @@
 
 static int waiting(int control) {
     char cursor[64];
-    ask(control, "GET /v1/counts HTTP/1.1\r\nHost: x\r\n\r\n");
+    ask(control, "GET /v1/counts HTTP/1.1\r\nHost: localhost\r\n\r\n");
     char *number = strstr(answer(control, cursor), "\"waiting\":");
     return number ? atoi(number + 10) : -1;
 }
@@ -36,13 +36,13 @@ int main(int count, char **arguments) {
     for (int client = 0; client < clients; client++) followers[client] = dial(port);
     double allocations = 0, calls = 0, file_calls = 0, question_allocations = 0, question_calls = 0;
     for (int change = -warm; change <= changes; change++) {
-        snprintf(request, sizeof request, "PUT /v1/counts/records/c/1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n%6d",
+        snprintf(request, sizeof request, "PUT /v1/counts/records/c/1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n%6d",
                  change + 100);
         long allocations_before = counts->allocations, calls_before = counts->calls, file_calls_before = counts->file_calls;
         ask(control, request);
         answer(control, cursor);
         if (change > -warm) for (int client = 0; client < clients; client++) answer(followers[client], cursor);
-        snprintf(request, sizeof request, "GET /v1/counts/changes?since=%s&wait=60 HTTP/1.1\r\nHost: x\r\n\r\n", cursor);
+        snprintf(request, sizeof request, "GET /v1/counts/changes?since=%s&wait=60 HTTP/1.1\r\nHost: localhost\r\n\r\n", cursor);
         for (int client = 0; client < clients; client++) ask(followers[client], request);
         int questions = wait_until_parked(control, clients);
         if (change > 0) {

@@ -8,9 +8,9 @@ static const char *value = "{\"pad\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 static void write_request(char *request, size_t size, const char *kind, int number) {
     static char body[16384];
     if (!strcmp(kind, "get")) {
-        snprintf(request, size, "GET /v1/counts/records/c/%d HTTP/1.1\r\nHost: x\r\n\r\n", number % records);
+        snprintf(request, size, "GET /v1/counts/records/c/%d HTTP/1.1\r\nHost: localhost\r\n\r\n", number % records);
     } else if (!strcmp(kind, "put")) {
-        snprintf(request, size, "PUT /v1/counts/records/c/%d HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        snprintf(request, size, "PUT /v1/counts/records/c/%d HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
                  number % records, strlen(value), value);
     } else if (!strcmp(kind, "batch")) {
         size_t length = sprintf(body, "{\"client\":\"counts\",\"writes\":[");
@@ -18,7 +18,7 @@ static void write_request(char *request, size_t size, const char *kind, int numb
             length += sprintf(body + length, "%s{\"number\":%d,\"op\":\"put\",\"key\":\"c/%d\",\"value\":%s}", write ? "," : "",
                               number * records + write + 1, write, value);
         length += sprintf(body + length, "]}");
-        snprintf(request, size, "POST /v1/counts/writes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        snprintf(request, size, "POST /v1/counts/writes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
                  length, body);
     } else {
         fail("KIND is get, put or batch");

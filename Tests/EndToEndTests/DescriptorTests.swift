@@ -60,7 +60,7 @@ struct DescriptorTests {
     /// How many of the clients get a `200`. They are connected at once, ask in turn, and close when they have their answer.
     private static func ask(_ port: UInt16, clients: Int) -> Int {
         let descriptors = (0..<clients).compactMap { _ in Sockets.connect(port: port) }
-        let request = Array("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
         for descriptor in descriptors { Sockets.write(descriptor, request) }
         return descriptors.count { descriptor in
             defer { Sockets.reset(descriptor) }

@@ -50,6 +50,15 @@ struct Serve: AsyncParsableCommand {
             "A reverse proxy, an address or a network such as 10.0.0.0/8, that may have more; can be repeated. By default loopback.",
             valueName: "address"))
     var trustedProxy: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "A name that requests may use for the server, beside IP addresses and localhost; can be repeated, * allows all.",
+            valueName: "name"))
+    var hostName: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Let web pages of this origin change records, such as https://app.example; can be repeated.", valueName: "origin"))
+    var allowOrigin: [String] = []
     @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
@@ -63,6 +72,12 @@ struct Serve: AsyncParsableCommand {
         }
         for text in trustedProxy where AddressRange(text) == nil {
             throw ValidationError("--trusted-proxy takes an IP address or a network such as 10.0.0.0/8, not '\(text)'")
+        }
+        for text in hostName where !RecordServerConfiguration.isHostName(text) {
+            throw ValidationError("--host-name takes a name without scheme, port and path, such as sync.example, or *, not '\(text)'")
+        }
+        for text in allowOrigin where !RecordServerConfiguration.isOrigin(text) {
+            throw ValidationError("--allow-origin takes scheme, host and port alone, such as https://app.example, not '\(text)'")
         }
         guard editLimit > 0 else { throw ValidationError("--edit-limit takes 1 or more bytes, not \(editLimit)") }
     }
@@ -86,6 +101,8 @@ struct Serve: AsyncParsableCommand {
         configuration.answerMemory = answerMemory
         configuration.connectionsPerAddress = connectionsPerAddress
         if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
+        configuration.hostNames = hostName
+        configuration.allowedOrigins = allowOrigin
         configuration.testFaults = testFaults
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()

@@ -30,6 +30,12 @@ public struct RecordServerConfiguration: Sendable {
     /// Addresses that may have as many connections as there are, since they bring those of many clients: reverse proxies. By default the
     /// machine itself.
     public var trustedProxies = AddressRange.loopback
+    /// Names of the server that requests may have in `Host`, without ports, beside ``host``, IP literals and localhost; others are answered `421`, so
+    /// that no web page reaches the server by a name of its own (DNS rebinding). `*` allows all, for a proxy that checks them itself.
+    public var hostNames: [String] = []
+    /// Origins of web pages that may change records, for example `https://app.example`, beside the server's own; from others, a browser's requests
+    /// that could change something are answered `403`.
+    public var allowedOrigins: [String] = []
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
     /// The most bytes of requests in memory, over all connections: bodies that are being received, and large ones that are being handled.
@@ -93,6 +99,27 @@ public struct RecordServerConfiguration: Sendable {
             (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
         ]
         for (isRight, text) in rules where !isRight { throw .invalidConfiguration(text) }
+        for name in hostNames where !Self.isHostName(name) {
+            throw .invalidConfiguration("hostNames has '\(name)': it takes names without scheme, port and path, such as sync.example, or *")
+        }
+        for origin in allowedOrigins where !Self.isOrigin(origin) {
+            throw .invalidConfiguration("allowedOrigins has '\(origin)': it takes scheme, host and port alone, such as https://app.example")
+        }
+    }
+
+    /// Whether ``hostNames`` takes it.
+    public static func isHostName(_ text: String) -> Bool {
+        let isName = text.utf8.allSatisfy {
+            "-._".utf8.contains($0) || ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") || (48...57).contains($0)
+        }
+        return text == "*" || !text.isEmpty && text.utf8.count <= 253 && isName
+    }
+
+    /// Whether ``allowedOrigins`` takes it.
+    public static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else { return false }
+        let authority = text.utf8.dropFirst(scheme.utf8.count)
+        return !authority.isEmpty && authority.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@".utf8.contains($0) }
     }
 
     var http: HTTPServerConfiguration {
@@ -115,7 +142,8 @@ public struct RecordServerConfiguration: Sendable {
         feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
-            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), takesFaults: testFaults)
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), takesFaults: testFaults,
+            access: AccessRules(names: hostNames + [host], origins: allowedOrigins))
     }
 }
 

@@ -43,6 +43,8 @@ extension OpenAPI {
         ("preconditionFailed", "precondition-failed: 'current' is the record as it is, without its value if that has more than 64 KiB."),
         ("gap", "write-gap: 'expected' is the number that comes next."), ("tooLarge", "too-large: 'detail' says the limit."),
         ("unsupported", "unsupported-media-type: 'detail' says the right one, for PATCH Accept-Patch too."),
+        ("misdirected", "misdirected-request: Host names none of the server's names."),
+        ("foreignOrigin", "forbidden: a browser says that the request comes from another origin."),
         ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),
         (
             "otherEpoch",

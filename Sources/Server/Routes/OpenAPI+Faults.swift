@@ -14,6 +14,7 @@ extension OpenAPI {
               "milliseconds": {"type": "integer", "minimum": 0, "maximum": 60000}, "status": {"type": "integer", "minimum": 400, "maximum": 599},
               "retryAfter": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 0}, "generation": {"type": "integer", "minimum": 0}}}}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "201": {"description": "Armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
@@ -24,6 +25,7 @@ extension OpenAPI {
             "operationId": "listFaults",
             "summary": "For tests alone: the faults that were armed since the last lifting, and how often each has struck.",
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "In the order in which they were armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["faults"], "properties": {"faults": {"type": "array", "items": {"type": "object"}}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
@@ -33,6 +35,7 @@ extension OpenAPI {
             "operationId": "liftFaults",
             "summary": "For tests alone: disarms all faults. What is frozen ends, and what is late comes at once.",
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "How many would still have struck.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["lifted"], "properties": {"lifted": {"type": "integer"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
@@ -45,6 +48,7 @@ extension OpenAPI {
             "operationId": "resetNamespace",
             "summary": "For tests alone: gives the namespace a new epoch, its records as they are, as after a restore.",
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/namespace"},
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
@@ -60,6 +64,7 @@ extension OpenAPI {
             "operationId": "compactNamespace",
             "summary": "For tests alone: forgets the namespace's deletes and invalidations at once, so that cursors from before them expire.",
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "How many were forgotten.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["forgotten"], "properties": {"forgotten": {"type": "integer"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"},

@@ -7,6 +7,7 @@ extension OpenAPI {
             "summary": "Numbered writes of one client, each with its effect exactly once. Answered when they are on disk.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteBatch"}}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "One result a write, in order. Where patches and increments touch large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
@@ -26,6 +27,7 @@ extension OpenAPI {
             "summary": "Makes all clients evict entries whose truth is in another system.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Invalidation"}}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "The revision of the invalidation.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["revision"], "properties": {"revision": {"$ref": "#/components/schemas/Revision"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
@@ -42,6 +44,7 @@ extension OpenAPI {
             "operationId": "getClient",
             "summary": "The last number of a client's writes, 0 if it has none.",
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "How far the client has come.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["client", "last"], "properties": {"client": {"type": "string"}, "last": {"type": "integer", "minimum": 0}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
@@ -64,6 +67,7 @@ extension OpenAPI {
               {"name": "Last-Event-ID", "in": "header", "description": "The position of a stream that resumes; nothing else reads it.", "schema": {"type": "string"}}
             ],
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {
                 "description": "There are changes, or since=now.",
                 "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}},
@@ -83,6 +87,7 @@ extension OpenAPI {
             "operationId": "getNamespace",
             "summary": "Where a namespace stands.",
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/namespace"},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
@@ -92,6 +97,7 @@ extension OpenAPI {
             "operationId": "deleteNamespace",
             "summary": "Deletes a namespace with all that is in it. Its next use has a new epoch, which the answer shows.",
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/namespace"},
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
@@ -108,20 +114,20 @@ extension OpenAPI {
           "get": {
             "operationId": "getServer",
             "summary": "Which server this is, its limits and its namespaces (the first 1,000 by name).",
-            "responses": {"200": {"description": "The server.", "content": {"application/json": {"schema": {"type": "object"}}}}, "500": {"$ref": "#/components/responses/storageFailed"}, "503": {"$ref": "#/components/responses/overloaded"}}
+            "responses": {"421": {"$ref": "#/components/responses/misdirected"}, "200": {"description": "The server.", "content": {"application/json": {"schema": {"type": "object"}}}}, "500": {"$ref": "#/components/responses/storageFailed"}, "503": {"$ref": "#/components/responses/overloaded"}}
           }
         },
         "/healthz": {
-          "get": {"operationId": "getHealth", "summary": "Whether the process runs.", "responses": {"200": {"description": "It runs.", "content": {"application/json": {}}}}}
+          "get": {"operationId": "getHealth", "summary": "Whether the process runs.", "responses": {"421": {"$ref": "#/components/responses/misdirected"}, "200": {"description": "It runs.", "content": {"application/json": {}}}}}
         },
         "/readyz": {
-          "get": {"operationId": "getReadiness", "summary": "Whether the server can commit.", "responses": {"200": {"description": "It can.", "content": {"application/json": {}}}, "503": {"$ref": "#/components/responses/overloaded"}}}
+          "get": {"operationId": "getReadiness", "summary": "Whether the server can commit.", "responses": {"421": {"$ref": "#/components/responses/misdirected"}, "200": {"description": "It can.", "content": {"application/json": {}}}, "503": {"$ref": "#/components/responses/overloaded"}}}
         },
         "/metrics": {
-          "get": {"operationId": "getMetrics", "summary": "Prometheus text.", "responses": {"200": {"description": "The metrics.", "content": {"text/plain": {}}}, "503": {"$ref": "#/components/responses/overloaded"}}}
+          "get": {"operationId": "getMetrics", "summary": "Prometheus text.", "responses": {"421": {"$ref": "#/components/responses/misdirected"}, "200": {"description": "The metrics.", "content": {"text/plain": {}}}, "503": {"$ref": "#/components/responses/overloaded"}}}
         },
         "/openapi.json": {
-          "get": {"operationId": "getOpenAPI", "summary": "This document.", "responses": {"200": {"description": "OpenAPI 3.1.", "content": {"application/json": {}}}}}
+          "get": {"operationId": "getOpenAPI", "summary": "This document.", "responses": {"421": {"$ref": "#/components/responses/misdirected"}, "200": {"description": "OpenAPI 3.1.", "content": {"application/json": {}}}}}
         }
         """#
 }

@@ -11,6 +11,7 @@ extension OpenAPI {
             "summary": "The value's own bytes. HEAD is answered too.",
             "parameters": [{"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/reader"}],
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {
                 "description": "The value.",
                 "headers": {
@@ -37,6 +38,7 @@ extension OpenAPI {
             "parameters": [{"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/client"}, {"$ref": "#/components/parameters/write"}],
             "requestBody": {"required": false, "content": {"application/json": {}, "*/*": {}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/written"},
               "201": {"$ref": "#/components/responses/written"},
               "400": {"$ref": "#/components/responses/invalid"},
@@ -55,6 +57,7 @@ extension OpenAPI {
             "parameters": [{"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/client"}, {"$ref": "#/components/parameters/write"}],
             "requestBody": {"required": true, "content": {"application/merge-patch+json": {}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/written"},
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
@@ -72,6 +75,7 @@ extension OpenAPI {
             "summary": "Deletes the record.",
             "parameters": [{"$ref": "#/components/parameters/ifMatch"}, {"$ref": "#/components/parameters/ifNoneMatch"}, {"$ref": "#/components/parameters/client"}, {"$ref": "#/components/parameters/write"}],
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"$ref": "#/components/responses/written"},
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
@@ -94,6 +98,7 @@ extension OpenAPI {
               {"$ref": "#/components/parameters/prefix"}
             ],
             "responses": {
+              "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "A page.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RecordList"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"},
@@ -108,6 +113,7 @@ extension OpenAPI {
             "summary": "Many records at once, only those that differ from what the asker has.",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsRequest"}}}},
             "responses": {
+              "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},

@@ -4,6 +4,7 @@ import SocketHTTP
 
 extension HTTPField.Name {
     static let acceptPatch = known("Accept-Patch")
+    static let secFetchSite = known("Sec-Fetch-Site")
     static let xAccelBuffering = known("X-Accel-Buffering")
 
     private static func known(_ name: String) -> HTTPField.Name {

@@ -34,6 +34,7 @@ final class ServerCore: Sendable {
         /// The most bytes of a value that is patched or incremented.
         var editLimit: Int
         var takesFaults = false
+        var access = AccessRules()
     }
 
     init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
@@ -118,6 +119,8 @@ final class ServerCore: Sendable {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
                 let call = Call(core: self, endpoint: endpoint, request: request, exchange: exchange)
+                // A page that is refused learns no position either.
+                do { try settings.access.check(request) } catch { return call.respond(response(to: error, at: nil, in: nil)) }
                 guard let faults else { return call.handle(handler) }
                 faults.meet(call) { $0.handle(handler) }
             }

@@ -71,6 +71,17 @@ extension Request {
         head.forEachValue(name.canonicalName) { bytes, range in body(bytes.extracting(range)) }
     }
 
+    /// Calls `body` with each authority that the request names, host and port: that of an absolute target, which stands for `Host` then (RFC 9112
+    /// §3.2.2), or the values of `Host`. HTTP/1.0 allows a request without. Nothing is copied.
+    public func forEachAuthority(_ body: (Span<UInt8>) -> Void) {
+        let bytes = head.bytes
+        if let authority = head.line.authority(bytes.span) { return body(bytes.span.extracting(authority)) }
+        head.forEachValue("host") { bytes, range in
+            body(bytes.extracting(range))
+            return true
+        }
+    }
+
     /// Whether the field has one line alone, with this value, which is in lower case, without regard to case. Nothing is copied.
     public func hasOnly(_ value: StaticString, for name: HTTPField.Name) -> Bool {
         var (lines, isEqual) = (0, false)

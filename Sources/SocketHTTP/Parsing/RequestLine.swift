@@ -72,6 +72,13 @@ struct RequestLine: Sendable {
         return (start..<mark, mark + 1..<target.upperBound)
     }
 
+    /// The host and port of an absolute target; `nil` for the other forms.
+    func authority(_ bytes: Span<UInt8>) -> Range<Int>? {
+        guard method != .connect, path.lowerBound > target.lowerBound + 1, bytes[target.lowerBound] != UInt8(ascii: "/") else { return nil }
+        let scheme = bytes.matches(target.lowerBound..<target.lowerBound + 7, "http://") ? 7 : 8
+        return target.lowerBound + scheme..<path.lowerBound
+    }
+
     private static func endOfAuthority(_ bytes: Span<UInt8>, _ target: Range<Int>) throws(RequestFailure) -> Int {
         let start = target.lowerBound
         var authority = start

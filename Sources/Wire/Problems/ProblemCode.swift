@@ -43,8 +43,10 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let methodNotAllowed = ProblemCode("method-not-allowed", 405, "Method not allowed")
     /// A token is missing or not valid.
     public static let unauthorized = ProblemCode("unauthorized", 401, "Unauthorized")
-    /// The token does not allow this.
+    /// The token does not allow this, or a page of another origin asks.
     public static let forbidden = ProblemCode("forbidden", 403, "Forbidden")
+    /// The request names a host that the server does not answer for.
+    public static let misdirectedRequest = ProblemCode("misdirected-request", 421, "Misdirected request")
     /// Too much is under way; come back after `Retry-After`.
     public static let overloaded = ProblemCode("overloaded", 503, "Overloaded")
     /// The server is stopping; come back after `Retry-After`.
@@ -59,7 +61,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     private static let known: [String: ProblemCode] = Dictionary(
         uniqueKeysWithValues: [
             notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, cursorExpired, epochChanged,
-            cursorAhead, writeGap, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized, forbidden, overloaded,
+            cursorAhead, writeGap, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized, forbidden,
+            misdirectedRequest, overloaded,
             unavailable, storageFull, storageFailed, malformedRequest,
         ].map { ($0.text, $0) })
 

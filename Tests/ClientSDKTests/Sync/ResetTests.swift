@@ -85,7 +85,8 @@ import Testing
         guard case .reads? = scene.fetches.first?.kind else { Issue.record("not verified"); return }
         // When the write meets a newer record, too large to be shown
         let outline = Record(
-            key: Scene.key("c/1"), revision: Scene.revision(60), contentType: Content.json, size: 1 << 20, modified: Timestamp(milliseconds: 0))
+            key: Scene.key("c/1"), revision: Scene.revision(60), contentType: Content.json, size: 1 << 20,
+            modified: Timestamp(milliseconds: 0))
         scene.results([Scene.rejected(1, current: outline)], at: 60)
         #expect(scene.stored("c/1") == nil)
         // Then an older answer does not store it

@@ -258,7 +258,8 @@ import Testing
             let body = [UInt8](repeating: 0x78, count: 900_000)
             let (written, refused) = try await server.thread { connection in
                 // Given a client that sends most of a body and stops
-                try connection.send(Array("PUT /v1/shop/records/c/1 HTTP/1.1\r\nHost: test\r\nContent-Length: 1000000\r\n\r\n".utf8) + body)
+                try connection.send(
+                    Array("PUT /v1/shop/records/c/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n".utf8) + body)
                 // When another writes, and both do not fit
                 let other = try RawConnection(port: server.port)
                 return (try other.request("PUT", "/v1/shop/records/c/2", [], body: body), try connection.readReply())

@@ -34,7 +34,7 @@ extension RawConnection {
     }
 
     func sendRequest(_ method: String, _ target: String, _ fields: [(String, String)] = [], body: [UInt8]? = nil) throws {
-        var text = "\(method) \(target) HTTP/1.1\r\nHost: test\r\n"
+        var text = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
         for (name, value) in fields { text += "\(name): \(value)\r\n" }
         if let body { text += "Content-Length: \(body.count)\r\n" }
         try send(Array((text + "\r\n").utf8) + (body ?? []))

@@ -7,7 +7,7 @@ struct FanOutComparison {
     let workshop: Workshop
 
     private static let body = "{\"n\":{I},\"pad\":\"\(String(repeating: "0123456789", count: 10))\"}"
-    private static let head = #" HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: {L}\n\n{B}"#
+    private static let head = #" HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: {L}\n\n{B}"#
 
     func longPoll() throws { try measure("fanout", ours: .freshet, peers: [("floor", .floor), ("nchan", .nchan)]) }
 
@@ -60,11 +60,13 @@ struct FanOutComparison {
         let publish = ["--body", Self.body, "--pub"]
         let push = ["--mode", "push", "--marker"]
         switch kind {
-        case .floor: return ["--mode", "cursor", "--sub", #"GET /s?since={C} HTTP/1.1\nHost: x\n\n"#] + publish + ["POST /p" + Self.head]
-        case .nchan: return ["--mode", "nchan", "--sub", #"GET /poll HTTP/1.1\nHost: x\n\n"#] + publish + ["POST /publish" + Self.head]
+        case .floor:
+            return ["--mode", "cursor", "--sub", #"GET /s?since={C} HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /p" + Self.head]
+        case .nchan:
+            return ["--mode", "nchan", "--sub", #"GET /poll HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /publish" + Self.head]
         // The end of a value of ours is the end of its event.
         case .nchanStream:
-            return push + ["6789\"}", "--sub", #"GET /stream HTTP/1.1\nHost: x\nAccept: text/event-stream\n\n"#] + publish
+            return push + ["6789\"}", "--sub", #"GET /stream HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"#] + publish
                 + ["POST /publish" + Self.head]
         case .redis:
             return push + [
@@ -73,10 +75,11 @@ struct FanOutComparison {
             ]
         case .freshet:
             return ["--mode", "cursor", "--cursor-header", "Freshet-Cursor", "--cursor-init", try position(port)] + publish
-                + ["PUT /v1/fan/records/c/1" + Self.head, "--sub", #"GET /v1/fan/changes?since={C}&wait=60 HTTP/1.1\nHost: x\n\n"#]
+                + ["PUT /v1/fan/records/c/1" + Self.head, "--sub", #"GET /v1/fan/changes?since={C}&wait=60 HTTP/1.1\nHost: localhost\n\n"#]
         case .freshetStream:
             return push + ["6789\"}", "--sub"]
-                + ["GET /v1/fan/changes?since=\(try position(port))" + #" HTTP/1.1\nHost: x\nAccept: text/event-stream\n\n"#] + publish
+                + ["GET /v1/fan/changes?since=\(try position(port))" + #" HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"#]
+                + publish
                 + ["PUT /v1/fan/records/c/1" + Self.head]
         }
     }
