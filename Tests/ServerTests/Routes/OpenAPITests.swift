@@ -16,8 +16,13 @@ import Testing
         return members.map(\.name)
     }
 
-    /// The statuses that the handlers of an endpoint can answer with.
+    /// Those that an endpoint can be answered with: what its handler says, another host, and for what changes something another origin.
     private func statuses(of endpoint: Endpoint) -> Set<String> {
+        handled(by: endpoint).union(endpoint.method == .get ? ["421"] : ["403", "421"])
+    }
+
+    /// The statuses that the handlers of an endpoint can answer with.
+    private func handled(by endpoint: Endpoint) -> Set<String> {
         let failed: Set = ["400", "500"]
         let committed: Set = ["200", "400", "500", "503", "507"]
         return switch endpoint {
