@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// A connection to an SQLite database.
 ///
@@ -30,11 +31,13 @@ package final class Connection {
     private var staticStatements: [UnsafePointer<UInt8>: Statement] = [:]
     private var statements: [String: Statement] = [:]
 
-    /// Opens the file, or a database in memory for the path `:memory:`.
+    /// Opens the file, or a database in memory for the path `:memory:`. A file that it makes is for its owner alone (0600), and SQLite gives the
+    /// write-ahead log and its index the rights of the file: https://www.sqlite.org/tempfiles.html
     ///
     /// - Parameter busyTimeout: how many milliseconds a statement waits for another connection's lock before it fails as
     ///   ``SQLiteError/Category/busy``.
     package init(path: String, mode: Mode = .create, busyTimeout: Int32 = 5_000) throws(SQLiteError) {
+        if mode == .create, path != ":memory:", !path.isEmpty { Self.makePrivate(path) }
         var opened: OpaquePointer?
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -51,6 +54,12 @@ package final class Connection {
         // A misspelt column in double quotes shall be an error, not a text: https://www.sqlite.org/quirks.html#dblquote
         _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DML, 0)
         _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0)
+    }
+
+    /// An empty file is an empty database. What fails here SQLite meets too, and has a message for; a file that is there keeps its rights.
+    private static func makePrivate(_ path: String) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
     deinit {

@@ -20,6 +20,32 @@ import Testing
         #expect(error?.description.contains("none/a") == true)
     }
 
+    @Test func aNewFileItsLogAndItsIndexAreForTheirOwnerAlone() throws {
+        // Given
+        let directory = TemporaryDirectory()
+        // When
+        let connection = try Connection(path: directory.file("a"))
+        var modes = [Self.mode(directory.file("a"))]
+        try connection.execute("PRAGMA journal_mode = WAL")
+        try connection.execute("CREATE TABLE t(a)")
+        modes += ["a", "a-wal", "a-shm"].map { Self.mode(directory.file($0)) }
+        // Then
+        #expect(modes == [0o600, 0o600, 0o600, 0o600])
+    }
+
+    @Test func aFileThatIsThereKeepsItsRights() throws {
+        let directory = TemporaryDirectory()
+        directory.write([], to: "a")
+        try #require(chmod(directory.file("a"), 0o640) == 0)
+        try Connection(path: directory.file("a")).execute("CREATE TABLE t(a)")
+        #expect(Self.mode(directory.file("a")) == 0o640)
+    }
+
+    private static func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
     @Test func aFileThatMustExistIsNotMade() {
         let directory = TemporaryDirectory()
         #expect(category { _ = try Connection(path: directory.file("a"), mode: .readWrite) } == .cannotOpen)
