@@ -27,7 +27,7 @@ struct MemoryBudgetTests {
                 // A loop asks another, which may be in the middle of its turn, to make room: it grows no further than to the other's size.
                 #expect(server.server.statistics().requestBytes <= loops * (limits.requestMemory + Self.turn))
             }
-            // When bodies give way, and another client sends a shorter one, again where it is told to
+            // When bodies give way, and another client sends a shorter one, once more after each refusal
             while server.server.statistics().requestsShed == 0 {}
             var reply: RawClient.Reply
             repeat {

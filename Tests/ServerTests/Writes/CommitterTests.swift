@@ -111,7 +111,7 @@ import Testing
         committer.submit(try put("b/1"))
         for _ in 1...6 { store.gate.signal() }
         await stop(committer)
-        // Then it is told before the last of them
+        // Then its answer comes before that of the third
         let told = journal.all.filter { $0.hasPrefix("told") }
         #expect(told.count == 6 && told.last == "told a/4", "\(told)")
         let other = try #require(told.firstIndex { $0.hasPrefix("told b") })
