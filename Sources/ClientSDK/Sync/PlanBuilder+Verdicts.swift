@@ -86,8 +86,8 @@ extension PlanBuilder {
         let entry = Entry(
             key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass, content: content,
             verifiedAt: now.wall, origin: .ownWrite)
-        guard let entry = news(entry) else { return }
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
+        guard let entry = news(entry, stated) else { return }
         apply(.put(entry, onlyIfHeld: false), to: row.key, .confirmed, stated: stated)
     }
 
@@ -97,10 +97,10 @@ extension PlanBuilder {
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
-        guard let entry = news(entry) else { return }
+        let stated = WriteWatermark(epoch: epoch, number: lastWrite)
+        guard let entry = news(entry, stated) else { return }
         // A read that was asked for before may answer with less, and the entry may be gone by then: what a pass has not brought goes at its end.
         raiseFloor(.key(record.key), to: record.revision)
-        let stated = WriteWatermark(epoch: epoch, number: lastWrite)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, stated: stated)
     }
 
@@ -114,13 +114,18 @@ extension PlanBuilder {
         apply(.evict(.key(record.key), before: Cursor(epoch: epoch, revision: record.revision)), to: record.key, .invalidated)
     }
 
-    /// An outcome's record, which may be as old as the first attempt, if it goes beyond what the feed has told of the key since.
-    private func news(_ entry: Entry) -> Entry? {
+    /// An outcome's record, which may be as old as the first attempt, if it is newer than what the device has known of the key.
+    ///
+    /// - Parameter stated: the watermark that comes with the record.
+    private func news(_ entry: Entry, _ stated: WriteWatermark) -> Entry? {
         var entry = entry
         // While all is read again, nobody tells of deletes before the beginning: only what the pass brings as well may stay, or what is
         // beyond its end.
         if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
-        if let base = pending(entry.key)?.base { return entry.supersedes(base) ? entry : nil }
+        let pending = pending(entry.key)
+        if let base = pending?.base { return entry.supersedes(base) ? entry : nil }
+        // A record that contained these writes, and that was evicted since, may have been newer.
+        if let known = pending?.watermark, known.epoch == stated.epoch, known.number >= stated.number { return nil }
         // What the device showed of the key before it was swept away may have been newer, whether the feed is to tell of it or not.
         guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return entry }
         return entry.revision > position.revision ? entry : nil
