@@ -167,3 +167,22 @@ def delete_small_namespace(scene):
 @row("single", "16 MiB of opening brackets in place of a batch")
 def deep_batch(scene):
     attack(scene, "POST", "/v1/a/writes", "[" * MOST)
+
+
+def fill_with_large(scene, count):
+    for index in range(count):
+        scene.must("PUT", f"/v1/a/records/c/{index}", bytes(MOST), OCTETS)
+
+
+@row("single", "batch of 64 deletes of records of 16 MiB", quick=False)
+def batch_of_deletes(scene):
+    fill_with_large(scene, 64)
+    writes = [{"number": index + 1, "op": "delete", "key": f"c/{index}"} for index in range(64)]
+    attack(scene, "POST", "/v1/a/writes", batch("device", writes))
+
+
+@row("single", "batch of 64 small puts over records of 16 MiB", quick=False)
+def batch_over_large_records(scene):
+    fill_with_large(scene, 64)
+    writes = [{"number": index + 1, "op": "put", "key": f"c/{index}", "value": 1} for index in range(64)]
+    attack(scene, "POST", "/v1/a/writes", batch("device", writes))

@@ -8,7 +8,7 @@ extension OpenAPI {
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteBatch"}}}},
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "One result a write, in order. Where patches and increments touch large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
+              "200": {"description": "One result a write, in order. Where the writes edit or free large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "409": {"$ref": "#/components/responses/gap"},

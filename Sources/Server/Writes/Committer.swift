@@ -11,8 +11,10 @@ package final class Committer: Sendable {
         package var queue = CommitQueue<Submission>.Limits()
         /// The most bytes of a value that is patched or incremented, before and after.
         package var editLimit = 1 << 20
-        /// How many bytes of values the patches and increments of one transaction read and make.
+        /// How many bytes of values one transaction edits and, at half their number, frees.
         package var room = GroupCommit.room
+        /// Nanoseconds after which a transaction takes no further submission.
+        package var transactionTime: Int64 = 50_000_000
 
         package init() {}
     }
@@ -88,8 +90,9 @@ package final class Committer: Sendable {
     private func drain() {
         while let group = nextGroup() {
             do throws(StoreError) {
+                let end = now() + configuration.transactionTime
                 let commit = try GroupCommit.commit(
-                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room)
+                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room, isOver: { now() >= end })
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
                 guard !commit.rest.isEmpty else { continue }

@@ -8,15 +8,19 @@ package struct GroupCommit: Sendable {
     /// What was not done since the transaction had done enough: it is for a later one.
     package let rest: ArraySlice<Submission>
 
-    /// How many bytes of values the patches and increments of one transaction read and make, some 60 ms of work: a batch of a thousand could
-    /// otherwise hold up all writers for seconds.
+    /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. A batch of a thousand edits, or of
+    /// deletes of large records, could otherwise hold up all writers for seconds.
     package static let room = 8 << 20
 
-    /// Commits the submissions at once, or none: all, or those before their edits have taken up `room`, but at least one.
+    /// Commits the submissions at once, or none: all, or those before ``WriteApplier/touched`` has reached `room` or `isOver` has returned true,
+    /// but at least one.
     ///
     /// If the store fails, no submission has had an effect, each is told why, and the error is thrown.
+    ///
+    /// - Parameter isOver: whether the transaction has taken its time; called after each submission.
     package static func commit(
-        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, room: Int = GroupCommit.room
+        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, room: Int = GroupCommit.room,
+        isOver: @Sendable () -> Bool = { false }
     ) throws(StoreError) -> GroupCommit {
         store.prepare { submissions.flatMap(\.records) }
         do {
@@ -25,8 +29,8 @@ package struct GroupCommit: Sendable {
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 for submission in submissions {
-                    if context.room == 0, !completions.isEmpty { break }
                     completions.append(try submission.perform(&context))
+                    if context.room == 0 || isOver() { break }
                 }
                 return GroupCommit(
                     commits: context.log.commits, completions: completions, rest: submissions[completions.count...])

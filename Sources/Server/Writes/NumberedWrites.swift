@@ -181,7 +181,7 @@ extension NumberedWrites {
     private static func tooMuch(_ room: Int) -> Problem {
         Problem(
             .tooLarge,
-            "The patches and increments of one atomic batch may read and make \(room) bytes of values. Send fewer, or without 'atomic'.")
+            "The writes of one atomic batch may edit \(room) bytes of values, or free twice as many. Send fewer, or without 'atomic'.")
     }
 
     /// A rejection with the record as the whole request leaves it, without its value, so that all that an answer shows is of one state.

@@ -10,7 +10,7 @@ package struct Submission: Sendable {
         let transaction: any RecordTransaction
         let time: Timestamp
         let editLimit: Int
-        /// How many bytes of values its patches and increments may still read and make.
+        /// How much it may still touch; see ``WriteApplier/touched``.
         var room = Int.max
         var log = CommitLog()
     }
