@@ -59,6 +59,7 @@ struct RouterTests {
             ("BREW", "/v1", "501 "),
             ("TRACE", "/v1", "405 GET, HEAD, OPTIONS"),
             ("TRACE", "/v2", "404 "),
+            ("QUERY", "/v1", "405 GET, HEAD, OPTIONS"),
         ])
     func match(method: String, target: String, expected: String) throws {
         #expect(try RouterTests.match(method, target) == expected)

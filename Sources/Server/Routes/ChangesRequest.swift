@@ -22,15 +22,15 @@ struct ChangesRequest: Sendable {
             throw Problem(.invalidCursor, "The parameter 'since' is missing: it takes a cursor as the server gave it, 'now' or '0'")
         }
         since = try Since(text)
-        let filter = try ChangeFilter(collections: parameters.texts("collection"), prefix: try parameters.prefix())
-        guard filter == filter.requestable else {
+        let collections = parameters.texts("collection")
+        guard collections.count <= ChangeFilter.maximumCollections else {
             throw Problem(
                 .invalidRequest,
-                "The request names \(filter.collections.count) collections: it takes at most \(ChangeFilter.maximumCollections). "
+                "The request names \(collections.count) collections: it takes at most \(ChangeFilter.maximumCollections). "
                     + "Leave 'collection' out, and pass over what is not wanted.")
         }
         subscription = Subscription(
-            filter: filter,
+            filter: try ChangeFilter(collections: collections, prefix: try parameters.prefix()),
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
             delivery: isStream ? .stream : .answer)
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold

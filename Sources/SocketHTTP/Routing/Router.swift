@@ -30,7 +30,11 @@ public struct Router: Sendable {
     }
 
     /// Methods that are known whether or not a route uses them. `CONNECT` is for proxies alone, and has no path.
-    private static let standardMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+    private static let standardMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    /// Methods that are known, hence `405` and not `501`, and that the server as a whole does not have unless a route uses them. A server that
+    /// reflects requests may reveal what a proxy has added to them (RFC 9110 §9.3.8), so `TRACE` is never answered by itself.
+    private static let otherMethods: Set<HTTPRequest.Method> = [.trace, .query]
 }
 
 extension Router {
@@ -56,12 +60,11 @@ extension Router {
     /// - Parameter allow: the methods of the path, or nil where there is no such path.
     private func mismatch(_ head: RequestHead, allow: String?) -> Match {
         let method = head.methodName
-        guard methods.contains(method) else {
+        guard methods.contains(method) || Self.otherMethods.contains(method) else {
             return .failure(RequestFailure(.methodNotImplemented, "No resource here has the method \(method.rawValue)"), allow: nil)
         }
         if head.isAboutTheServer {
-            // RFC 9110 §9.3.8: a server that reflects requests may reveal what a proxy has added to them, so this one never does.
-            return .options(allow: methods.subtracting([.trace]).map(\.rawValue).sorted().joined(separator: ", "))
+            return .options(allow: methods.map(\.rawValue).sorted().joined(separator: ", "))
         }
         guard let allow else { return .failure(RequestFailure(.notFound, "Nothing is at this path"), allow: nil) }
         if method == .options { return .options(allow: allow) }
