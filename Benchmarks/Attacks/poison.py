@@ -49,18 +49,6 @@ def levels_by_increments(scene):
     scene.state_runs()
 
 
-@row("1", "levels made by a patch, 150 below 200")
-def levels_by_patches(scene):
-    scene.must("PUT", "/v1/a/records/c/deep", '{"a":' * 200 + "{}" + "}" * 200)
-    # The patch replaces a scalar far down by an object, so that the value gets the levels of both.
-    patch = '{"a":' * 190 + '{"b":' * 60 + "{}" + "}" * 250
-    answer = scene.ask("PATCH", "/v1/a/records/c/deep", patch, {"Content-Type": "application/merge-patch+json"})
-    scene.state_answer(answer, 200, 400)
-    listed = scene.ask("GET", "/v1/a/records/c")
-    scene.state("levels of a listed value", max(0, depth_of(listed.body) - 3), most=256)
-    scene.state_runs()
-
-
 @row("1", "a lone surrogate in a value")
 def lone_surrogate(scene):
     scene.state_answer(scene.ask("PUT", "/v1/a/records/c/1", '"\\ud800"'), 400)

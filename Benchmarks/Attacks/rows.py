@@ -119,7 +119,7 @@ def run_row(row, program, options, attempts=3):
     """The figures of a row. Where nothing but times are beyond their bounds it runs again, since another process may have been the reason;
     the attempt with the fewest broken bounds counts."""
     best = None
-    for _ in range(attempts):
+    for attempt in range(1, attempts + 1):
         scene = Scene(program, options)
         try:
             row.attack(scene)
@@ -130,6 +130,8 @@ def run_row(row, program, options, attempts=3):
         finally:
             scene.close()
         broken = [figure for figure in scene.figures if not figure[6]]
+        if attempt > 1:
+            scene.state("attempt", attempt)
         if best is None or len(broken) < len([figure for figure in best if not figure[6]]):
             best = scene.figures
         if not broken or not all(figure[5] for figure in broken):
