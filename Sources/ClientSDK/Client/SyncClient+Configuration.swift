@@ -37,7 +37,15 @@ extension SyncClient {
         ///
         /// Its argument is true after the server refused the last token: then a fresh one is wanted. If it throws, the request
         /// counts as not sent, and is tried again with back-off.
+        ///
+        /// With a closure, ``url`` must be `https`, or `http` to this machine: see ``allowsInsecureCredentials``.
         public var token: (@Sendable (_ needsFreshToken: Bool) async throws -> String?)?
+        /// Lets the token, or a password in ``url``, go over plain `http` to other hosts than loopback, where whoever is on the way can read it.
+        /// Set it only for a network that is trusted, or encrypted by other means, such as a VPN.
+        ///
+        /// Without it, such a configuration is refused with ``ClientError/invalidConfiguration(_:)``. Loopback is `127.0.0.0/8`, `[::1]`,
+        /// `localhost` and names below it; credentials for it never go through a proxy that the environment names.
+        public var allowsInsecureCredentials = false
         /// Which changes are stored.
         public var following: Following = .held
         /// The collections whose changes are followed; empty means all.

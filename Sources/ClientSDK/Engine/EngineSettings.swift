@@ -24,7 +24,7 @@ struct EngineSettings: Sendable {
     init(_ configuration: SyncClient.Configuration) throws(ClientError) {
         namespace = try Self.name { () throws(WireError) in try Namespace(configuration.namespace) }
         requests = RequestEncoder(
-            base: try Self.address(configuration.url), namespace: namespace,
+            base: try Self.address(configuration), namespace: namespace,
             responseLimit: try Self.check(
                 configuration.responseLimit, in: SyncClient.Configuration.leastResponseLimit...Int.max, "responseLimit", "bytes"))
         directory =
@@ -55,6 +55,7 @@ struct EngineSettings: Sendable {
         var transport = CurlTransport.Configuration()
         transport.connectTimeout = try Self.check(configuration.connectTimeout, atLeast: .milliseconds(1), "connectTimeout")
         transport.allowsHTTP2 = configuration.allowsHTTP2
+        transport.allowsInsecureCredentials = configuration.allowsInsecureCredentials
         self.transport = transport
     }
 
@@ -85,14 +86,20 @@ struct EngineSettings: Sendable {
         return sync
     }
 
-    private static func address(_ url: String) throws(ClientError) -> String {
+    private static func address(_ configuration: SyncClient.Configuration) throws(ClientError) -> String {
+        let url = configuration.url
         var base = url[...]
         while base.last == "/" { base.removeLast() }
         let scheme = ["http://", "https://"].first { base.lowercased().hasPrefix($0) }
         guard let scheme, base.utf8.count > scheme.utf8.count, !base.contains(where: { $0 == "?" || $0 == "#" }),
-            base.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            base.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let target = RequestTarget(String(base))
         else {
             throw .invalidConfiguration("'\(url)' is no server's address: it takes http:// or https://, a host, perhaps a port and a path")
+        }
+        guard target.isProtected || configuration.allowsInsecureCredentials || (configuration.token == nil && !target.hasUser) else {
+            let secret = configuration.token == nil ? "the password in the URL" : "the token"
+            throw .invalidConfiguration(
+                "\(secret) would go unencrypted to \(target.host): use https, or set allowsInsecureCredentials if that network is trusted")
         }
         return String(base)
     }

@@ -35,6 +35,9 @@ public final class CachingHTTPClient: Sendable {
         public var maximumConnections = 8
         /// Sent as `User-Agent` where a request has none.
         public var userAgent = "freshet"
+        /// Lets a request's `Authorization` go over plain `http` to other hosts than loopback. Without it, such a request fails with
+        /// ``HTTPClientError/invalidRequest(_:)`` before anything is sent.
+        public var allowsInsecureCredentials = false
         /// Where the time comes from.
         public var clock = CacheClock.system
         /// Told of stores that fail and of background requests that do.
@@ -61,6 +64,7 @@ public final class CachingHTTPClient: Sendable {
         transport.connectTimeout = configuration.connectTimeout
         transport.maximumConnections = max(1, configuration.maximumConnections)
         transport.userAgent = configuration.userAgent
+        transport.allowsInsecureCredentials = configuration.allowsInsecureCredentials
         do {
             self.transport = try CurlTransport(transport)
         } catch {

@@ -18,6 +18,8 @@ package final class CurlTransport: Sendable {
         /// Over TLS only; off by default, since one broken connection then breaks the poll and all else.
         package var allowsHTTP2 = false
         package var userAgent = "freshet"
+        /// Whether an `Authorization` field, or a URL's password, may go over plain `http` to other hosts than loopback.
+        package var allowsInsecureCredentials = false
 
         package init() {}
     }

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// One request as the transport sends it: nothing is added but what HTTP/1.1 demands.
+/// One request as the transport sends it: nothing is added but what HTTP/1.1 demands. Redirects are not followed.
 package struct HTTPRequestDescription: Sendable {
     /// `GET`, `POST` …
     package var method: HTTPRequest.Method
@@ -13,12 +13,10 @@ package struct HTTPRequestDescription: Sendable {
     package var timeout: Duration
     /// The most bytes that the response's content may have.
     package var maximumResponseSize: Int
-    /// How many redirects are followed; 0 gives the redirect itself as the response.
-    package var maximumRedirects: Int
 
     package init(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil,
-        timeout: Duration = .seconds(30), maximumResponseSize: Int = 64 << 20, maximumRedirects: Int = 0
+        timeout: Duration = .seconds(30), maximumResponseSize: Int = 64 << 20
     ) {
         self.method = method
         self.url = url
@@ -26,6 +24,5 @@ package struct HTTPRequestDescription: Sendable {
         self.body = body
         self.timeout = timeout
         self.maximumResponseSize = maximumResponseSize
-        self.maximumRedirects = maximumRedirects
     }
 }

@@ -5,16 +5,16 @@ extension Transfer {
     /// Tells libcurl the request. Options and their meaning: <https://curl.se/libcurl/c/curl_easy_setopt.html>.
     func configure(_ configuration: CurlTransport.Configuration) throws(TransportError) {
         easy.reset()
+        try protectCredentials(configuration)
         // No signals: they would hit other threads of the program. DNS time-outs work all the same with a threaded resolver.
         try easy.set(CURLOPT_NOSIGNAL, 1)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try easy.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try easy.set(CURLOPT_URL, request.url)
         // An id may be "..": the path is sent as the caller spelt it.
         try easy.set(CURLOPT_PATH_AS_IS, 1)
         try easy.set(CURLOPT_HTTP_VERSION, configuration.allowsHTTP2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
-        try easy.set(CURLOPT_FOLLOWLOCATION, request.maximumRedirects > 0 ? 1 : 0)
-        try easy.set(CURLOPT_MAXREDIRS, max(0, request.maximumRedirects))
+        // A redirect is a response: what follows one decides which fields the next host gets.
+        try easy.set(CURLOPT_FOLLOWLOCATION, 0)
         try setTimes(configuration)
         try setContent()
         try setFields(configuration)
@@ -30,6 +30,20 @@ extension Transfer {
         }
         try easy.set(CURLOPT_HEADERDATA, pointer: context)
         try easy.set(CURLOPT_PRIVATE, pointer: context)
+    }
+
+    /// Refuses to send credentials that others could read on the way.
+    private func protectCredentials(_ configuration: CurlTransport.Configuration) throws(TransportError) {
+        let hasField = request.fields[.authorization] != nil
+        // Most requests need no look at their URL.
+        guard !configuration.allowsInsecureCredentials, hasField || request.url.utf8.contains(UInt8(ascii: "@")) else { return }
+        guard let target = RequestTarget(request.url) else { throw .invalidRequest("libcurl cannot read its URL") }
+        guard hasField || target.hasUser else { return }
+        guard target.isProtected else {
+            throw .invalidRequest("its credentials would go unencrypted to \(target.host): use https, or set allowsInsecureCredentials")
+        }
+        // What stays on this machine does not go through a proxy that the environment names.
+        if !target.isEncrypted { try easy.set(CURLOPT_NOPROXY, "*") }
     }
 
     private func setTimes(_ configuration: CurlTransport.Configuration) throws(TransportError) {

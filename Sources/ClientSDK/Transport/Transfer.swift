@@ -55,7 +55,7 @@ final class Transfer {
         return true
     }
 
-    /// Takes one line of the header, its line end included. A status line begins anew: after a `100 Continue` or a redirect comes another.
+    /// Takes one line of the header, its line end included. After a `100 Continue` comes another status line.
     /// - Returns: whether to go on.
     func receive(header line: UnsafeRawBufferPointer) -> Bool {
         headerSize += line.count

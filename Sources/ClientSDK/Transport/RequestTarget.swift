@@ -1,0 +1,55 @@
+internal import CCurl
+internal import Glibc
+
+/// The host that a URL leads to, read by libcurl's own parser, so that a check and the transfer never disagree on it.
+package struct RequestTarget: Hashable, Sendable {
+    /// The host as libcurl resolves it: percent-decoded, IPv4 addresses in dotted form, IPv6 addresses in brackets.
+    package let host: String
+    /// Whether the URL holds a user name or a password, which libcurl sends as `Authorization: Basic`.
+    package let hasUser: Bool
+    /// Whether requests go over TLS.
+    let isEncrypted: Bool
+
+    /// - Returns: `nil` where libcurl would not send a request, or the URL is neither `http` nor `https`.
+    package init?(_ url: String) {
+        guard let parsed = curl_url() else { return nil }
+        defer { curl_url_cleanup(parsed) }
+        // The flags with which libcurl reads the URL of a transfer.
+        let flags = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
+        guard url.withCString({ curl_url_set(parsed, CURLUPART_URL, $0, flags) }) == CURLUE_OK,
+            let scheme = Self.part(CURLUPART_SCHEME, of: parsed)?.lowercased(), scheme == "http" || scheme == "https",
+            let host = Self.part(CURLUPART_HOST, of: parsed)
+        else { return nil }
+        self.host = host
+        isEncrypted = scheme == "https"
+        hasUser = Self.part(CURLUPART_USER, of: parsed) != nil || Self.part(CURLUPART_PASSWORD, of: parsed) != nil
+    }
+
+    private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(url, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
+    /// Whether nobody on a network can read what is sent: it is encrypted, or it stays on this machine.
+    package var isProtected: Bool { isEncrypted || isLoopback }
+
+    /// Whether the host is in `127.0.0.0/8`, `[::1]`, `localhost` or a name below it; libcurl resolves those names itself, to loopback.
+    /// An IPv6 address that holds an IPv4 one and names that end with a dot do not count: libcurl asks the system about the latter.
+    private var isLoopback: Bool {
+        let name = host.lowercased()
+        if name == "localhost" || name.hasSuffix(".localhost") { return true }
+        return Self.isLoopback(address: name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name)
+    }
+
+    /// Whether a text is an address in `127.0.0.0/8`, or `::1`.
+    package static func isLoopback(address: String) -> Bool {
+        var version4 = in_addr()
+        // The address is in network order: its first byte in memory is the first that is written.
+        if inet_pton(AF_INET, address, &version4) == 1 { return withUnsafeBytes(of: version4) { $0[0] == 127 } }
+        var version6 = in6_addr()
+        guard inet_pton(AF_INET6, address, &version6) == 1 else { return false }
+        return withUnsafeBytes(of: version6) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
+    }
+}
