@@ -29,7 +29,7 @@ struct RecordPagesTests {
     @Test func pagesWithoutRecordsAreNotTheLast() async throws {
         // Given a collection whose only record comes after more tombstones than one page looks at
         let server = try RecordServer.running()
-        let remote = try Remote(server: server.url, namespace: Namespace("shop"), token: nil)
+        let remote = try Remote(server: server.url, namespace: Namespace("shop"))
         try await makeTombstones(10_100, in: "c", remote)
         _ = try await remote.reply(.put, "/v1/shop/records/c/z", fields: [.contentType: Content.json], body: [0x31])
         // When it is read

@@ -28,6 +28,8 @@ package final class TemporaryDirectory: Sendable {
         close(descriptor)
     }
 
+    package func remove(_ name: String) { Self.remove(file(name)) }
+
     private static func remove(_ path: String) {
         // A file, or a link wherever it leads.
         if unlink(path) == 0 { return }

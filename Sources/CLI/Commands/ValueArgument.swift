@@ -11,22 +11,23 @@ enum ValueArgument {
         }
     }
 
-    /// The content of a file; `-` is standard input.
-    static func file(_ path: String) throws(CommandFailure) -> [UInt8] {
-        guard path != "-" else { return try read(0, named: "standard input") }
+    /// The content of a file of at most `limit` bytes; `-` is standard input.
+    static func file(_ path: String, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
+        guard path != "-" else { return try read(0, named: "standard input", limit: limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandFailure(.noInput, "cannot read \(path): \(systemReason())") }
         defer { close(descriptor) }
-        return try read(descriptor, named: path)
+        return try read(descriptor, named: path, limit: limit)
     }
 
-    private static func read(_ descriptor: Int32, named name: String) throws(CommandFailure) -> [UInt8] {
+    private static func read(_ descriptor: Int32, named name: String, limit: Int = .max) throws(CommandFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count > 0 {
                 bytes.append(contentsOf: buffer[..<count])
+                guard bytes.count <= limit else { throw CommandFailure(.data, "\(name) has more than \(grouped(limit)) bytes") }
             } else if count == 0 {
                 return bytes
             } else if errno != EINTR {

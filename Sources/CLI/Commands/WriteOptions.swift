@@ -34,7 +34,7 @@ struct WriteOptions: ParsableArguments {
         }
         guard revision > .zero else { return [.ifNoneMatch: "*"] }
         // An entity tag names the epoch too, which every answer about the namespace carries.
-        switch await remote.answer(.head, path) {
+        switch try await remote.answer(.head, path) {
         case .success(let reply):
             if let text = reply.fields[.freshetCursor], let cursor = try? Cursor(text) {
                 return [.ifMatch: Cursor(epoch: cursor.epoch, revision: revision).entityTag]

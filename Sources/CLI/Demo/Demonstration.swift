@@ -32,7 +32,7 @@ struct Demonstration: Sendable {
         server = try await ServerProcess.start(executable: executable, data: folder + "/server", port: port)
         slot.server = server
         let namespace = try Namespace(Self.namespace)
-        remote = try Remote(server: server.url, namespace: namespace, token: nil)
+        remote = try Remote(server: server.url, namespace: namespace)
         cable = try Cable(toPort: server.port)
         a = try Device("A", url: server.url, namespace: namespace, directory: folder + "/a")
         b = try Device("B", url: "http://127.0.0.1:\(cable.port)", namespace: namespace, directory: folder + "/b")

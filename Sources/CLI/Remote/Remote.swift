@@ -7,29 +7,40 @@ struct Remote: Sendable {
     /// The server's URL, without a slash at its end.
     let server: String
     let namespace: Namespace
-    private let token: String?
+    private let token: BearerToken?
     private let transport: CurlTransport
 
-    init(server: String, namespace: Namespace, token: String?) throws(CommandFailure) {
+    init(server: String, namespace: Namespace, token: BearerToken? = nil, allowsInsecureToken: Bool = false) throws(CommandFailure) {
         self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
         self.namespace = namespace
         self.token = token
         do throws(TransportError) {
-            transport = try CurlTransport()
+            var configuration = CurlTransport.Configuration()
+            configuration.allowsInsecureCredentials = allowsInsecureToken
+            transport = try CurlTransport(configuration)
         } catch {
             throw CommandFailure(.software, error.description)
         }
     }
 
-    /// Asks, and gives the answer whatever its status.
+    /// Asks, and gives the answer whatever its status. Where the server refuses a token whose file has a newer one by now, it asks once more.
     /// - Parameter timeout: from the start to the last byte.
+    /// - Throws: ``CommandFailure`` where the token was refused and its file cannot be read again.
     func answer(
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
-    ) async -> Result<HTTPReply, TransportError> {
-        var fields = fields
-        if let token { fields[.authorization] = "Bearer \(token)" }
+    ) async throws(CommandFailure) -> Result<HTTPReply, TransportError> {
         let request = HTTPRequestDescription(
             method: method, url: server + path, fields: fields, body: body, timeout: timeout, maximumResponseSize: 1 << 30)
+        guard let token else { return await send(request, token: nil) }
+        let text = token.text
+        let answer = await send(request, token: text)
+        guard case .success(let reply) = answer, reply.status == 401, let newer = try token.renewed(after: text) else { return answer }
+        return await send(request, token: newer)
+    }
+
+    private func send(_ request: HTTPRequestDescription, token: String?) async -> Result<HTTPReply, TransportError> {
+        var request = request
+        if let token { request.fields[.authorization] = "Bearer \(token)" }
         return await withCheckedContinuation { continuation in
             transport.send(request) { continuation.resume(returning: $0) }
         }
@@ -40,7 +51,7 @@ struct Remote: Sendable {
     func reply(
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
     ) async throws(CommandFailure) -> HTTPReply {
-        switch await answer(method, path, fields: fields, body: body, timeout: timeout) {
+        switch try await answer(method, path, fields: fields, body: body, timeout: timeout) {
         case .success(let reply) where (200..<300).contains(reply.status): return reply
         case .success(let reply): throw CommandFailure(reply)
         case .failure(let error): throw CommandFailure(error, server: server, repeatable: method == .get || method == .head)

@@ -30,7 +30,7 @@ struct RemoteFeed: Sendable {
     /// - Throws: ``CommandFailure`` where asking again cannot help: at the first try, or when the server refuses.
     mutating func events() async throws -> [Event] {
         let path = remote.namespace.changesPath(since: since, filter: filter, wait: Self.hold, limit: 1_000, values: true)
-        switch await remote.answer(.get, path, timeout: .seconds(Self.hold + Self.grace)) {
+        switch try await remote.answer(.get, path, timeout: .seconds(Self.hold + Self.grace)) {
         case .success(let reply): return try await events(of: reply)
         case .failure(let error):
             // Nobody is there at all: most likely a wrong address.

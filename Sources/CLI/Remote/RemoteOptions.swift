@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetClient
 import FreshetWire
 
 /// Which server and namespace a command speaks to.
@@ -9,24 +10,98 @@ struct RemoteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The namespace. (default: $FRESHET_NAMESPACE or \(defaultNamespace))", valueName: "name"))
     var namespace: String?
 
-    @Option(help: ArgumentHelp("What to send as the bearer token. (default: $FRESHET_TOKEN or none)", valueName: "token"))
+    @Option(
+        help: ArgumentHelp(
+            "The bearer token. Other users of this machine see it among the arguments: prefer --token-file. (default: $FRESHET_TOKEN or none)",
+            valueName: "token"))
     var token: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the bearer token; - is standard input. It is read again when the server refuses the token. (default: $FRESHET_TOKEN_FILE or none)",
+            valueName: "path"))
+    var tokenFile: String?
+
+    @Flag(
+        help: """
+            Send the token over http:// to another machine, where whoever is on the way can read it. \
+            (default: $FRESHET_ALLOW_INSECURE_TOKEN, 0 or 1)
+            """)
+    var allowInsecureToken = false
 
     static let defaultServer = "http://127.0.0.1:8180"
     static let defaultNamespace = "default"
 
+    func validate() throws {
+        guard token == nil || tokenFile == nil else { throw ValidationError("one of these: --token, --token-file") }
+    }
+
     /// What the options, else the environment, else the defaults say.
     func remote(environment: Environment = .current) throws -> Remote {
         let server = server ?? environment["FRESHET_SERVER"] ?? Self.defaultServer
-        guard server.hasPrefix("http://") || server.hasPrefix("https://") else {
+        guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
             throw CommandFailure(.usage, "'\(server)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
         }
         let name = namespace ?? environment["FRESHET_NAMESPACE"] ?? Self.defaultNamespace
+        let isInsecureAllowed = try isInsecureTokenAllowed(environment)
+        // Before the file is read, which may take a token out of a pipe.
+        if !target.isProtected, !isInsecureAllowed {
+            if target.hasUser { throw Self.insecure("the password in the URL", target) }
+            if try isTokenGiven(environment) { throw Self.insecure("the token", target) }
+        }
         do {
-            return try Remote(server: server, namespace: Namespace(name), token: token ?? environment["FRESHET_TOKEN"])
+            return try Remote(
+                server: server, namespace: Namespace(name), token: try bearerToken(environment), allowsInsecureToken: isInsecureAllowed)
         } catch let error as WireError {
             throw CommandFailure(.usage, error.description)
         }
+    }
+
+    private static func insecure(_ secret: String, _ target: RequestTarget) -> CommandFailure {
+        CommandFailure(
+            .usage,
+            "\(secret) would go unencrypted to \(target.host): use https://, or add --allow-insecure-token if that network is trusted")
+    }
+
+    private func isInsecureTokenAllowed(_ environment: Environment) throws(CommandFailure) -> Bool {
+        if allowInsecureToken { return true }
+        switch environment["FRESHET_ALLOW_INSECURE_TOKEN"] {
+        case nil, "", "0": return false
+        case "1": return true
+        case let text?: throw CommandFailure(.usage, "FRESHET_ALLOW_INSECURE_TOKEN takes 0 or 1, not '\(text)'")
+        }
+    }
+}
+
+// MARK: The token
+
+extension RemoteOptions {
+    private enum TokenSource {
+        case text(String, origin: String)
+        case file(String)
+    }
+
+    private func isTokenGiven(_ environment: Environment) throws(CommandFailure) -> Bool { try tokenSource(environment) != nil }
+
+    private func bearerToken(_ environment: Environment) throws(CommandFailure) -> BearerToken? {
+        switch try tokenSource(environment) {
+        case nil: nil
+        case .text(let text, let origin): try BearerToken(text, from: origin)
+        case .file(let path): try BearerToken(file: path)
+        }
+    }
+
+    /// An option, else a variable. An empty variable counts as none.
+    private func tokenSource(_ environment: Environment) throws(CommandFailure) -> TokenSource? {
+        if let token { return .text(token, origin: "--token") }
+        if let tokenFile { return .file(tokenFile) }
+        let text = environment["FRESHET_TOKEN"] ?? ""
+        let path = environment["FRESHET_TOKEN_FILE"] ?? ""
+        guard text.isEmpty || path.isEmpty else {
+            throw CommandFailure(.usage, "FRESHET_TOKEN and FRESHET_TOKEN_FILE are both set: unset one, or give --token-file")
+        }
+        if !path.isEmpty { return .file(path) }
+        return text.isEmpty ? nil : .text(text, origin: "FRESHET_TOKEN")
     }
 }
 

@@ -1,0 +1,109 @@
+import ArgumentParser
+import FreshetServer
+import TestSupport
+import Testing
+
+@testable import freshet
+
+/// Which token is sent where.
+@Suite(.timeLimit(.minutes(5)))
+struct RemoteOptionsTests {
+    private let folder = TemporaryDirectory()
+
+    private func remote(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Remote {
+        try RemoteOptions.parse(arguments).remote(environment: Environment(variables))
+    }
+
+    private func failure(_ arguments: [String], _ variables: [String: String] = [:]) -> freshet.CommandFailure? {
+        #expect(throws: freshet.CommandFailure.self) { try remote(arguments, variables) }
+    }
+
+    @Test func anOptionGoesBeforeVariables() throws {
+        // Given a file that is there and one that is not, so that an error says which was read
+        folder.write(Array("token".utf8), to: "there")
+        let (there, absent) = (folder.file("there"), folder.file("absent"))
+        _ = try remote(["--token", "a"], ["FRESHET_TOKEN_FILE": absent])
+        _ = try remote(["--token-file", there], ["FRESHET_TOKEN_FILE": absent])
+        _ = try remote(["--token-file", there], ["FRESHET_TOKEN": "not a token", "FRESHET_TOKEN_FILE": absent])
+        _ = try remote([], ["FRESHET_TOKEN_FILE": there])
+        #expect(failure([], ["FRESHET_TOKEN_FILE": absent])?.status == .noInput)
+        #expect(failure(["--token-file", absent], ["FRESHET_TOKEN": "a"])?.status == .noInput)
+    }
+
+    @Test func twoTokensAreAnError() throws {
+        #expect(throws: (any Error).self) { try RemoteOptions.parse(["--token", "a", "--token-file", "b"]) }
+        let both = failure([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": "b"])
+        #expect(both?.status == .usage && both?.message.contains("FRESHET_TOKEN_FILE") == true)
+        // A variable that is empty counts as none
+        _ = try remote([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": ""])
+        _ = try remote([], ["FRESHET_TOKEN": "", "FRESHET_TOKEN_FILE": ""])
+    }
+
+    @Test(arguments: ["", "a b", "a\r\nX: y", "é"])
+    func aTextThatIsNoTokenIsNotRepeated(text: String) {
+        let error = failure(["--token", text])
+        #expect(error?.status == .data && error?.message.hasPrefix("--token holds no token: ") == true)
+        #expect(error?.message.contains("X: y") == false)
+    }
+
+    @Test(arguments: [
+        "http://192.168.1.7:8180", "http://localhost.evil.example", "http://127.0.0.1@evil.example", "http://[::ffff:127.0.0.1]",
+    ])
+    func aTokenDoesNotGoUnencryptedToAnotherMachine(url: String) throws {
+        folder.write(Array("token".utf8), to: "there")
+        for (arguments, variables) in [
+            (["--token", "a"], [:]), (["--token-file", folder.file("there")], [:]), ([], ["FRESHET_TOKEN": "a"]),
+            ([], ["FRESHET_TOKEN_FILE": folder.file("there")]),
+        ] {
+            // Given a token and a server that http does not protect; Then it is refused, with what would be right
+            let error = failure(["--server", url] + arguments, variables)
+            #expect(error?.status == .usage)
+            #expect(error?.message.contains("https://") == true && error?.message.contains("--allow-insecure-token") == true)
+            // Unless that is allowed
+            _ = try remote(["--server", url, "--allow-insecure-token"] + arguments, variables)
+            _ = try remote(["--server", url] + arguments, variables.merging(["FRESHET_ALLOW_INSECURE_TOKEN": "1"]) { $1 })
+            for off in ["", "0"] {
+                #expect(
+                    failure(["--server", url] + arguments, variables.merging(["FRESHET_ALLOW_INSECURE_TOKEN": off]) { $1 })?.status
+                        == .usage)
+            }
+        }
+        _ = try remote(["--server", "https://192.168.1.7", "--token", "a"])
+        _ = try remote(["--server", "http://localhost:8180", "--token", "a"])
+        #expect(failure([], ["FRESHET_ALLOW_INSECURE_TOKEN": "yes"])?.message.contains("takes 0 or 1") == true)
+    }
+
+    @Test func aPasswordInTheURLCountsAsToken() throws {
+        let error = failure(["--server", "http://ann:secret@192.168.1.7"])
+        #expect(error?.status == .usage && error?.message.contains("secret") == false)
+        _ = try remote(["--server", "http://192.168.1.7"])
+    }
+
+    @Test func theProgramRefusesBeforeItConnects() async throws {
+        // Given a server, under an address that does not count as loopback
+        let server = try RecordServer.running()
+        let freshet = Program(server: "http://0.0.0.0:\(try #require(server.address).port)")
+        #expect(try await freshet("put", "notes/1", "1").status == 0)
+        // When it is asked with a token
+        let refused = try await freshet("get", "notes/1", "--token", "secret")
+        // Then it is not, and with the flag it is
+        #expect(refused.status == ExitStatus.usage.rawValue && refused.output.isEmpty)
+        #expect(refused.error.contains("would go unencrypted to 0.0.0.0") && !refused.error.contains("secret"))
+        #expect(try await freshet("get", "notes/1", "--token", "secret", "--allow-insecure-token").output == "1")
+        await server.stop()
+    }
+
+    @Test func aTokenForThisMachineGoesThroughNoProxy() async throws {
+        // Given a proxy in the environment that refuses connections
+        let server = try RecordServer.running()
+        let freshet = Program(server: server.url)
+        let (proxy, port) = Sockets.bound()
+        let variables = ["http_proxy": "http://127.0.0.1:\(port)", "no_proxy": ""]
+        #expect(try await freshet(["put", "notes/1", "1"]).status == 0)
+        // When the server on this machine is asked with a token; Then the proxy is not
+        #expect(try await freshet(["get", "notes/1", "--token", "a"], variables: variables).output == "1")
+        #expect(try await freshet(["get", "notes/1"], variables: variables).status == ExitStatus.unavailable.rawValue)
+        Sockets.reset(proxy)
+        await server.stop()
+    }
+}
