@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetWire
 import Glibc
 
 @main
@@ -26,10 +27,21 @@ struct Freshet: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            StandardStream.error.printLine("\(Style(for: .error).red("error:")) \(failure.message)")
-            Glibc.exit(failure.status.rawValue)
+            end(failure)
+        } catch let error as WireError {
+            end(CommandFailure(.software, "the server's answer cannot be read: \(error.description)"))
         } catch {
-            exit(withError: error)
+            let status = exitCode(for: error)
+            // Help and version are no errors.
+            if status.isSuccess { exit(withError: error) }
+            let message = Array(fullMessage(for: error).utf8)
+            StandardStream.error.printValue(message + [UInt8(ascii: "\n")])
+            Glibc.exit(status.rawValue)
         }
+    }
+
+    private static func end(_ failure: CommandFailure) -> Never {
+        StandardStream.error.printLine("\(Style(for: .error).red("error:")) \(StandardStream.error.visible(failure.message))")
+        Glibc.exit(failure.status.rawValue)
     }
 }

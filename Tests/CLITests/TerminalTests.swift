@@ -28,7 +28,7 @@ struct TerminalTests {
         // When it is printed without colours, 30 characters wide
         let line = RecordLines(style: Style(isTerminal: false, environment: Environment([:])), width: 30).line(for: record)
         // Then it is harmless and no wider
-        #expect(line == "      42  x   {\"a\":\" [31m\", \"b")
+        #expect(line == "      42  x\\u{7}  {\"a\":\"\\u{1b}")
         #expect(line.count == 30)
     }
 

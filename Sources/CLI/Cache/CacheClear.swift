@@ -44,7 +44,7 @@ struct CacheClear: ParsableCommand {
                 writer.member("removed")
                 if let entries { writer.integer(Int64(entries)) } else { writer.null() }
                 writer.endObject()
-                StandardStream.output.write(writer.bytes + [UInt8(ascii: "\n")])
+                StandardStream.output.printJSON(writer.bytes)
             } else {
                 StandardStream.output.printLine("\(directory.path): removed \(CacheEntryText.count(entries))")
             }

@@ -9,12 +9,13 @@ struct CacheEntryText {
     init(_ entry: DiskEntry) { self.entry = entry }
 
     /// `      1,024  2026-01-02T03:04:05Z  2026-01-02T15:04:05Z  user/7  [users]`
-    func line(_ style: Style) -> String {
+    func line(_ style: Style, isTerminal: Bool) -> String {
+        let escaped = { TerminalText.inLine($0, isTerminal: isTerminal) }
         let bytes = grouped(entry.byteCount)
         var line = String(repeating: " ", count: max(0, 11 - bytes.count)) + bytes
         line += "  " + style.dim(Self.time(entry.recorded)) + "  "
-        line += style.dim(entry.expires.map(Self.time) ?? "never               ") + "  " + Self.escaped(entry.key)
-        if !entry.tags.isEmpty { line += "  [" + entry.tags.map(Self.escaped).joined(separator: ", ") + "]" }
+        line += style.dim(entry.expires.map(Self.time) ?? "never               ") + "  " + escaped(entry.key)
+        if !entry.tags.isEmpty { line += "  [" + entry.tags.map(escaped).joined(separator: ", ") + "]" }
         if entry.isEncrypted { line += "  encrypted" }
         if entry.file != nil { line += "  in a file" }
         return line
@@ -43,7 +44,7 @@ struct CacheEntryText {
         writer.member("file")
         if let file = entry.file { writer.string(file) } else { writer.null() }
         writer.endObject()
-        return writer.bytes + [UInt8(ascii: "\n")]
+        return writer.bytes
     }
 
     static func count(_ entries: Int?) -> String {
@@ -55,11 +56,6 @@ struct CacheEntryText {
     }
 
     private static func time(_ date: Date) -> String { date.formatted(.iso8601) }
-
-    /// Control characters would break the line, or command the terminal.
-    private static func escaped(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-    }
 }
 
 extension CommandFailure {

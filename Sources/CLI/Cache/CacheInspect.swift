@@ -43,9 +43,9 @@ struct CacheInspect: ParsableCommand {
             for entry in page {
                 let text = CacheEntryText(entry)
                 if output.json {
-                    StandardStream.output.write(text.json(in: directory.path))
+                    StandardStream.output.printJSON(text.json(in: directory.path))
                 } else {
-                    StandardStream.output.printLine(text.line(style))
+                    StandardStream.output.printLine(text.line(style, isTerminal: StandardStream.output.isTerminal))
                 }
             }
             last = end.keyBytes

@@ -36,11 +36,12 @@ struct CacheStats: ParsableCommand {
             writer.member("fileBytes", Int64(summary.fileBytes))
             writer.member("schema", summary.schema)
             writer.endObject()
-            StandardStream.output.write(writer.bytes + [UInt8(ascii: "\n")])
+            StandardStream.output.printJSON(writer.bytes)
         } else {
             let lines = [
                 ("directory", path), ("entries", grouped(summary.entries)), ("bytes", grouped(summary.bytes)),
-                ("on disk", "\(grouped(summary.fileBytes)) bytes"), ("schema", summary.schema.isEmpty ? "none" : summary.schema),
+                ("on disk", "\(grouped(summary.fileBytes)) bytes"),
+                ("schema", summary.schema.isEmpty ? "none" : StandardStream.output.visible(summary.schema)),
             ]
             for (name, value) in lines {
                 StandardStream.output.printLine(name + String(repeating: " ", count: 11 - name.count) + value)

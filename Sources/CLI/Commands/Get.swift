@@ -25,12 +25,9 @@ struct Get: AsyncParsableCommand {
             guard let record = answer.records.first else {
                 throw CommandFailure(.notFound, "not-found: there is no record \(key) in \(remote.namespace)")
             }
-            StandardStream.output.write(record.json + [UInt8(ascii: "\n")])
+            StandardStream.output.printJSON(record.json)
         } else {
-            var value = try await remote.reply(.get, remote.namespace.path(of: key)).body
-            // A prompt shall begin on its own line; a file or a pipe gets the bytes as they are.
-            if StandardStream.output.isTerminal, value.last != UInt8(ascii: "\n") { value.append(UInt8(ascii: "\n")) }
-            StandardStream.output.write(value)
+            StandardStream.output.printValue(try await remote.reply(.get, remote.namespace.path(of: key)).body)
         }
     }
 }

@@ -33,14 +33,14 @@ struct Import: AsyncParsableCommand {
             writer.member("before", Int64(report.before))
             writer.member("rejected", Int64(report.rejected.count))
             writer.endObject()
-            StandardStream.output.write(writer.bytes + [UInt8(ascii: "\n")])
+            StandardStream.output.printJSON(writer.bytes)
         } else {
             var text = "\(grouped(report.written)) records written to \(collection)"
             if report.before > 0 { text += ", \(grouped(report.before)) had been imported before" }
             StandardStream.output.printLine(text)
         }
         for rejection in report.rejected.prefix(10) {
-            StandardStream.error.printLine("\(rejection.key): \(rejection.problem)")
+            StandardStream.error.printLine(StandardStream.error.visible("\(rejection.key): \(rejection.problem)"))
         }
         guard report.rejected.isEmpty else {
             throw CommandFailure(

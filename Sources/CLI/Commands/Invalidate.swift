@@ -35,7 +35,7 @@ struct Invalidate: AsyncParsableCommand {
         let request = InvalidationRequest(scopes: scopes)
         let reply = try await remote.reply(
             .post, remote.namespace.invalidationsPath, fields: [.contentType: Content.json], body: request.json)
-        guard !output.json else { return StandardStream.output.write(reply.body + [UInt8(ascii: "\n")]) }
+        guard !output.json else { return StandardStream.output.printJSON(reply.body) }
         StandardStream.output.printLine("invalidated at revision \(try Self.revision(of: reply.body))")
     }
 

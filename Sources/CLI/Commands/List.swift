@@ -32,7 +32,7 @@ struct List: AsyncParsableCommand {
         while left > 0, let page = try await pages.next(limit: left) {
             for record in page.records {
                 if output.json {
-                    StandardStream.output.write(record.json + [UInt8(ascii: "\n")])
+                    StandardStream.output.printJSON(record.json)
                 } else {
                     StandardStream.output.printLine(lines.line(for: record))
                 }

@@ -21,14 +21,14 @@ struct Status: AsyncParsableCommand {
         let remote = try options.remote()
         if ready { return _ = try await remote.reply(.get, "/readyz") }
         let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)
-        guard !output.json else { return StandardStream.output.write(status.json + [UInt8(ascii: "\n")]) }
+        guard !output.json else { return StandardStream.output.printJSON(status.json) }
         let lines = [
             ("server", remote.server), ("namespace", status.namespace.name), ("epoch", status.cursor.epoch.token),
             ("head", "revision \(status.cursor.revision)"), ("records", grouped(status.records)), ("bytes", grouped(status.bytes)),
             ("waiting", "\(grouped(status.waiting)) clients"),
         ]
         for (name, value) in lines {
-            StandardStream.output.printLine(name + String(repeating: " ", count: 11 - name.count) + value)
+            StandardStream.output.printLine(name + String(repeating: " ", count: 11 - name.count) + StandardStream.output.visible(value))
         }
     }
 }

@@ -39,12 +39,13 @@ struct Watch: AsyncParsableCommand {
         while left > 0 {
             for event in try await feed.events() {
                 switch event {
-                case .note(let text): StandardStream.error.printLine(Style(for: .error).yellow("note:") + " " + text)
+                case .note(let text):
+                    StandardStream.error.printLine(Style(for: .error).yellow("note:") + " " + StandardStream.error.visible(text))
                 case .change where left == 0: break
                 case .change(let change):
                     left -= 1
                     if output.json {
-                        StandardStream.output.write(change.json + [UInt8(ascii: "\n")])
+                        StandardStream.output.printJSON(change.json)
                     } else {
                         StandardStream.output.printLine(lines.line(for: change))
                     }

@@ -20,10 +20,11 @@ struct WriteOptions: ParsableArguments {
         let reply = try await remote.reply(method, path, fields: fields, body: body)
         let receipt = try WriteReceipt(of: reply)
         if output.json {
-            StandardStream.output.write(receipt.json + [UInt8(ascii: "\n")])
+            StandardStream.output.printJSON(receipt.json)
         } else {
             let verb = method == .delete ? "deleted" : reply.status == 201 ? "created" : "written"
-            StandardStream.output.printLine("\(key) \(verb) at revision \(receipt.revision?.description ?? "none")")
+            StandardStream.output.printLine(
+                "\(StandardStream.output.visible(key.description)) \(verb) at revision \(receipt.revision?.description ?? "none")")
         }
     }
 

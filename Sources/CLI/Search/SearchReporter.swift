@@ -44,7 +44,7 @@ struct SearchReporter {
 
     // MARK: JSON
 
-    private func print(_ bytes: [UInt8]) { StandardStream.output.write(bytes + [UInt8(ascii: "\n")]) }
+    private func print(_ bytes: [UInt8]) { StandardStream.output.printJSON(bytes) }
 
     /// `{"seed":1,"seconds":…,"runs":…,"steps":…,"uniformRuns":…,"uniformSteps":…,"triples":…,"corpus":…,"violations":…}`
     private func json(_ progress: GuidedSearch.Progress, kinds: [ViolationKind: Int]?, after duration: Duration)

@@ -22,7 +22,7 @@ struct SimulationReporter {
 
     /// A line of JSON for each run, or a bar on standard error where a person looks.
     func progress(_ run: Run, done: Int, of total: Int, steps: Int) {
-        if isJSON { StandardStream.output.write(json(run) + [UInt8(ascii: "\n")]) }
+        if isJSON { StandardStream.output.printJSON(json(run)) }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let rate = "\(grouped(Int(Double(steps) / max(seconds, 0.001)))) steps/s"
         if StandardStream.error.isTerminal, !isJSON {
@@ -38,7 +38,7 @@ struct SimulationReporter {
     /// Shrinks and shows the first violation, writes what was asked for, and fails if a rule was broken.
     func finish(_ runs: [Run]) throws {
         guard let first = runs.first else { return }
-        if first.seed == nil, isJSON { StandardStream.output.write(json(first) + [UInt8(ascii: "\n")]) }
+        if first.seed == nil, isJSON { StandardStream.output.printJSON(json(first)) }
         for run in runs where run.outcome.violation != nil && !isJSON { printViolation(run) }
         var course = first.outcome.scenario
         if let violation = first.outcome.violation, shrinks, violation.rule != .expectation { course = try shrink(course, violation) }

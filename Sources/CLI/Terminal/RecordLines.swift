@@ -3,7 +3,7 @@ import FreshetWire
 /// Records and changes as lines for a person.
 struct RecordLines: Sendable {
     let style: Style
-    /// Where a line is cut off; `nil`: nowhere.
+    /// The width of the terminal, where a line is cut off; `nil` where the lines go to no terminal.
     let width: Int?
 
     /// Lines for standard output, as wide as its terminal.
@@ -13,14 +13,14 @@ struct RecordLines: Sendable {
 
     /// `    1043  NZ  {"alpha_2":"NZ",…}`
     func line(for record: Record) -> String {
-        line(record.revision, "", { $0 }, record.key.id, Self.preview(record.content, type: record.contentType, size: record.size))
+        line(record.revision, "", { $0 }, record.key.id, preview(record.content, type: record.contentType, size: record.size))
     }
 
     /// `    1043  put         countries/NZ  {"alpha_2":"NZ",…}`
     func line(for change: Change) -> String {
         switch change.effect {
         case .put(let key, let content, let type, let size):
-            line(change.revision, "put         ", style.green, key.description, Self.preview(content, type: type, size: size))
+            line(change.revision, "put         ", style.green, key.description, preview(content, type: type, size: size))
         case .delete(let key): line(change.revision, "delete      ", style.red, key.description, "")
         case .invalidate(let scope): line(change.revision, "invalidate  ", style.yellow, Self.text(scope), "")
         }
@@ -29,7 +29,7 @@ struct RecordLines: Sendable {
     private func line(_ revision: Revision, _ verb: String, _ colour: (String) -> String, _ name: String, _ value: String) -> String {
         let number = revision.description
         let margin = String(repeating: " ", count: max(0, 8 - number.count))
-        let name = Self.escaped(name)
+        let name = escaped(name)
         let room = width.map { max(0, $0 - margin.count - number.count - verb.count - name.count - 4) } ?? .max
         return "\(margin)\(style.dim(number))  \(colour(verb))\(name)" + (value.isEmpty || room == 0 ? "" : "  \(value.prefix(room))")
     }
@@ -42,13 +42,12 @@ struct RecordLines: Sendable {
         }
     }
 
-    private static func preview(_ content: Content?, type: String, size: Int) -> String {
-        guard let content, content.isJSON else { return "(\(type), \(grouped(size)) bytes)" }
-        return escaped(String(decoding: content.bytes, as: UTF8.self))
+    private func preview(_ content: Content?, type: String, size: Int) -> String {
+        guard let content, content.isJSON else { return "(\(escaped(type)), \(grouped(size)) bytes)" }
+        // JSON's white space, which a value may have between its tokens, would show as escapes.
+        let bytes = content.bytes.map { [0x09, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }
+        return escaped(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Control characters would break the line, or command the terminal.
-    private static func escaped(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-    }
+    private func escaped(_ text: String) -> String { TerminalText.inLine(text, isTerminal: width != nil) }
 }

@@ -8,7 +8,23 @@ enum StandardStream: Int32, Sendable {
     /// Whether a person is looking.
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
+    /// Prints a line as it is. What others wrote goes through ``visible(_:)`` first.
     func printLine(_ line: String) { write(Array((line + "\n").utf8)) }
+
+    /// A text that others wrote, as a part of a line: on a terminal with visible escapes, elsewhere as it is.
+    func visible(_ text: String) -> String { isTerminal ? TerminalText.escaped(text, as: .line) : text }
+
+    /// Prints an object and ends the line. On a terminal, what would command it is escaped; elsewhere the JSON goes out as it is.
+    func printJSON(_ json: [UInt8]) { write((isTerminal ? TerminalText.escaped(json, as: .json) : json) + [UInt8(ascii: "\n")]) }
+
+    /// Prints a value: to a file or a pipe its bytes as they are, to a terminal with visible escapes and an end of the line, so that a prompt
+    /// begins on a line of its own.
+    func printValue(_ value: [UInt8]) {
+        guard isTerminal else { return write(value) }
+        var text = TerminalText.escaped(value, as: .value)
+        if text.last != UInt8(ascii: "\n") { text.append(UInt8(ascii: "\n")) }
+        write(text)
+    }
 
     /// Writes all of `bytes`. A reader that has gone ends the program quietly, as SIGPIPE would.
     func write(_ bytes: [UInt8]) {

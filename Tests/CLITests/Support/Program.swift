@@ -1,5 +1,6 @@
 import Foundation
 import Subprocess
+import TestSupport
 
 /// The built `freshet`, run with real arguments.
 struct Program: Sendable {
@@ -26,13 +27,34 @@ struct Program: Sendable {
 
     /// Runs `freshet` to its end.
     func callAsFunction(_ arguments: [String], input: String = "", variables: [String: String] = [:]) async throws -> Ending {
-        var environment: [Environment.Key: String?] = ["FRESHET_SERVER": server, "NO_COLOR": nil]
-        for (name, value) in variables { environment[Environment.Key(rawValue: name) ?? "UNUSED"] = value }
         let result = try await run(
-            .name("env"), arguments: Arguments([Self.path] + arguments), environment: .inherit.updating(environment),
+            .name("env"), arguments: Arguments([Self.path] + arguments), environment: environment(variables),
             input: .string(input), output: .string(limit: 64 << 20), error: .string(limit: 1 << 20))
         return Ending(
             status: Self.status(result.terminationStatus), output: result.standardOutput, error: result.standardError)
+    }
+
+    /// Runs `freshet` to its end with a terminal for its output and another for its errors, both without colours.
+    func onTerminals(_ arguments: String...) async throws -> Ending { try await onTerminals(arguments) }
+
+    /// Runs `freshet` to its end with a terminal for its output and another for its errors, both without colours.
+    func onTerminals(_ arguments: [String]) async throws -> Ending {
+        let (output, error) = (PseudoTerminal(), PseudoTerminal())
+        async let printed = output.output()
+        async let complained = error.output()
+        let result = try await run(
+            .name("env"), arguments: Arguments([Self.path] + arguments), environment: environment(["NO_COLOR": "1"]), input: .none,
+            output: .fileDescriptor(output.program, closeAfterSpawningProcess: true),
+            error: .fileDescriptor(error.program, closeAfterSpawningProcess: true))
+        return Ending(
+            status: Self.status(result.terminationStatus), output: String(decoding: await printed, as: UTF8.self),
+            error: String(decoding: await complained, as: UTF8.self))
+    }
+
+    private func environment(_ variables: [String: String]) -> Subprocess.Environment {
+        var environment: [Subprocess.Environment.Key: String?] = ["FRESHET_SERVER": server, "NO_COLOR": nil]
+        for (name, value) in variables { environment[Subprocess.Environment.Key(rawValue: name) ?? "UNUSED"] = value }
+        return .inherit.updating(environment)
     }
 
     private static func status(_ termination: TerminationStatus) -> Int32 {

@@ -1,0 +1,71 @@
+/// Makes text that others wrote harmless on a terminal.
+///
+/// Replaced are the characters that command a terminal or reorder what it shows: the controls C0, DEL and C1, those of bidirectional text,
+/// the line and paragraph separators, and bytes that are no UTF-8, which some terminals take for C1 controls.
+enum TerminalText {
+    /// What stays, and how the rest is spelt.
+    enum Form: Hashable, Sendable {
+        /// Text of several lines: line feeds and tabs stay, the rest is spelt `\u{1b}` and `\x9b`.
+        case value
+        /// Text within one line: nothing stays.
+        case line
+        /// JSON, which remains the same JSON: white space stays, a carriage return as a space; the rest is spelt `\u001b`.
+        case json
+    }
+
+    /// The text with visible escapes.
+    static func escaped(_ bytes: [UInt8], as form: Form) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var parser = Unicode.UTF8.ForwardParser()
+        var input = bytes.makeIterator()
+        var start = 0
+        while true {
+            switch parser.parseScalar(from: &input) {
+            case .emptyInput: return result
+            case .valid(let encoded):
+                if let escape = escape(of: Unicode.UTF8.decode(encoded), form) { result += escape } else { result += encoded }
+                start += encoded.count
+            case .error(let length):
+                for byte in bytes[start..<start + length] { result += escape(of: byte, form) }
+                start += length
+            }
+        }
+    }
+
+    /// The text with visible escapes.
+    static func escaped(_ text: String, as form: Form) -> String { String(decoding: escaped(Array(text.utf8), as: form), as: UTF8.self) }
+
+    /// The text as a part of a line: with visible escapes on a terminal, elsewhere with spaces for controls, which would break the line.
+    static func inLine(_ text: String, isTerminal: Bool) -> String {
+        guard !isTerminal else { return escaped(text, as: .line) }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+
+    /// `nil` where the character may stay.
+    private static func escape(of scalar: Unicode.Scalar, _ form: Form) -> [UInt8]? {
+        guard commandsTerminal(scalar) else { return nil }
+        switch (form, scalar) {
+        case (.value, "\n"), (.value, "\t"), (.json, "\n"), (.json, "\t"): return nil
+        // In JSON a bare one is white space between tokens, where it would have the line written over.
+        case (.json, "\r"): return [0x20]
+        case (.json, _):
+            let digits = String(scalar.value, radix: 16)
+            return Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+        default: return Array("\\u{\(String(scalar.value, radix: 16))}".utf8)
+        }
+    }
+
+    private static func escape(of byte: UInt8, _ form: Form) -> [UInt8] {
+        // JSON has no bytes, only the character for what could not be read.
+        form == .json ? Array("\\ufffd".utf8) : Array("\\x\(String(byte, radix: 16))".utf8)
+    }
+
+    private static func commandsTerminal(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0...0x1F, 0x7F...0x9F: true
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
