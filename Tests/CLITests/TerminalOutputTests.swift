@@ -50,13 +50,14 @@ struct TerminalOutputTests {
     func jsonIsEscapedAsJSONOnATerminalOnly(arguments: [String]) async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)
-        #expect(try await freshet("put", "notes/1", "{\"a\":\r\"\u{202E}\u{9B}\u{7F}\"}").status == 0)
+        #expect(try await freshet("put", "notes/1", "{\"a\":\r\n\"\u{202E}\u{9B}\u{7F}\"}").status == 0)
         // When
         let shown = try await freshet.onTerminals(arguments + ["--json"])
         let piped = try await freshet(arguments + ["--json"])
-        // Then both are JSON, and only the pipe has the characters themselves
-        #expect(shown.output.contains(#""value":{"a": "\u202e\u009b\u007f"}"#) && Self.isHarmless(shown.output))
-        #expect(piped.output.contains("\"value\":{\"a\":\r\"\u{202E}\u{9B}\u{7F}\"}"))
+        // Then both are one line of JSON, and only the pipe has the characters themselves
+        #expect(shown.lines.count == 1 && piped.lines.count == 1)
+        #expect(shown.output.contains(#""value":{"a":  "\u202e\u009b\u007f"}"#) && Self.isHarmless(shown.output))
+        #expect(piped.output.contains("\"value\":{\"a\":  \"\u{202E}\u{9B}\u{7F}\"}"))
         for output in [shown.output, piped.output] { try JSONReader.validate(Array(output.utf8)) }
         await server.stop()
     }

@@ -14,8 +14,12 @@ enum StandardStream: Int32, Sendable {
     /// A text that others wrote, as a part of a line: on a terminal with visible escapes, elsewhere as it is.
     func visible(_ text: String) -> String { isTerminal ? TerminalText.escaped(text, as: .line) : text }
 
-    /// Prints an object and ends the line. On a terminal, what would command it is escaped; elsewhere the JSON goes out as it is.
-    func printJSON(_ json: [UInt8]) { write((isTerminal ? TerminalText.escaped(json, as: .json) : json) + [UInt8(ascii: "\n")]) }
+    /// Prints an object as one line: line breaks, which JSON has between tokens only, become spaces. On a terminal, what would command it is
+    /// escaped.
+    func printJSON(_ json: [UInt8]) {
+        let line = json.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+        write((isTerminal ? TerminalText.escaped(line, as: .json) : line) + [UInt8(ascii: "\n")])
+    }
 
     /// Prints a value: to a file or a pipe its bytes as they are, to a terminal with visible escapes and an end of the line, so that a prompt
     /// begins on a line of its own.
