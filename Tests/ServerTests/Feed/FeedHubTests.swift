@@ -16,8 +16,13 @@ import Testing
         return NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revisions.upperBound), changes: changes)
     }
 
+    /// The hub for its own closure, weakly: a hub whose feeds never open would otherwise keep itself.
     private final class Box: Sendable {
-        let hub = Mutex<FeedHub<Int>?>(nil)
+        struct Content {
+            weak var hub: FeedHub<Int>?
+        }
+
+        let content = Mutex(Content())
     }
 
     /// A hub whose feeds open at a position that was read before `meanwhile` happened.
@@ -25,11 +30,15 @@ import Testing
         let box = Box()
         let hub = FeedHub<Int>(limits: FeedLimits(), metrics: FeedMetrics()) { _ throws(StoreError) in
             let cursor = FeedSupport.cursor(revision)
-            if let hub = box.hub.withLock({ $0.take() }) { meanwhile(hub) }
+            let opened = box.content.withLock { content in
+                defer { content.hub = nil }
+                return content.hub
+            }
+            if let opened { meanwhile(opened) }
             return cursor
         } deliver: { _ in
         }
-        box.hub.withLock { $0 = hub }
+        box.content.withLock { $0.hub = hub }
         return hub
     }
 
