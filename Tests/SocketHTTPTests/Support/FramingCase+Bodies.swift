@@ -103,7 +103,8 @@ extension FramingCase {
         FramingCase(
             "keep-alive of a shared answer", "GET /encoded HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", 200, end: .open, text: "encoded"),
         FramingCase(
-            "bytes after close are not read", "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGARBAGE\r\n\r\n", 200, end: .closed),
+            "bytes after close are not read", "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGARBAGE\r\n\r\n", 200,
+            end: .closedOrReset),
     ]
 
     static let sequences: [FramingCase] = [

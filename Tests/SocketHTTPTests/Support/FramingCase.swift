@@ -5,6 +5,8 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
     enum End: Sendable {
         case open
         case closed
+        /// Closed, and perhaps reset, since bytes came after the server had closed.
+        case closedOrReset
     }
 
     let name: String
