@@ -7,7 +7,8 @@
      was suspended acquires it when its job runs, but one that was not goes on at once. The next call into the runtime from instrumented
      code is the deallocation of the frame that it awaited in.
 
-   No edge is reported that is not there, so no race is hidden. */
+   The first edge is exact. The second may be reported early: a task that deallocates another frame between the resumption and its await
+   acquires too, so a race of what it does in between with what came before the resumption would be hidden. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
