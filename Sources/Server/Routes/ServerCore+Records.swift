@@ -14,12 +14,12 @@ extension ServerCore {
         let client = try Parameters(call.request).client()
         let snapshot = try store.record(key, in: namespace, for: client, valueBytes: valueBytes)
         guard let record = snapshot.value else {
-            let problem = Problem(.notFound, "There is no record \(key) in \(namespace)")
+            let problem = Problem(.notFound, "There is no record \(key.description.shortened) in \(namespace)")
             return call.respond(call.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
         let position = Cursor(epoch: snapshot.state.epoch, revision: record.revision)
         guard !conditions.isFailed(at: position) else {
-            let problem = Problem(.preconditionFailed, "The record \(key) is at \(position.entityTag), which If-Match does not name")
+            let problem = Problem(.preconditionFailed, "The record \(key.description.shortened) is at \(position.entityTag), which If-Match does not name")
             return call.fail(problem, at: snapshot.cursor)
         }
         let isNotModified = conditions.isNotModified(at: position)

@@ -113,12 +113,15 @@ package struct KeptOutcome: Hashable, Sendable {
     package var number: Int64
     /// A problem's `current` is left out here and read again for each answer, so that outcomes stay small.
     package var verdict: WriteOutcome.Verdict
-    /// The record to show as `current`, if the problem shows one.
-    package var key: RecordKey?
+    /// Whether the problem shows the write's record as `current`.
+    package var showsRecord: Bool
 
-    package init(number: Int64, verdict: WriteOutcome.Verdict, key: RecordKey? = nil) {
+    /// The most bytes that a problem's `detail` has in JSON: with all else of an outcome less than 1 KiB.
+    package static let detailLimit = 768
+
+    package init(number: Int64, verdict: WriteOutcome.Verdict, showsRecord: Bool = false) {
         self.number = number
         self.verdict = verdict
-        self.key = key
+        self.showsRecord = showsRecord
     }
 }

@@ -61,7 +61,7 @@ struct NumberedWrites {
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
         if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
-            try namespace.keep(fresh.map { Self.kept($0, items[$0.place].key) }, of: client, settled: ledger.settled)
+            try namespace.keep(fresh.map(Self.kept), of: client, settled: ledger.settled)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // One write alone met the record that it would find now.
@@ -130,7 +130,7 @@ extension NumberedWrites {
                     return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other)), place: place)
                 }
                 // What the batch had done to the record is undone, so it is read again.
-                let problem = try Self.filled(rejection.problem, from: Self.shown(rejection.problem, item.key), namespace)
+                let problem = try Self.filled(rejection.problem, from: Self.showsRecord(rejection.problem) ? item.key : nil, namespace)
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
             }
         }
@@ -142,13 +142,13 @@ extension NumberedWrites {
             Decided(outcome: WriteOutcome(number: number, verdict: verdict), created: created, place: place)
         }
         switch items[place].work {
-        case .reject(let problem): return decided(.rejected(problem))
+        case .reject(let problem): return decided(.rejected(problem.kept))
         case .apply(let operation, let preconditions):
             let author = Change.Author(client: client, write: number)
             switch try applier.apply(operation, to: items[place].key, if: preconditions, by: author) {
             case .written(let revision, let created): return decided(.applied(revision), created: created)
             case .nothing: return decided(.applied(nil))
-            case .rejected(let problem): return decided(.rejected(problem))
+            case .rejected(let problem): return decided(.rejected(problem.kept))
             }
         }
     }
@@ -173,7 +173,8 @@ extension NumberedWrites {
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict), place: place)
             }
             return Decided(
-                outcome: WriteOutcome(number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.key, namespace))),
+                outcome: WriteOutcome(
+                    number: item.number, verdict: .rejected(try Self.filled(problem, from: kept.showsRecord ? item.key : nil, namespace))),
                 place: place)
         }
     }
@@ -186,16 +187,14 @@ extension NumberedWrites {
 
     /// A rejection with the record as the whole request leaves it, without its value, so that all that an answer shows is of one state.
     private static func filled(_ decided: Decided, _ key: RecordKey, _ namespace: any NamespaceTransaction) throws -> Decided {
-        guard case .rejected(let problem) = decided.outcome.verdict, let key = shown(problem, key) else { return decided }
+        guard case .rejected(let problem) = decided.outcome.verdict, showsRecord(problem) else { return decided }
         var decided = decided
         decided.outcome.verdict = .rejected(try filled(problem, from: key, namespace))
         return decided
     }
 
-    /// The record that the problem shows, if it shows one, and whether or not there is one just now.
-    private static func shown(_ problem: Problem, _ key: RecordKey) -> RecordKey? {
-        problem.current != nil || problem.code == .preconditionFailed ? key : nil
-    }
+    /// Whether the problem shows a record, be there one just now or not.
+    private static func showsRecord(_ problem: Problem) -> Bool { problem.current != nil || problem.code == .preconditionFailed }
 
     private static func filled(_ problem: Problem, from key: RecordKey?, _ namespace: any NamespaceTransaction) throws -> Problem {
         var problem = problem
@@ -203,12 +202,21 @@ extension NumberedWrites {
         return problem
     }
 
-    private static func kept(_ decided: Decided, _ key: RecordKey) -> KeptOutcome {
+    private static func kept(_ decided: Decided) -> KeptOutcome {
         guard case .rejected(var problem) = decided.outcome.verdict else {
             return KeptOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict)
         }
-        let shown = shown(problem, key)
+        let showsRecord = showsRecord(problem)
         problem.current = nil
-        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), key: shown)
+        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord)
+    }
+}
+
+extension Problem {
+    /// As it is kept, and so as it is answered from the first time on.
+    fileprivate var kept: Problem {
+        var problem = self
+        problem.detail = detail.shortened(toJSONBytes: KeptOutcome.detailLimit)
+        return problem
     }
 }

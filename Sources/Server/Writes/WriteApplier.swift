@@ -54,7 +54,7 @@ struct WriteApplier {
             return .written(revision, created: false)
         case .patch(let patch):
             guard let record else { return .rejected(Self.missing(key)) }
-            if let problem = tooLarge(patch.count, "The merge patch for \(key) has") { return .rejected(problem) }
+            if let problem = tooLarge(patch.count, "The merge patch for \(key.description.shortened) has") { return .rejected(problem) }
             touched += patch.count
             return try edit(key, record, stamp) { document throws(WireError) in document.merging(try JSONDocument(patch)) }
         case .increment(let path, let amount):
@@ -111,7 +111,7 @@ extension WriteApplier {
         _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(WireError) -> JSONDocument
     ) throws -> Effect {
         guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
-        if let problem = tooLarge(record.size ?? 0, "\(key) has") { return .rejected(problem) }
+        if let problem = tooLarge(record.size ?? 0, "\(key.description.shortened) has") { return .rejected(problem) }
         let known = edited.flatMap { $0.key == key && $0.revision == record.revision ? $0.document : nil }
         // Not held here while it changes, so that the change need not copy it.
         edited = nil
@@ -128,21 +128,21 @@ extension WriteApplier {
     ) throws -> Effect {
         let document: JSONDocument
         do throws(WireError) { document = try make() } catch {
-            return .rejected(Problem(.invalidRequest, "\(key): \(error)", current: try namespace.outline(key)))
+            return .rejected(Problem(.invalidRequest, "\(key.description.shortened): \(error)", current: try namespace.outline(key)))
         }
         let bytes = document.bytes
         touched += bytes.count
-        if let problem = tooLarge(bytes.count, "\(key) would have") { return .rejected(problem) }
+        if let problem = tooLarge(bytes.count, "\(key.description.shortened) would have") { return .rejected(problem) }
         let effect = try put(Content(checkedJSON: bytes), at: key, over: occupant, stamp)
         if case .written(let revision, _) = effect { edited = (key, revision, document) }
         return effect
     }
 
-    private func tooLarge(_ count: Int, _ what: String) -> Problem? {
+    private func tooLarge(_ count: Int, _ what: @autoclosure () -> String) -> Problem? {
         guard count > editLimit else { return nil }
         return Problem(
             .tooLarge,
-            "\(what) \(count) bytes, and patches and increments take values of at most \(editLimit). Split the record, or replace it with a put."
+            "\(what()) \(count) bytes, and patches and increments take values of at most \(editLimit). Split the record, or replace it with a put."
         )
     }
 
@@ -152,10 +152,12 @@ extension WriteApplier {
         .storageFailed, "The namespace has used up its revisions (2^53-1). Drop it, or go on in another.")
 
     private static func missing(_ key: RecordKey) -> Problem {
-        Problem(.notFound, "There is no record \(key). Make it with a put.")
+        Problem(.notFound, "There is no record \(key.description.shortened). Make it with a put.")
     }
 
     private static func unmergeable(_ key: RecordKey) -> Problem {
-        Problem(.unsupportedMediaType, "\(key) is not JSON, so it can be neither patched nor incremented. Replace it with a put.")
+        Problem(
+            .unsupportedMediaType,
+            "\(key.description.shortened) is not JSON, so it can be neither patched nor incremented. Replace it with a put.")
     }
 }

@@ -2,7 +2,7 @@ internal import FreshetWire
 
 extension KeptOutcome {
     /// Outcomes whose numbers follow each other, as one JSON array: a revision for an applied write, `null` for one without effect,
-    /// `{"problem":…,"key"?:…}` for a rejected one.
+    /// `{"problem":…,"current"?:true}` for a rejected one.
     static func encode(_ outcomes: [KeptOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
@@ -14,7 +14,7 @@ extension KeptOutcome {
                 writer.beginObject()
                 writer.member("problem")
                 problem.write(to: &writer)
-                if let key = outcome.key { writer.member("key", key.description) }
+                if outcome.showsRecord { writer.member("current", true) }
                 writer.endObject()
             }
         }
@@ -24,12 +24,12 @@ extension KeptOutcome {
 
     /// - Parameter last: the number of the last of them.
     static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [KeptOutcome] {
-        var verdicts: [(WriteOutcome.Verdict, RecordKey?)] = []
+        var verdicts: [(WriteOutcome.Verdict, showsRecord: Bool)] = []
         var reader = JSONReader(bytes)
         try reader.beginArray()
         while try reader.nextElement() {
             if try reader.takeNull() {
-                verdicts.append((.applied(nil), nil))
+                verdicts.append((.applied(nil), false))
                 continue
             }
             let value = try reader.rawValue()
@@ -37,26 +37,28 @@ extension KeptOutcome {
                 verdicts.append(try rejection(value))
             } else {
                 var number = JSONReader(value)
-                verdicts.append((.applied(Revision(try number.integer())), nil))
+                verdicts.append((.applied(Revision(try number.integer())), false))
             }
         }
         let first = last - Int64(verdicts.count) + 1
-        return verdicts.enumerated().map { KeptOutcome(number: first + Int64($0), verdict: $1.0, key: $1.1) }
+        return verdicts.enumerated().map { KeptOutcome(number: first + Int64($0), verdict: $1.0, showsRecord: $1.showsRecord) }
     }
 
-    private static func rejection(_ bytes: [UInt8]) throws(WireError) -> (WriteOutcome.Verdict, RecordKey?) {
+    private static func rejection(_ bytes: [UInt8]) throws(WireError) -> (WriteOutcome.Verdict, showsRecord: Bool) {
         var problem: Problem?
-        var key: RecordKey?
+        var showsRecord = false
         var reader = JSONReader(bytes)
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
             case "problem": problem = try Problem(&reader)
-            case "key": key = try RecordKey(try reader.string())
-            default: try reader.skip()
+            default:
+                // Its name was 'key' at first, with the record's key.
+                showsRecord = showsRecord || name == "current" || name == "key"
+                try reader.skip()
             }
         }
         guard let problem else { throw .unexpectedJSON("a kept rejection lacks its problem") }
-        return (.rejected(problem), key)
+        return (.rejected(problem), showsRecord)
     }
 }

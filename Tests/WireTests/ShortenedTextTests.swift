@@ -1,0 +1,30 @@
+import FreshetWire
+import Testing
+
+@Suite("Shortened texts") struct ShortenedTextTests {
+    @Test(arguments: ["", "short", "é😀", "\u{1}\"\\"])
+    func aTextThatFitsStaysAsItIs(_ text: String) {
+        #expect(text.shortened(toJSONBytes: 100) == text)
+    }
+
+    @Test func aTextOfExactlyTheLimitStaysAsItIs() {
+        let text = String(repeating: "a", count: 100)
+        #expect(text.shortened(toJSONBytes: 100) == text)
+        #expect((text + "a").shortened(toJSONBytes: 100) == String(repeating: "a", count: 97) + "…")
+    }
+
+    @Test func aTextIsCutBetweenCharactersSoThatItsJSONFits() {
+        for text in ["é", "😀", "\u{1}", "\"", "ab😀\n"] {
+            let long = String(repeating: text, count: 400)
+            for limit in 90...120 {
+                // When
+                let short = long.shortened(toJSONBytes: limit)
+                // Then
+                var writer = JSONWriter()
+                writer.string(short)
+                #expect(writer.bytes.count - 2 <= limit && short.hasSuffix("…"))
+                #expect(long.utf8.starts(with: short.dropLast().utf8) && short.utf8.count > 15)
+            }
+        }
+    }
+}
