@@ -88,7 +88,10 @@ struct MessageTests {
         try roundTrip(WriteReceipt.self, #"{"key":"c/1","revision":5,"cursor":"abc-5"}"#)
         try roundTrip(WriteReceipt.self, #"{"key":"c/1","cursor":"abc-5"}"#)
         try roundTrip(ClientStatus.self, #"{"client":"d","last":5}"#)
-        try roundTrip(NamespaceStatus.self, #"{"namespace":"a","epoch":"abc","head":5,"records":1,"bytes":2,"waiting":3,"cursor":"abc-5"}"#)
+        try roundTrip(
+            NamespaceStatus.self,
+            #"{"namespace":"a","epoch":"abc","head":5,"records":1,"bytes":2,"tombstones":3,"invalidations":4,"clients":5,"outcomes":6,"outcomeBytes":7,"waiting":8,"cursor":"abc-5"}"#
+        )
     }
 
     @Test(

@@ -23,6 +23,9 @@ struct Serve: AsyncParsableCommand {
     /// What the line that says where it listens begins with.
     static let readyPrefix = "listening on "
 
+    /// A thousand years.
+    private static let mostDays = 365_000
+
     private static let exposure = "whoever reaches the server can read and change all records, without a password or encryption"
 
     @Option(help: "The address or name to listen on; with --open if it is not loopback.") var host = "127.0.0.1"
@@ -39,6 +42,10 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp("The most bytes of recent changes in memory, over all namespaces; the store has the others.", valueName: "bytes")
     )
     var recentLimit = 64 << 20
+    @Option(
+        help: ArgumentHelp(
+            "Forget the outcomes of a client's writes so many days after its last one; its number is kept for ever.", valueName: "days"))
+    var outcomeRetention = 365
     @Option(help: ArgumentHelp("The most bytes of requests that are kept at once, of all clients.", valueName: "bytes"))
     var requestMemory = 256 << 20
     @Option(help: ArgumentHelp("The most bytes of answers that wait to be sent at once, of all clients.", valueName: "bytes"))
@@ -67,6 +74,9 @@ struct Serve: AsyncParsableCommand {
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         guard recentLimit >= 0 else { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
+        guard (1...Self.mostDays).contains(outcomeRetention) else {
+            throw ValidationError("--outcome-retention takes 1 to \(Self.mostDays) days, not \(outcomeRetention)")
+        }
         guard connectionsPerAddress > 0 else {
             throw ValidationError("--connections-per-address takes 1 or more, not \(connectionsPerAddress)")
         }
@@ -97,6 +107,7 @@ struct Serve: AsyncParsableCommand {
         configuration.isRestored = restored
         configuration.editedBytes = editLimit
         configuration.recentTotalBytes = recentLimit
+        configuration.outcomeRetention = .seconds(outcomeRetention * 86_400)
         configuration.requestMemory = requestMemory
         configuration.answerMemory = answerMemory
         configuration.connectionsPerAddress = connectionsPerAddress

@@ -25,10 +25,12 @@ struct Status: AsyncParsableCommand {
         let lines = [
             ("server", remote.server), ("namespace", status.namespace.name), ("epoch", status.cursor.epoch.token),
             ("head", "revision \(status.cursor.revision)"), ("records", grouped(status.records)), ("bytes", grouped(status.bytes)),
+            ("tombstones", grouped(status.tombstones)), ("invalidations", grouped(status.invalidations)),
+            ("clients", grouped(status.clients)), ("outcomes", "\(grouped(status.outcomes)) in \(grouped(status.outcomeBytes)) bytes"),
             ("waiting", "\(grouped(status.waiting)) clients"),
         ]
         for (name, value) in lines {
-            StandardStream.output.printLine(name + String(repeating: " ", count: 11 - name.count) + StandardStream.output.visible(value))
+            StandardStream.output.printLine(name + String(repeating: " ", count: 15 - name.count) + StandardStream.output.visible(value))
         }
     }
 }

@@ -23,6 +23,10 @@ final class ClosableStore: RecordStore {
 
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
 
+    func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try open().counts(of: namespace) }
+
+    func totals() throws(StoreError) -> StoreTotals { try open().totals() }
+
     func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?> {

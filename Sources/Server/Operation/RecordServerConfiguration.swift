@@ -61,6 +61,9 @@ public struct RecordServerConfiguration: Sendable {
 
     /// How long a delete is remembered. A client that was away for longer starts again from a list.
     public var tombstoneRetention = Duration.seconds(30 * 86_400)
+    /// How long the outcomes of a client's writes are kept after its last one, in whole days. Its number is kept for ever, so a client that comes back
+    /// later goes on; a write that it repeats has no effect and is answered as `settled`.
+    public var outcomeRetention = Duration.seconds(365 * 86_400)
     /// From the end of one pass of compaction to the next.
     public var compactionInterval = Duration.seconds(3_600)
     /// How long a stop waits for requests in flight.
@@ -96,6 +99,7 @@ public struct RecordServerConfiguration: Sendable {
             (recentBytes >= 0, "recentBytes is \(recentBytes): it takes 0 or more"),
             (recentTotalBytes >= 0, "recentTotalBytes is \(recentTotalBytes): it takes 0 or more"),
             (tombstoneRetention >= .zero, "tombstoneRetention is \(tombstoneRetention): it cannot be negative"),
+            (outcomeRetention >= .seconds(86_400), "outcomeRetention is \(outcomeRetention): it takes a day or more"),
             (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
         ]
         for (isRight, text) in rules where !isRight { throw .invalidConfiguration(text) }

@@ -13,6 +13,7 @@ final class Run: Sendable {
     private let compaction: Mutex<CompactionSchedule>
     private let environment: ServerEnvironment
     private let retention: Int64
+    private let outcomeRetention: Int64
 
     /// How often waits and compaction are looked after, in milliseconds.
     private static let tick = 250
@@ -33,6 +34,7 @@ final class Run: Sendable {
         }
         core.attach(server)
         retention = configuration.tombstoneRetention.milliseconds
+        outcomeRetention = configuration.outcomeRetention.milliseconds
         compaction = Mutex(
             CompactionSchedule(interval: configuration.compactionInterval.milliseconds, retention: retention, now: core.now()))
     }
@@ -58,32 +60,42 @@ final class Run: Sendable {
 
     /// All steps of a pass, now.
     func compact() async {
-        let time = Timestamp(milliseconds: environment.wallMilliseconds() - retention)
-        while await compactStep(before: time) == false {}
+        let wall = environment.wallMilliseconds()
+        let (time, outcomes) = (Timestamp(milliseconds: wall - retention), outcomeHorizon(wall))
+        while await compactStep(before: time, outcomes) == false {}
     }
 
     private func timePassed() {
         let now = core.now()
         core.hub.expire(now: now)
-        let due = compaction.withLock { $0.tick(now: now, wall: environment.wallMilliseconds()) }
+        let wall = environment.wallMilliseconds()
+        let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }
         core.committer.submit(
-            .compact(before: due) { [weak self, core] committed in
+            .compact(before: due, outcomesBefore: outcomeHorizon(wall)) { [weak self, core] committed in
                 let isComplete = Self.count(committed, core)
                 self?.compaction.withLock { $0.finished(isComplete: isComplete, now: core.now()) }
             })
     }
 
-    private func compactStep(before time: Timestamp) async -> Bool {
+    private func compactStep(before time: Timestamp, _ outcomes: Timestamp) async -> Bool {
         await withCheckedContinuation { continuation in
-            core.committer.submit(.compact(before: time) { [core] in continuation.resume(returning: Self.count($0, core)) })
+            core.committer.submit(
+                .compact(before: time, outcomesBefore: outcomes) { [core] in continuation.resume(returning: Self.count($0, core)) })
         }
+    }
+
+    /// Since before when a client has to be idle for its outcomes to be forgotten.
+    private func outcomeHorizon(_ wall: Int64) -> Timestamp {
+        let (horizon, overflow) = wall.subtractingReportingOverflow(outcomeRetention)
+        return Timestamp(milliseconds: overflow ? .min : horizon)
     }
 
     /// Whether nothing is left to do; a failure is in the log already and leaves the rest for the next pass.
     private static func count(_ committed: Committed<Compaction>, _ core: ServerCore) -> Bool {
         guard case .success(let compaction) = committed.result else { return true }
         core.metrics.forgotten.add(compaction.forgotten)
+        core.metrics.forgottenOutcomes.add(compaction.outcomes)
         return compaction.isComplete
     }
 

@@ -18,6 +18,8 @@ final class ServerMetrics: Sendable {
     let refusedReads = Counter()
     /// Deletes and invalidations that were forgotten.
     let forgotten = Counter()
+    /// Outcomes of idle clients that were forgotten.
+    let forgottenOutcomes = Counter()
     private let responses: [[Counter]]
 
     init() {

@@ -30,9 +30,11 @@ extension OpenAPI {
         "namespace": {
           "description": "Where it stands.",
           "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}},
-          "content": {"application/json": {"schema": {"type": "object", "required": ["namespace", "epoch", "head", "records", "bytes", "waiting", "cursor"], "properties": {
+          "content": {"application/json": {"schema": {"type": "object", "required": ["namespace", "epoch", "head", "records", "bytes", "tombstones", "invalidations", "clients", "outcomes", "outcomeBytes", "waiting", "cursor"], "properties": {
             "namespace": {"type": "string"}, "epoch": {"type": "string"}, "head": {"type": "integer", "minimum": 0}, "records": {"type": "integer"},
-            "bytes": {"type": "integer"}, "waiting": {"type": "integer"}, "cursor": {"$ref": "#/components/schemas/Cursor"}}}}}
+            "bytes": {"type": "integer", "description": "Of all values."},
+            "tombstones": {"type": "integer"}, "invalidations": {"type": "integer"}, "clients": {"type": "integer"},
+            "outcomes": {"type": "integer"}, "outcomeBytes": {"type": "integer"}, "waiting": {"type": "integer"}, "cursor": {"$ref": "#/components/schemas/Cursor"}}}}}
         }
         """#
 

@@ -17,6 +17,8 @@ extension ServerCore {
         if let statistics = statistics() { add(connections: statistics, to: &text) }
         addFeed(to: &text)
         addStore(to: &text)
+        // What the store cannot say is left out: the other counts are wanted all the more then.
+        if let totals = try? store.totals() { add(totals, to: &text) }
         if let bytes = MetricsText.residentBytes() { text.gauge("process_resident_memory_bytes", "Resident memory.", bytes) }
         return text.text
     }
@@ -65,6 +67,17 @@ extension ServerCore {
         text.counter("freshet_feed_gone_total", "Positions that could not be followed.", metrics.feed.gone.value)
     }
 
+    private func add(_ totals: StoreTotals, to text: inout MetricsText) {
+        text.gauge("freshet_store_namespaces", "Namespaces.", totals.namespaces)
+        text.gauge("freshet_store_records", "Records, deleted ones not counted.", totals.records)
+        text.gauge("freshet_store_value_bytes", "Bytes of the records' values.", totals.bytes)
+        text.gauge("freshet_store_tombstones", "Deletes that are not forgotten yet.", totals.counts.tombstones)
+        text.gauge("freshet_store_invalidations", "Invalidations that are not forgotten yet.", totals.counts.invalidations)
+        text.gauge("freshet_store_clients", "Clients that have written under a number.", totals.counts.clients)
+        text.gauge("freshet_store_outcomes", "Outcomes of clients' writes that are kept.", totals.counts.outcomes)
+        text.gauge("freshet_store_outcome_bytes", "Bytes of these outcomes.", totals.counts.outcomeBytes)
+    }
+
     private func addStore(to text: inout MetricsText) {
         text.counter("freshet_commits_total", "Transactions that changed something.", metrics.commits.value)
         text.counter("freshet_commits_failed_total", "Transactions that failed.", metrics.failedCommits.value)
@@ -75,5 +88,7 @@ extension ServerCore {
         text.gauge("freshet_reads_waiting", "Scans that wait for a thread.", reads.depth)
         text.counter("freshet_reads_refused_total", "Scans refused since too many waited.", metrics.refusedReads.value)
         text.counter("freshet_forgotten_total", "Deletes and invalidations forgotten.", metrics.forgotten.value)
+        text.counter(
+            "freshet_outcomes_forgotten_total", "Outcomes of idle clients' writes forgotten.", metrics.forgottenOutcomes.value)
     }
 }

@@ -19,7 +19,8 @@ extension ServerCore {
         }
         let position = Cursor(epoch: snapshot.state.epoch, revision: record.revision)
         guard !conditions.isFailed(at: position) else {
-            let problem = Problem(.preconditionFailed, "The record \(key.description.shortened) is at \(position.entityTag), which If-Match does not name")
+            let problem = Problem(
+                .preconditionFailed, "The record \(key.description.shortened) is at \(position.entityTag), which If-Match does not name")
             return call.fail(problem, at: snapshot.cursor)
         }
         let isNotModified = conditions.isNotModified(at: position)

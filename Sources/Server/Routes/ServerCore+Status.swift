@@ -33,8 +33,8 @@ extension ServerCore {
     }
 
     func respond(_ call: Call, withStatusOf namespace: Namespace) throws {
-        let state = try store.state(of: namespace)
-        call.respond(json: status(of: namespace, state).json, at: state.cursor)
+        let counts = try store.counts(of: namespace)
+        call.respond(json: status(of: namespace, counts).json, at: counts.cursor)
     }
 
     /// `DELETE /v1/{ns}`
@@ -63,8 +63,10 @@ extension ServerCore {
     /// `GET /openapi.json`
     @Sendable func getOpenAPI(_ call: Call) { call.respond(json: faults == nil ? OpenAPI.document : OpenAPI.documentWithFaults, at: nil) }
 
-    private func status(of namespace: Namespace, _ state: NamespaceState) -> NamespaceStatus {
+    private func status(of namespace: Namespace, _ counts: Snapshot<NamespaceCounts>) -> NamespaceStatus {
         NamespaceStatus(
-            namespace: namespace, cursor: state.cursor, records: state.records, bytes: state.bytes, waiting: hub.waiting(in: namespace))
+            namespace: namespace, cursor: counts.cursor, records: counts.state.records, bytes: counts.state.bytes,
+            tombstones: counts.value.tombstones, invalidations: counts.value.invalidations, clients: counts.value.clients,
+            outcomes: counts.value.outcomes, outcomeBytes: counts.value.outcomeBytes, waiting: hub.waiting(in: namespace))
     }
 }

@@ -11,10 +11,16 @@ package protocol RecordStore: Sendable {
     /// Where a namespace stands.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 
+    /// What a namespace holds beside its records. O(1), as ``state(of:)``.
+    func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts>
+
+    /// What the store holds. O(namespaces).
+    func totals() throws(StoreError) -> StoreTotals
+
     /// One record, without its value where that has more than `valueBytes` bytes. The snapshot states the last decided write of `client`.
     ///
     /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of large values, so it may
-    /// be called on an event loop. So may ``state(of:)`` and ``lastWrite(of:in:)``.
+    /// be called on an event loop. So may ``state(of:)``, ``counts(of:)`` and ``lastWrite(of:in:)``.
     func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?>

@@ -20,6 +20,10 @@ package protocol RecordTransaction: AnyObject {
     /// Forgets deletes and invalidations of one namespace, however new, at most `limit` rows: first the deletes, each by revision.
     func forgetDeletes(of namespace: Namespace, limit: Int) throws -> Compaction
 
+    /// Forgets the outcomes of clients that have written nothing since the day of a time, at most `limit` rows. Their last numbers stay, so that
+    /// no write is applied twice: docs/decisions/idle-clients.md.
+    func forgetOutcomes(before time: Timestamp, limit: Int) throws -> Compaction
+
     /// Forgets deletes and invalidations of before a time, and clears away what dropped namespaces have left, at most `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 
@@ -33,12 +37,15 @@ package struct Compaction: Hashable, Sendable {
     package var forgotten: Int
     /// How many rows of dropped namespaces were cleared away.
     package var purged: Int
+    /// How many outcomes of idle clients were forgotten.
+    package var outcomes: Int
     /// Whether nothing is left to do.
     package var isComplete: Bool
 
-    package init(forgotten: Int = 0, purged: Int = 0, isComplete: Bool = true) {
+    package init(forgotten: Int = 0, purged: Int = 0, outcomes: Int = 0, isComplete: Bool = true) {
         self.forgotten = forgotten
         self.purged = purged
+        self.outcomes = outcomes
         self.isComplete = isComplete
     }
 }
@@ -74,7 +81,8 @@ package protocol NamespaceTransaction: AnyObject {
 
     /// Keeps the outcomes of writes that were decided now, in order; the last of them becomes the device's last. Forgets those at
     /// or below `settled`, and so all of before where the first of the new ones does not follow the last.
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) throws
+    /// Notes the day, which says how long the client has been idle.
+    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.
     func atomically<Result>(_ body: () throws -> Result) throws -> Result
@@ -124,4 +132,9 @@ package struct KeptOutcome: Hashable, Sendable {
         self.verdict = verdict
         self.showsRecord = showsRecord
     }
+}
+
+extension Timestamp {
+    /// Days since 1970-01-01, rounded down.
+    var day: Int64 { milliseconds >= 0 ? milliseconds / 86_400_000 : (milliseconds - 86_399_999) / 86_400_000 }
 }

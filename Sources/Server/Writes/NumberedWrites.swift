@@ -61,7 +61,7 @@ struct NumberedWrites {
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
         if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
-            try namespace.keep(fresh.map(Self.kept), of: client, settled: ledger.settled)
+            try namespace.keep(fresh.map(Self.kept), of: client, settled: ledger.settled, at: applier.modified)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // One write alone met the record that it would find now.

@@ -90,11 +90,21 @@ extension Submission {
     }
 
     /// One step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
+    ///
+    /// - Parameter outcomesBefore: outcomes of clients that have been idle since before it are forgotten too, once nothing else is left to do.
     package static func compact(
-        before time: Timestamp, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
+        before time: Timestamp, outcomesBefore: Timestamp? = nil, limit: Int = 1_000,
+        then completion: @escaping @Sendable (Committed<Compaction>) -> Void
     ) -> Submission {
         Submission(writes: limit, then: completion) { context in
-            Committed(.success(try context.transaction.compact(before: time, limit: limit)), nil)
+            var compaction = try context.transaction.compact(before: time, limit: limit)
+            if let outcomesBefore, compaction.isComplete {
+                let step = try context.transaction.forgetOutcomes(before: outcomesBefore, limit: limit)
+                compaction.purged += step.purged
+                compaction.outcomes = step.outcomes
+                compaction.isComplete = step.isComplete
+            }
+            return Committed(.success(compaction), nil)
         }
     }
 

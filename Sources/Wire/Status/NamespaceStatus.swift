@@ -8,19 +8,38 @@ public struct NamespaceStatus: WireMessage {
     public var records: Int
     /// How many bytes their values have.
     public var bytes: Int
+    /// How many deletes are not forgotten yet.
+    public var tombstones: Int
+    /// How many invalidations are not forgotten yet.
+    public var invalidations: Int
+    /// How many clients have written under a number.
+    public var clients: Int
+    /// How many outcomes of their writes are kept.
+    public var outcomes: Int
+    /// How many bytes these take.
+    public var outcomeBytes: Int
     /// How many requests wait for its changes now.
     public var waiting: Int
 
     /// A status.
-    public init(namespace: Namespace, cursor: Cursor, records: Int, bytes: Int, waiting: Int) {
+    public init(
+        namespace: Namespace, cursor: Cursor, records: Int, bytes: Int, tombstones: Int = 0, invalidations: Int = 0, clients: Int = 0,
+        outcomes: Int = 0, outcomeBytes: Int = 0, waiting: Int
+    ) {
         self.namespace = namespace
         self.cursor = cursor
         self.records = records
         self.bytes = bytes
+        self.tombstones = tombstones
+        self.invalidations = invalidations
+        self.clients = clients
+        self.outcomes = outcomes
+        self.outcomeBytes = outcomeBytes
         self.waiting = waiting
     }
 
-    /// `{"namespace":…,"epoch":…,"head":…,"records":…,"bytes":…,"waiting":…,"cursor":…}`
+    /// `{"namespace":…,"epoch":…,"head":…,"records":…,"bytes":…,"tombstones":…,"invalidations":…,"clients":…,"outcomes":…,"outcomeBytes":…,
+    /// "waiting":…,"cursor":…}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("namespace", namespace.name)
@@ -28,6 +47,11 @@ public struct NamespaceStatus: WireMessage {
         writer.member("head", cursor.revision.number)
         writer.member("records", Int64(records))
         writer.member("bytes", Int64(bytes))
+        writer.member("tombstones", Int64(tombstones))
+        writer.member("invalidations", Int64(invalidations))
+        writer.member("clients", Int64(clients))
+        writer.member("outcomes", Int64(outcomes))
+        writer.member("outcomeBytes", Int64(outcomeBytes))
         writer.member("waiting", Int64(waiting))
         writer.member("cursor", cursor.description)
         writer.endObject()
@@ -39,6 +63,11 @@ public struct NamespaceStatus: WireMessage {
         var cursor: Cursor?
         var records = 0
         var bytes = 0
+        var tombstones = 0
+        var invalidations = 0
+        var clients = 0
+        var outcomes = 0
+        var outcomeBytes = 0
         var waiting = 0
         try reader.beginObject()
         while let name = try reader.nextMember() {
@@ -47,11 +76,18 @@ public struct NamespaceStatus: WireMessage {
             case "cursor": cursor = try reader.cursor()
             case "records": records = Int(try reader.integer())
             case "bytes": bytes = Int(try reader.integer())
+            case "tombstones": tombstones = Int(try reader.integer())
+            case "invalidations": invalidations = Int(try reader.integer())
+            case "clients": clients = Int(try reader.integer())
+            case "outcomes": outcomes = Int(try reader.integer())
+            case "outcomeBytes": outcomeBytes = Int(try reader.integer())
             case "waiting": waiting = Int(try reader.integer())
             default: try reader.skip()
             }
         }
         guard let namespace, let cursor else { throw .unexpectedJSON("a namespace's status takes 'namespace' and 'cursor'") }
-        self.init(namespace: namespace, cursor: cursor, records: records, bytes: bytes, waiting: waiting)
+        self.init(
+            namespace: namespace, cursor: cursor, records: records, bytes: bytes, tombstones: tombstones, invalidations: invalidations,
+            clients: clients, outcomes: outcomes, outcomeBytes: outcomeBytes, waiting: waiting)
     }
 }

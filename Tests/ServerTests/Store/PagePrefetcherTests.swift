@@ -129,6 +129,8 @@ struct PagePrefetcherTests {
 
         func namespaces(limit: Int) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) -> NamespaceState { base.state(of: namespace) }
+        func counts(of namespace: Namespace) -> Snapshot<NamespaceCounts> { base.counts(of: namespace) }
+        func totals() -> StoreTotals { base.totals() }
         func record(_ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int) -> Snapshot<Record?> {
             base.record(key, in: namespace, for: client, valueBytes: valueBytes)
         }

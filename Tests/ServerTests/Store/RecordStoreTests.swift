@@ -188,7 +188,9 @@ import Testing
                 let occupant = try open.occupant(of: key)
                 _ = try open.delete(key, #require(occupant), stamp)
                 _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 5))
-                try open.keep([KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0)
+                try open.keep(
+                    [KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
+                    at: Timestamp(milliseconds: 1))
                 let other = try transaction.namespace(Namespace("unmade"))
                 _ = try other.put(Content(json: [0x32]), at: key, over: nil, stamp)
                 _ = try transaction.drop(namespace)

@@ -66,8 +66,8 @@ import Testing
         // When
         let failure = failure()
         // Then
-        #expect(failure == .newerSchema(path: path, found: 7, known: 2))
-        #expect(failure?.description.contains("schema 7") == true && failure?.description.contains("up to 2") == true)
+        #expect(failure == .newerSchema(path: path, found: 7, known: 3))
+        #expect(failure?.description.contains("schema 7") == true && failure?.description.contains("up to 3") == true)
         #expect(try Connection(path: path).userVersion == 7)
     }
 
@@ -139,7 +139,8 @@ import Testing
         _ = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
             _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 1))
-            try open.keep([KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0)
+            try open.keep(
+                [KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0, at: Timestamp(milliseconds: 1))
         }
         // When
         #expect(try store.transaction { try $0.drop(namespace) })

@@ -1,3 +1,4 @@
+import Foundation
 import FreshetWire
 import Glibc
 import SQLite
@@ -24,6 +25,8 @@ import Testing
             INSERT INTO namespace(id, name, epoch, head, forgotten, records, bytes, invalidations) VALUES(1, 'shop', 'abc', 6, 0, 2, 2, 0);
             INSERT INTO record(namespace, collection, id, revision, modified, value) VALUES
                 (1, 'a', '1', 1, 100, x'31'), (1, 'a', '2', 4, 400, NULL), (1, 'a', '3', 5, 500, x'33'), (1, 'a', '4', 6, 600, NULL);
+            INSERT INTO client(id, namespace, client, last) VALUES(7, 1, 'phone', 3), (8, 1, 'tablet', 1), (9, 1, 'till', 5);
+            INSERT INTO outcome(client, last, outcomes) VALUES(7, 2, '[1,null]'), (7, 3, '[5]'), (8, 1, '[6]');
             """)
         try connection.setUserVersion(1)
     }
@@ -60,6 +63,24 @@ import Testing
         // Then no delete is left to be forgotten
         #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 9_000), limit: 10) }.forgotten == 0)
         #expect(try store.record(key, in: namespace).value?.content?.bytes == [0x34])
+    }
+
+    @Test func aFileOfTheFirstVersionIsCounted() throws {
+        // Given
+        try makeFirstVersion()
+        // When
+        let store = try open("old")
+        let namespace = try Namespace("shop")
+        // Then
+        var expected = NamespaceCounts()
+        (expected.tombstones, expected.clients, expected.outcomes, expected.outcomeBytes) = (2, 3, 4, 14)
+        #expect(try store.counts(of: namespace).value == expected)
+        // Then clients of before count as if they had written today
+        let today = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        #expect(try store.transaction { try $0.forgetOutcomes(before: today, limit: 100) } == Compaction())
+        let later = Timestamp(milliseconds: today.milliseconds + 2 * 86_400_000)
+        #expect(try store.transaction { try $0.forgetOutcomes(before: later, limit: 100) } == Compaction(outcomes: 4))
+        #expect(try store.lastWrite(of: ClientIdentifier("phone"), in: namespace).value == 3)
     }
 
     @Test func aFileOfTheFirstVersionComesToTheIndexesOfANewOne() throws {

@@ -17,6 +17,9 @@ struct StoreFixture: Sendable {
     let namespace: Namespace
     private let directory: TemporaryDirectory?
 
+    /// The store's file; `nil` in memory.
+    var path: String? { directory?.file("data/freshet.db") }
+
     init(_ kind: StoreKind, seed: UInt64 = 42) throws {
         namespace = try Namespace("shop")
         switch kind {

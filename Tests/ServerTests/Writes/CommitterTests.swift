@@ -21,6 +21,8 @@ import Testing
 
         func namespaces(limit: Int) throws(StoreError) -> [Namespace] { base.namespaces(limit: limit) }
         func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { base.state(of: namespace) }
+        func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { base.counts(of: namespace) }
+        func totals() throws(StoreError) -> StoreTotals { base.totals() }
         func record(
             _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
         ) throws(StoreError) -> Snapshot<Record?> {

@@ -43,6 +43,8 @@ import Testing
         // Then
         #expect(first == again)
         #expect(first.allSatisfy { $0.brief.contains("rejected") }, "\(first.map(\.brief))")
+        let counts = try fixture.store.counts(of: fixture.namespace).value
+        #expect(counts.outcomes == 6 && counts.outcomeBytes <= 6 * 1_024)
     }
 
     @Test func outcomesOfAnEarlierVersionAreRead() throws {

@@ -24,6 +24,10 @@ final class MemoryNamespace {
         var last: Int64 = 0
         /// The latest outcomes, their numbers following each other up to `last`.
         var outcomes: Deque<KeptOutcome> = []
+        /// About how many bytes these would take in a file.
+        var outcomeBytes = 0
+        /// The day of its last write.
+        var day: Int64 = 0
     }
 
     struct Place: Sendable {
@@ -38,6 +42,8 @@ final class MemoryNamespace {
     private(set) var records: [RecordKey: Entry] = [:]
     private(set) var invalidations: [InvalidationScope: Invalidation] = [:]
     private(set) var clients: [ClientIdentifier: Client] = [:]
+    private var outcomes = 0
+    private var outcomeBytes = 0
     /// The records in revision order. A place whose record has moved on is passed over, and cleared away now and then.
     private(set) var order: [Place] = []
     private var undo: [(MemoryNamespace) -> Void] = []
@@ -55,17 +61,33 @@ final class MemoryNamespace {
         fileprivate var records: [RecordKey: Entry]
         fileprivate var invalidations: [InvalidationScope: Invalidation]
         fileprivate var clients: [ClientIdentifier: Client]
+        fileprivate var outcomes: Int
+        fileprivate var outcomeBytes: Int
         fileprivate var order: [Place]
     }
 
     var image: Image {
         Image(
-            name: name, number: number, state: state, records: records, invalidations: invalidations, clients: clients, order: order)
+            name: name, number: number, state: state, records: records, invalidations: invalidations, clients: clients, outcomes: outcomes,
+            outcomeBytes: outcomeBytes, order: order)
     }
 
     init(_ image: Image) {
         (name, number, state) = (image.name, image.number, image.state)
         (records, invalidations, clients, order) = (image.records, image.invalidations, image.clients, image.order)
+        (outcomes, outcomeBytes) = (image.outcomes, image.outcomeBytes)
+    }
+}
+
+extension MemoryNamespace {
+    var counts: NamespaceCounts {
+        var counts = NamespaceCounts()
+        counts.tombstones = records.count - state.records
+        counts.invalidations = invalidations.count
+        counts.clients = clients.count
+        counts.outcomes = outcomes
+        counts.outcomeBytes = outcomeBytes
+        return counts
     }
 }
 
@@ -117,8 +139,14 @@ extension MemoryNamespace {
 
     func set(_ client: Client, for identifier: ClientIdentifier) {
         let old = clients[identifier]
-        undo.append { $0.clients[identifier] = old }
+        let (oldOutcomes, oldBytes) = (outcomes, outcomeBytes)
+        undo.append {
+            $0.clients[identifier] = old
+            ($0.outcomes, $0.outcomeBytes) = (oldOutcomes, oldBytes)
+        }
         clients[identifier] = client
+        outcomes += client.outcomes.count - (old?.outcomes.count ?? 0)
+        outcomeBytes += client.outcomeBytes - (old?.outcomeBytes ?? 0)
     }
 
     /// Forgets a tombstone.

@@ -51,13 +51,20 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
         namespace.clients[client]?.outcomes.filter { numbers.contains($0.number) } ?? []
     }
 
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) {
+    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) {
         guard let last = outcomes.last?.number else { return }
         makeIfNeeded()
         var kept = namespace.clients[client] ?? MemoryNamespace.Client()
         kept.last = last
-        kept.outcomes.append(contentsOf: outcomes)
-        while let first = kept.outcomes.first, first.number <= settled { kept.outcomes.removeFirst() }
+        kept.day = time.day
+        for outcome in outcomes {
+            kept.outcomes.append(outcome)
+            kept.outcomeBytes += outcome.byteCount
+        }
+        while let first = kept.outcomes.first, first.number <= settled {
+            kept.outcomes.removeFirst()
+            kept.outcomeBytes -= first.byteCount
+        }
         namespace.set(kept, for: client)
     }
 
@@ -71,5 +78,13 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     private func makeIfNeeded() {
         if namespace.number == nil { make(namespace) }
+    }
+}
+
+extension KeptOutcome {
+    /// About how many bytes it would take in a file.
+    fileprivate var byteCount: Int {
+        guard case .rejected(let problem) = verdict else { return 8 }
+        return 150 + problem.detail.utf8.count
     }
 }

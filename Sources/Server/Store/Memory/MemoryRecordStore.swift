@@ -32,6 +32,22 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
     }
 
+    package func counts(of namespace: Namespace) -> Snapshot<NamespaceCounts> {
+        read(namespace) {
+            $0.counts
+        } unmade: {
+            NamespaceCounts()
+        }
+    }
+
+    package func totals() -> StoreTotals {
+        content.withLock { content in
+            var totals = StoreTotals()
+            for namespace in content.names.compactMap(content.made) { totals.add(namespace) }
+            return totals
+        }
+    }
+
     package func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier? = nil, valueBytes: Int = .max
     ) -> Snapshot<Record?> {
@@ -158,6 +174,20 @@ extension MemoryNamespace {
         } details: {
             (entry.modified, nil)
         }
+    }
+}
+
+extension StoreTotals {
+    fileprivate mutating func add(_ namespace: MemoryNamespace) {
+        let added = namespace.counts
+        namespaces += 1
+        records += namespace.state.records
+        bytes += namespace.state.bytes
+        counts.tombstones += added.tombstones
+        counts.invalidations += added.invalidations
+        counts.clients += added.clients
+        counts.outcomes += added.outcomes
+        counts.outcomeBytes += added.outcomeBytes
     }
 }
 

@@ -128,6 +128,22 @@ final class MemoryRecordTransaction: RecordTransaction {
         return forget(forgettable, limit: limit)
     }
 
+    func forgetOutcomes(before time: Timestamp, limit: Int) -> Compaction {
+        var compaction = Compaction()
+        var room = limit
+        for name in names {
+            guard room > 0, let namespace = namespaces[name] else { break }
+            touched.append(MemoryNamespaceTransaction(namespace) { _ in })
+            for (identifier, client) in namespace.clients where room > 0 && client.day < time.day && !client.outcomes.isEmpty {
+                compaction.outcomes += client.outcomes.count
+                room -= client.outcomes.count + 1
+                namespace.set(MemoryNamespace.Client(last: client.last, day: client.day), for: identifier)
+            }
+        }
+        compaction.isComplete = room > 0
+        return compaction
+    }
+
     private func forget(_ forgettable: [Forgettable], limit: Int) -> Compaction {
         for item in forgettable.prefix(limit) {
             touched.append(MemoryNamespaceTransaction(item.namespace) { _ in })

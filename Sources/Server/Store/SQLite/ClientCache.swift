@@ -10,6 +10,8 @@ final class ClientCache {
         let id: Int64
         /// The number of its last write.
         var last: Int64
+        /// The day of its last write; none while no outcomes of it are kept.
+        var day: Int64?
         /// Outcomes of numbers up to here were removed; 0 if that is not known.
         var removed: Int64 = 0
     }

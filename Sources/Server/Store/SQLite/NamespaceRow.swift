@@ -6,18 +6,21 @@ struct NamespaceRow {
     /// None for a namespace that no write has made yet.
     var id: Int64?
     var state: NamespaceState
-    /// How many rows of invalidations it has: mostly none, and then no write has to look for them.
-    var invalidations: Int
+    /// Mostly there are no invalidations, and then no write has to look for them.
+    var counts = NamespaceCounts()
 
     static func read(_ name: Namespace, _ connection: Connection) throws -> NamespaceRow {
         let made: NamespaceRow? = try connection.withStatement(
-            "SELECT epoch, head, forgotten, records, bytes, id, invalidations FROM namespace WHERE name = ?"
+            """
+            SELECT epoch, head, forgotten, records, bytes, id, tombstones, invalidations, clients, outcomes, outcome_bytes
+            FROM namespace WHERE name = ?
+            """
         ) { row in
             try row.bind(1, name.name)
             guard try row.step() else { return nil }
-            return NamespaceRow(id: row.int64(5), state: try NamespaceState(row), invalidations: Int(row.int64(6)))
+            return NamespaceRow(id: row.int64(5), state: try NamespaceState(row), counts: NamespaceCounts(row, from: 6))
         }
-        return try made ?? NamespaceRow(id: nil, state: .unmade(name, connection), invalidations: 0)
+        return try made ?? NamespaceRow(id: nil, state: .unmade(name, connection))
     }
 }
 
@@ -39,6 +42,18 @@ extension NamespaceState {
             let source = EpochSource(seed: UInt64(bitPattern: row.int64(0)))
             return NamespaceState(unmade: source.epoch(of: name, generation: row.int64(1)))
         }
+    }
+}
+
+extension NamespaceCounts {
+    /// Of a row that has `tombstones, invalidations, clients, outcomes, outcome_bytes` from a column on.
+    init(_ row: Statement, from column: Int32) {
+        self.init()
+        tombstones = Int(row.int64(column))
+        invalidations = Int(row.int64(column + 1))
+        clients = Int(row.int64(column + 2))
+        outcomes = Int(row.int64(column + 3))
+        outcomeBytes = Int(row.int64(column + 4))
     }
 }
 

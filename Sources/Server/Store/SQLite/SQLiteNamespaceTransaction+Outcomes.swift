@@ -24,41 +24,59 @@ extension SQLiteNamespaceTransaction {
         }
     }
 
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64) throws {
+    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws {
         guard let last = outcomes.last?.number else { return }
         let namespace = try madeRow()
-        var row = try advance(client, in: namespace, to: last)
-        try connection.withStatement("INSERT INTO outcome(client, last, outcomes) VALUES(?, ?, CAST(? AS TEXT))") { statement in
+        var row = try advance(client, in: namespace, to: last, on: time.day)
+        let encoded = KeptOutcome.encode(outcomes)
+        try connection.withStatement("INSERT INTO outcome(client, last, outcomes, count, bytes) VALUES(?, ?, CAST(? AS TEXT), ?, ?)") {
+            statement in
             try statement.bind(1, row.id)
             try statement.bind(2, last)
-            try statement.run(3, inPlace: KeptOutcome.encode(outcomes))
+            try statement.bind(4, outcomes.count)
+            try statement.bind(5, encoded.count)
+            try statement.run(3, inPlace: encoded)
+        }
+        count {
+            $0.outcomes += outcomes.count
+            $0.outcomeBytes += encoded.count
         }
         if settled > row.last || settled >= row.removed + Self.removalInterval {
-            try connection.withStatement("DELETE FROM outcome WHERE client = ? AND last <= ?") { statement in
-                try statement.bind(1, row.id)
-                try statement.bind(2, settled)
-                try statement.run()
-            }
+            let removed = try connection.removeOutcomes(of: row.id, through: settled)
+            count { $0.remove(removed) }
             row.removed = settled
         }
         row.last = last
+        row.day = time.day
         clients.keep(row, of: client, in: namespace)
     }
 
     /// Notes the device's last number in its row, which is given as it was before.
-    private func advance(_ client: ClientIdentifier, in namespace: Int64, to last: Int64) throws -> ClientCache.Row {
+    private func advance(_ client: ClientIdentifier, in namespace: Int64, to last: Int64, on day: Int64) throws -> ClientCache.Row {
         if let known = try clientRow(client) {
-            try connection.withStatement("UPDATE client SET last = ? WHERE id = ?") { statement in
-                try statement.bind(1, last)
-                try statement.bind(2, known.id)
-                try statement.run()
+            if known.day == day {
+                try connection.withStatement("UPDATE client SET last = ? WHERE id = ?") { statement in
+                    try statement.bind(1, last)
+                    try statement.bind(2, known.id)
+                    try statement.run()
+                }
+            } else {
+                // Once a day, since it changes an index.
+                try connection.withStatement("UPDATE client SET last = ?, day = ? WHERE id = ?") { statement in
+                    try statement.bind(1, last)
+                    try statement.bind(2, day)
+                    try statement.bind(3, known.id)
+                    try statement.run()
+                }
             }
             return known
         }
-        try connection.withStatement("INSERT INTO client(namespace, client, last) VALUES(?, ?, ?)") { statement in
+        count { $0.clients += 1 }
+        try connection.withStatement("INSERT INTO client(namespace, client, last, day) VALUES(?, ?, ?, ?)") { statement in
             try statement.bind(1, namespace)
             try statement.bind(2, client.text)
             try statement.bind(3, last)
+            try statement.bind(4, day)
             try statement.run()
         }
         return ClientCache.Row(id: connection.lastInsertedRow, last: 0)
@@ -68,8 +86,46 @@ extension SQLiteNamespaceTransaction {
         guard let namespace = row.id else { return nil }
         if let known = clients.row(of: client, in: namespace) { return known }
         guard let found = try connection.client(client, in: namespace) else { return nil }
-        let row = ClientCache.Row(id: found.id, last: found.last)
+        let row = ClientCache.Row(id: found.id, last: found.last, day: found.day)
         clients.keep(row, of: client, in: namespace)
         return row
+    }
+}
+
+/// What a removal of outcomes took away.
+struct RemovedOutcomes {
+    var outcomes = 0
+    var bytes = 0
+    /// A row has the outcomes of one batch.
+    var rows = 0
+}
+
+extension NamespaceCounts {
+    mutating func remove(_ removed: RemovedOutcomes) {
+        outcomes -= removed.outcomes
+        outcomeBytes -= removed.bytes
+    }
+}
+
+extension Connection {
+    /// Removes the rows of a client's outcomes whose last numbers are at most `last`.
+    func removeOutcomes(of client: Int64, through last: Int64) throws -> RemovedOutcomes {
+        var removed = try withStatement(
+            """
+            SELECT sum(coalesce(count, json_array_length(outcomes))), sum(coalesce(bytes, length(CAST(outcomes AS BLOB))))
+            FROM outcome WHERE client = ? AND last <= ?
+            """
+        ) { row in
+            try row.bind(1, client)
+            try row.bind(2, last)
+            return try row.step() ? RemovedOutcomes(outcomes: Int(row.int64(0)), bytes: Int(row.int64(1))) : RemovedOutcomes()
+        }
+        try withStatement("DELETE FROM outcome WHERE client = ? AND last <= ?") { statement in
+            try statement.bind(1, client)
+            try statement.bind(2, last)
+            try statement.run()
+        }
+        removed.rows = changes
+        return removed
     }
 }

@@ -30,13 +30,21 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         try writeDeferred()
         guard isChanged else { return }
         try connection.withStatement(
-            "UPDATE namespace SET head = ?, records = ?, bytes = ?, invalidations = ? WHERE id = ?"
+            """
+            UPDATE namespace SET head = ?, records = ?, bytes = ?, tombstones = ?, invalidations = ?, clients = ?, outcomes = ?,
+                outcome_bytes = ?
+            WHERE id = ?
+            """
         ) { statement in
             try statement.bind(1, row.state.head.number)
             try statement.bind(2, row.state.records)
             try statement.bind(3, row.state.bytes)
-            try statement.bind(4, row.invalidations)
-            try statement.bind(5, row.id)
+            try statement.bind(4, row.counts.tombstones)
+            try statement.bind(5, row.counts.invalidations)
+            try statement.bind(6, row.counts.clients)
+            try statement.bind(7, row.counts.outcomes)
+            try statement.bind(8, row.counts.outcomeBytes)
+            try statement.bind(9, row.id)
             try statement.run()
         }
         isChanged = false
@@ -54,6 +62,12 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         }
         row.id = connection.lastInsertedRow
         return connection.lastInsertedRow
+    }
+
+    /// Changes the counts, which ``flush()`` writes.
+    func count(_ change: (inout NamespaceCounts) -> Void) {
+        change(&row.counts)
+        isChanged = true
     }
 
     private func nextRevision() throws -> Revision {
@@ -152,6 +166,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             }
         }
         row.state.records += occupant?.size == nil ? 1 : 0
+        if let occupant, occupant.size == nil { row.counts.tombstones -= 1 }
         row.state.bytes += content.bytes.count - (occupant?.size ?? 0)
         let now = Occupant(
             row: occupant?.row ?? connection.lastInsertedRow, revision: revision, size: content.bytes.count, isJSON: content.isJSON)
@@ -165,6 +180,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         let revision = try nextRevision()
         deferred.put(nil, over: occupant, revision, stamp)
         row.state.records -= occupant.size == nil ? 0 : 1
+        row.counts.tombstones += occupant.size == nil ? 0 : 1
         row.state.bytes -= occupant.size ?? 0
         keep(Occupant(row: occupant.row, revision: revision, size: nil, isJSON: false), of: key, in: id)
         try endInvalidation(of: key)
@@ -202,7 +218,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
-        if row.invalidations > 0 { row.invalidations -= try removeInvalidations(within: scope, id) }
+        if row.counts.invalidations > 0 { row.counts.invalidations -= try removeInvalidations(within: scope, id) }
         try connection.withStatement("INSERT INTO invalidation VALUES(?, ?, ?, ?, ?, ?)") { statement in
             try statement.bind(1, id)
             switch scope {
@@ -214,14 +230,14 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             try statement.bind(6, time.milliseconds)
             try statement.run()
         }
-        row.invalidations += 1
+        row.counts.invalidations += 1
         return revision
     }
 
     /// A later write to a key tells all that its invalidation did.
     private func endInvalidation(of key: RecordKey) throws {
-        guard row.invalidations > 0, let id = row.id else { return }
-        row.invalidations -= try removeInvalidations(within: .key(key), id)
+        guard row.counts.invalidations > 0, let id = row.id else { return }
+        row.counts.invalidations -= try removeInvalidations(within: .key(key), id)
     }
 
     /// Removes the rows whose scopes lie within the scope, itself included: a sweep tells all that they did.

@@ -11,7 +11,7 @@ extension SQLiteRecordStore {
                 case .read(let after, let origin):
                     var scan = ChangeScan(query: query, state: row.state, after: after, origin: origin)
                     // Most waits wake up to nothing but what the head already tells.
-                    if let id = row.id, after < row.state.head { try Self.scan(&scan, id, row.invalidations > 0, connection) }
+                    if let id = row.id, after < row.state.head { try Self.scan(&scan, id, row.counts.invalidations > 0, connection) }
                     return Snapshot(.changes(scan.result), row.state, lastWrite: try connection.lastWrite(of: query.client, in: row.id))
                 }
             }

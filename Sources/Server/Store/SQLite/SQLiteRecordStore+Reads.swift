@@ -17,6 +17,33 @@ extension SQLiteRecordStore {
         try lookUp { try $0.row(of: namespace).state }
     }
 
+    package func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> {
+        try lookUp {
+            let row = try $0.row(of: namespace)
+            return Snapshot(row.counts, row.state)
+        }
+    }
+
+    package func totals() throws(StoreError) -> StoreTotals {
+        try read { connection in
+            try connection.withStatement(
+                """
+                SELECT count(*), sum(records), sum(bytes), sum(tombstones), sum(invalidations), sum(clients), sum(outcomes),
+                    sum(outcome_bytes)
+                FROM namespace
+                """
+            ) { row in
+                var totals = StoreTotals()
+                guard try row.step() else { return totals }
+                totals.namespaces = Int(row.int64(0))
+                totals.records = Int(row.int64(1))
+                totals.bytes = Int(row.int64(2))
+                totals.counts = NamespaceCounts(row, from: 3)
+                return totals
+            }
+        }
+    }
+
     package func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?> {
@@ -143,12 +170,12 @@ extension Connection {
         return try namespace.flatMap { try self.client(client, in: $0)?.last } ?? 0
     }
 
-    /// The device's row and the number of its last decided write.
-    func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64)? {
-        try withStatement("SELECT id, last FROM client WHERE namespace = ? AND client = ?") { row in
+    /// The device's row, the number of its last decided write, and the day of that.
+    func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64, day: Int64?)? {
+        try withStatement("SELECT id, last, day FROM client WHERE namespace = ? AND client = ?") { row in
             try row.bind(1, namespace)
             try row.bind(2, client.text)
-            return try row.step() ? (row.int64(0), row.int64(1)) : nil
+            return try row.step() ? (row.int64(0), row.int64(1), row.optionalInt64(2)) : nil
         }
     }
 }

@@ -6,7 +6,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second]
+    static let steps: [String] = [first, second, third]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -114,5 +114,32 @@ enum Schema {
         CREATE INDEX tombstone_by_time ON record(deleted) WHERE deleted IS NOT NULL;
         DROP INDEX record_by_revision;
         CREATE INDEX record_by_revision ON record(namespace, revision);
+        """
+
+    /// Counts of all that grows, and the day of a client's last write, counted from 1970-01-01: NULL while no outcomes of it are kept. For clients
+    /// of before it is that of the migration. A day and not a moment, so that its index changes once a day and not with each batch.
+    /// `count` and `bytes` are how many outcomes a row has and how long their text is, so that nobody has to read it; NULL in earlier rows.
+    private static let third = """
+        ALTER TABLE namespace ADD COLUMN tombstones INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespace ADD COLUMN clients INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespace ADD COLUMN outcomes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespace ADD COLUMN outcome_bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE namespace SET tombstones = counted.tombstones
+            FROM (SELECT namespace, count(*) AS tombstones FROM record WHERE deleted IS NOT NULL GROUP BY namespace) AS counted
+            WHERE counted.namespace = namespace.id;
+        UPDATE namespace SET clients = counted.clients
+            FROM (SELECT namespace, count(*) AS clients FROM client GROUP BY namespace) AS counted
+            WHERE counted.namespace = namespace.id;
+        UPDATE namespace SET outcomes = counted.outcomes, outcome_bytes = counted.bytes
+            FROM (SELECT client.namespace, sum(json_array_length(outcome.outcomes)) AS outcomes,
+                sum(length(CAST(outcome.outcomes AS BLOB))) AS bytes
+                FROM outcome JOIN client ON client.id = outcome.client GROUP BY client.namespace) AS counted
+            WHERE counted.namespace = namespace.id;
+        ALTER TABLE outcome ADD COLUMN count INTEGER;
+        ALTER TABLE outcome ADD COLUMN bytes INTEGER;
+        ALTER TABLE client ADD COLUMN day INTEGER;
+        UPDATE client SET day = CAST(strftime('%s', 'now') AS INTEGER) / 86400
+            WHERE EXISTS (SELECT 1 FROM outcome WHERE outcome.client = client.id);
+        CREATE INDEX client_by_day ON client(day) WHERE day IS NOT NULL;
         """
 }

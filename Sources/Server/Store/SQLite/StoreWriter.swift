@@ -47,6 +47,9 @@ final class StoreWriter {
         touched.removeAll(keepingCapacity: true)
     }
 
+    /// Forgets what is remembered of clients, since their rows were changed otherwise.
+    func forgetClients() { clients.forgetAll() }
+
     /// Forgets what is remembered, since the rows are, or were, changed otherwise.
     func forget() {
         touched.removeAll(keepingCapacity: true)
