@@ -11,6 +11,9 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     private let timer: LookTimer
     private var isChanged = false
     private var deferred = DeferredUpdates()
+    /// How many invalidations within their scopes the sweeps of one transaction may still remove: all writers wait for them.
+    private var sweepRoom = SQLiteNamespaceTransaction.sweepLimit
+    private static let sweepLimit = 1_000
     /// The keys written within ``atomically(_:)``; none outside of it.
     private var atomicallyWritten: [RecordKey]?
 
@@ -27,6 +30,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 
     /// Writes what has not been written yet: records, and the row if it has changed.
     func flush() throws {
+        sweepRoom = Self.sweepLimit
         try writeDeferred()
         guard isChanged else { return }
         try connection.withStatement(
@@ -221,11 +225,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         if row.counts.invalidations > 0 { row.counts.invalidations -= try removeInvalidations(within: scope, id) }
         try connection.withStatement("INSERT INTO invalidation VALUES(?, ?, ?, ?, ?, ?)") { statement in
             try statement.bind(1, id)
-            switch scope {
-            case .everything: try statement.bind(2, 0, "", "")
-            case .collection(let collection, let prefix): try statement.bind(2, 1, collection, prefix)
-            case .key(let key): try statement.bind(2, 2, key.collection, key.id)
-            }
+            try statement.bind(2, scope)
             try statement.bind(5, revision.number)
             try statement.bind(6, time.milliseconds)
             try statement.run()
@@ -237,36 +237,56 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     /// A later write to a key tells all that its invalidation did.
     private func endInvalidation(of key: RecordKey) throws {
         guard row.counts.invalidations > 0, let id = row.id else { return }
-        row.counts.invalidations -= try removeInvalidations(within: .key(key), id)
+        row.counts.invalidations -= try removeInvalidation(of: .key(key), id)
     }
 
-    /// Removes the rows whose scopes lie within the scope, itself included: a sweep tells all that they did.
+    /// Removes the row of the scope, and of those whose scopes lie within it as many as one transaction may. The others cost room, and tell
+    /// followers nothing that the scope does not, until they are forgotten like all.
     private func removeInvalidations(within scope: InvalidationScope, _ id: Int64) throws -> Int {
+        let removed = try removeInvalidation(of: scope, id)
+        let covered: [Int64]
         switch scope {
         case .everything:
-            try connection.withStatement("DELETE FROM invalidation WHERE namespace = ?") { statement in
-                try statement.bind(1, id)
-                try statement.run()
+            covered = try connection.withStatement("SELECT revision FROM invalidation WHERE namespace = ? LIMIT ?") { row in
+                try row.bind(1, id)
+                try row.bind(2, sweepRoom)
+                return try row.revisions()
             }
         case .collection(let collection, let prefix):
-            try connection.withStatement(
-                "DELETE FROM invalidation WHERE namespace = ? AND kind IN (1, 2) AND collection = ? AND name >= ? AND name < ?"
-            ) { statement in
+            covered = try connection.withStatement(
+                """
+                SELECT revision FROM invalidation
+                WHERE namespace = ? AND kind IN (1, 2) AND collection = ? AND name >= ? AND name < ? LIMIT ?
+                """
+            ) { row in
+                try row.bind(1, id)
+                try row.bind(2, collection)
+                try row.bind(3, prefix)
+                try row.bind(4, textBytes: endOfRange(of: prefix))
+                try row.bind(5, sweepRoom)
+                return try row.revisions()
+            }
+        case .key: return removed
+        }
+        sweepRoom -= covered.count
+        for revision in covered {
+            try connection.withStatement("DELETE FROM invalidation WHERE namespace = ? AND revision = ?") { statement in
                 try statement.bind(1, id)
-                try statement.bind(2, collection)
-                try statement.bind(3, prefix)
-                try statement.bind(4, textBytes: endOfRange(of: prefix))
+                try statement.bind(2, revision)
                 try statement.run()
             }
-        case .key(let key):
-            try connection.withStatement(
-                "DELETE FROM invalidation WHERE namespace = ? AND kind = 2 AND collection = ? AND name = ?"
-            ) { statement in
-                try statement.bind(1, id)
-                try statement.bind(2, key.collection)
-                try statement.bind(3, key.id)
-                try statement.run()
-            }
+        }
+        return removed + covered.count
+    }
+
+    /// Removes the row of the scope, if there is one.
+    private func removeInvalidation(of scope: InvalidationScope, _ id: Int64) throws -> Int {
+        try connection.withStatement(
+            "DELETE FROM invalidation WHERE namespace = ? AND kind = ? AND collection = ? AND name = ?"
+        ) { statement in
+            try statement.bind(1, id)
+            try statement.bind(2, scope)
+            try statement.run()
         }
         return connection.changes
     }
@@ -303,8 +323,23 @@ extension Statement {
         try run(6, inPlace: content.bytes)
     }
 
+    /// The column of revisions in all rows.
+    fileprivate func revisions() throws -> [Int64] {
+        var revisions: [Int64] = []
+        while try step() { revisions.append(int64(0)) }
+        return revisions
+    }
+
     /// Binds the three columns that name a scope.
-    fileprivate func bind(_ index: Int32, _ kind: Int64, _ collection: String, _ name: String) throws {
+    fileprivate func bind(_ index: Int32, _ scope: InvalidationScope) throws {
+        switch scope {
+        case .everything: try bind(index, 0, "", "")
+        case .collection(let collection, let prefix): try bind(index, 1, collection, prefix)
+        case .key(let key): try bind(index, 2, key.collection, key.id)
+        }
+    }
+
+    private func bind(_ index: Int32, _ kind: Int64, _ collection: String, _ name: String) throws {
         try bind(index, kind)
         try bind(index + 1, collection)
         try bind(index + 2, name)

@@ -1,0 +1,67 @@
+import FreshetServer
+import FreshetWire
+import Testing
+
+/// No transaction holds up all writers for what has piled up.
+@Suite("Bounded transactions") struct BoundedTransactionTests {
+    @Test(arguments: [InvalidationScope.everything, .collection("a", prefix: "k")])
+    func aSweepOverManyInvalidationsRemovesThemBitByBit(_ scope: InvalidationScope) throws {
+        // Given
+        let fixture = try StoreFixture(.sqlite)
+        let keys = try (1...2_500).map { InvalidationScope.key(try RecordKey("a/k\($0)")) }
+        _ = try fixture.commit { .invalidate(keys, in: fixture.namespace, then: $0) }.result.get()
+        func held() throws -> Int { try fixture.store.counts(of: fixture.namespace).value.invalidations }
+        // When
+        try fixture.invalidate(scope)
+        // Then: those that are left tell followers nothing that is wrong, and the sweep is the last
+        #expect(try held() == 1_501)
+        let cursor = try fixture.cursor(2_500)
+        #expect(try fixture.changes(since: .after(cursor)).changes.map(\.effect) == [.invalidate(scope)])
+        #expect(try fixture.changes(since: .after(fixture.cursor(0)), limit: 10_000).changes.count == 1_501)
+        // When there are two in one transaction
+        _ = try fixture.commit { .invalidate([scope, scope], in: fixture.namespace, then: $0) }.result.get()
+        #expect(try held() == 501)
+        try fixture.invalidate(scope)
+        // Then
+        #expect(try held() == 1)
+        #expect(try fixture.changes(since: .after(fixture.cursor(0))).changes.map(\.revision.number) == [2_504])
+    }
+
+    @Test func recordsOfADroppedNamespaceAreClearedAwayByBytesToo() throws {
+        // Given
+        let fixture = try StoreFixture(.sqlite)
+        let large = Content(bytes: [UInt8](repeating: 1, count: 3 << 20), type: "image/png")
+        for number in 1...7 { try fixture.write("a/\(number)", .put(large)) }
+        #expect(try fixture.drop())
+        // When
+        var steps: [Compaction] = []
+        repeat {
+            steps.append(try fixture.commit { .compact(before: Timestamp(milliseconds: 0), then: $0) }.result.get())
+        } while steps.last?.isComplete == false
+        // Then: a step ends with the record that reaches 8 MiB; the last clears away the note of the drop too
+        #expect(steps.map(\.purged) == [3, 3, 2])
+    }
+
+    @Test func outcomesOfADroppedNamespaceAreClearedAwayByBytesToo() throws {
+        // Given: some 20 MB of outcomes
+        let fixture = try StoreFixture(.sqlite)
+        let detail = String(repeating: "x", count: KeptOutcome.detailLimit)
+        let outcomes = (1...1_000).map { KeptOutcome(number: $0, verdict: .rejected(Problem(.tooLarge, detail))) }
+        let namespace = fixture.namespace
+        try fixture.store.transaction { transaction in
+            let open = try transaction.namespace(namespace)
+            for client in 1...22 {
+                try open.keep(outcomes, of: ClientIdentifier("phone-\(client)"), settled: 0, at: Timestamp(milliseconds: 1))
+            }
+        }
+        #expect(try fixture.store.counts(of: namespace).value.outcomes == 22_000)
+        #expect(try fixture.drop())
+        // When
+        var steps: [Compaction] = []
+        repeat {
+            steps.append(try fixture.commit { .compact(before: Timestamp(milliseconds: 0), then: $0) }.result.get())
+        } while steps.last?.isComplete == false
+        // Then
+        #expect(steps.count == 3 && steps.map(\.purged).reduce(0, +) == 45)
+    }
+}
