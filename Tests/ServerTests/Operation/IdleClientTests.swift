@@ -1,5 +1,6 @@
 import FreshetWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import FreshetServer
@@ -12,12 +13,16 @@ import Testing
         return try await server.request("POST", "/v1/shop/writes", TestServer.json, body).text
     }
 
-    @Test func aClientThatReturnsAfterAYearGoesOnAndNothingIsAppliedTwice() async throws {
+    @Test(arguments: [false, true])
+    func aClientThatReturnsAfterAYearGoesOnAndNothingIsAppliedTwice(_ isOnDisk: Bool) async throws {
         // Given
+        let directory = TemporaryDirectory()
+        var configuration = RecordServerConfiguration()
+        if isOnDisk { configuration.storage = .directory(directory.file("data")) }
         let wall = Atomic<Int64>(1_800_000_000_000)
         var environment = ServerEnvironment.system
         environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
-        try await TestServer.with(environment: environment) { server in
+        try await TestServer.with(configuration, environment: environment) { server in
             let first = try await send(1...2, to: server)
             // When
             wall.add(365 * 86_400_000, ordering: .relaxed)

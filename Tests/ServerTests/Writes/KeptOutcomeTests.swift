@@ -43,6 +43,11 @@ import Testing
         // Then
         #expect(first == again)
         #expect(first.allSatisfy { $0.brief.contains("rejected") }, "\(first.map(\.brief))")
+        for outcome in first {
+            guard case .rejected(var problem) = outcome.verdict else { continue }
+            problem.current = nil
+            #expect(KeptOutcome.encode([KeptOutcome(number: 1, verdict: .rejected(problem), showsRecord: true)]).count <= 1_024)
+        }
         let counts = try fixture.store.counts(of: fixture.namespace).value
         #expect(counts.outcomes == 6 && counts.outcomeBytes <= 6 * 1_024)
     }
