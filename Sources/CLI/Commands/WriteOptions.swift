@@ -28,7 +28,7 @@ struct WriteOptions: ParsableArguments {
         }
     }
 
-    private func precondition(_ remote: Remote, _ path: String) async throws -> HTTPFields {
+    private func precondition(_ remote: Remote, _ path: String) async throws(CommandFailure) -> HTTPFields {
         guard let ifRevision else { return [:] }
         guard let revision = Revision(ifRevision) else {
             throw CommandFailure(.usage, "--if-revision takes a whole number from 0, not \(ifRevision)")
