@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite", "SocketHTTP",
+                "CLinux", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite", "SocketHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

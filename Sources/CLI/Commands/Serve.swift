@@ -100,6 +100,7 @@ struct Serve: AsyncParsableCommand {
         }
         // Every write allocates in SQLite, and the threads that read do too.
         MemoryCount.end()
+        LargeAllocations.returnWhenReleased()
         var configuration = RecordServerConfiguration()
         configuration.host = host
         configuration.port = port
