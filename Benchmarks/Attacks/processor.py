@@ -19,7 +19,8 @@ def stuck_streams(scene):
         put(scene, f"c/{index}", 60_000)
     flood = Flood(scene.port, 600, head("GET", "/v1/a/changes?since=0", None, {"Accept": "text/event-stream"}))
     flood.run(5)
-    time.sleep(1)
+    # Until each has been sent what its socket takes.
+    time.sleep(3)
     scene.settle()
     began, processor = time.monotonic(), scene.server.processor_seconds()
     time.sleep(3)
