@@ -36,11 +36,11 @@ struct MemoryBudgetTests {
                 client.send(part)
                 reply = try client.reply()
             } while reply.status == 503
-            // Then it is answered, and the first of the others has been told to come again
-            return (reply, try attackers[0].reply())
+            // Then it is answered, and one of the others is asked to come again: which, depends on how the loops share the connections
+            return (reply, try RawClient.firstWithInput(of: attackers)?.reply())
         }
         #expect(reply.status == 200 && reply.body == part)
-        #expect(refused.status == 503 && refused["Retry-After"] != nil && refused["Connection"] == "close")
+        #expect(refused?.status == 503 && refused?["Retry-After"] != nil && refused?["Connection"] == "close")
     }
 
     @Test("Small bodies are taken while large ones use up the budget")

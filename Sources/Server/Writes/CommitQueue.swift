@@ -59,9 +59,13 @@ package struct CommitQueue<Element> {
         return !isDraining
     }
 
-    /// Takes back the last of the group that was taken before, in their order, which the transaction had no room for.
-    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)]) {
-        for (_, next) in rest { load += next }
+    /// Takes back the last of the group that was taken before, in their order, which the transaction had no time or room for.
+    ///
+    /// - Parameter touched: how many bytes of values the transaction has touched; see ``WriteApplier/touched``.
+    package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], touched: Int) {
+        let left = rest.reduce(WriteLoad()) { $0 + $1.load }
+        load += left
+        pace.correct(leftOver: left, touched: touched)
         leftOver.insert(contentsOf: rest, at: wasLeftOver ? 0 : leftOver.count)
     }
 

@@ -95,8 +95,8 @@ package final class Committer: Sendable {
                     group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room, isOver: { now() >= end })
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
-                guard !commit.rest.isEmpty else { continue }
-                state.withLock { $0.queue.putBack(commit.rest.map { ($0, $0.load) }) }
+                guard !commit.rest.isEmpty || commit.touched > 0 else { continue }
+                state.withLock { $0.queue.putBack(commit.rest.map { ($0, $0.load) }, touched: commit.touched) }
             } catch {
                 onFailure(error)
             }

@@ -7,6 +7,8 @@ package struct GroupCommit: Sendable {
     private let completions: [Submission.Completion]
     /// What was not done since the transaction had done enough: it is for a later one.
     package let rest: ArraySlice<Submission>
+    /// See ``WriteApplier/touched``; at most `room`.
+    package let touched: Int
 
     /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. A batch of a thousand edits, or of
     /// deletes of large records, could otherwise hold up all writers for seconds.
@@ -33,7 +35,8 @@ package struct GroupCommit: Sendable {
                     if context.room == 0 || isOver() { break }
                 }
                 return GroupCommit(
-                    commits: context.log.commits, completions: completions, rest: submissions[completions.count...])
+                    commits: context.log.commits, completions: completions, rest: submissions[completions.count...],
+                    touched: room - context.room)
             }
         } catch {
             let failure = error as? StoreError ?? .failed(path: "", reason: String(describing: error))

@@ -40,13 +40,13 @@ import Testing
         for number in 1...4 { _ = queue.append(number, load) }
         #expect(queue.nextGroup(now: 0) == [1, 2, 3, 4])
         for number in 5...6 { _ = queue.append(number, load) }
-        queue.putBack([2, 3, 4].map { ($0, load) })
+        queue.putBack([2, 3, 4].map { ($0, load) }, touched: 0)
         #expect(queue.count == 5)
         // When each transaction takes one more
         #expect(queue.nextGroup(now: 0) == [2, 3, 4])
-        queue.putBack([3, 4].map { ($0, load) })
+        queue.putBack([3, 4].map { ($0, load) }, touched: 0)
         let second = queue.nextGroup(now: 0)
-        queue.putBack([(6, load)])
+        queue.putBack([(6, load)], touched: 0)
         // Then those that came get theirs in between, and what they leave comes after what was left before
         #expect(second == [5, 6])
         #expect(queue.nextGroup(now: 0) == [3, 4, 6])
@@ -118,6 +118,32 @@ import Testing
         }
         // Then
         #expect((1...8).contains(refusals))
+    }
+
+    @Test func whatATransactionLeavesOverTellsThePaceOfTheRest() {
+        // Given a group of which the transaction did 10 writes in 100 ms
+        var queue = CommitQueue<Int>()
+        for element in 0..<100 { _ = queue.append(element, WriteLoad(writes: 1)) }
+        let group = queue.nextGroup(now: 0)
+        queue.putBack(group[10...].map { ($0, WriteLoad(writes: 1)) }, touched: 0)
+        #expect(queue.nextGroup(now: 100 * Self.millisecond).count == 90)
+        // When more wait than the next group can take
+        _ = queue.append(100, WriteLoad(writes: 4_096))
+        // Then they are thought to take some 5 ms each: half of that pace, half of the earlier one
+        #expect(!queue.accepts(WriteLoad(writes: 1), now: 100 * Self.millisecond))
+    }
+
+    @Test func whatEditsTouchIsAPartOfTheirCost() {
+        // Given a group that took 100 ms for one patch, which touched 8 MiB: as much as 4,096 writes without a value
+        var queue = CommitQueue<Int>()
+        for element in 0..<2 { _ = queue.append(element, WriteLoad(writes: 1)) }
+        _ = queue.nextGroup(now: 0)
+        queue.putBack([(1, WriteLoad(writes: 1))], touched: 8 << 20)
+        _ = queue.nextGroup(now: 100 * Self.millisecond)
+        // When 10,000 writes wait
+        _ = queue.append(2, WriteLoad(writes: 10_000))
+        // Then they are thought to take some 40 µs each, not 100 ms
+        #expect(queue.accepts(WriteLoad(writes: 1), now: 100 * Self.millisecond))
     }
 
     @Test func untilTheFirstLargeGroupARatherSlowDiskIsAssumed() {

@@ -99,6 +99,13 @@ final class RawClient {
         }
     }
 
+    /// Waits until one of the clients has something to read, and returns the first that has; `nil` after two minutes.
+    static func firstWithInput(of clients: [RawClient]) -> RawClient? {
+        var sockets = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        guard poll(&sockets, nfds_t(sockets.count), 120_000) > 0 else { return nil }
+        return sockets.firstIndex { $0.revents & Int16(POLLIN) != 0 }.map { clients[$0] }
+    }
+
     /// The next response, its body decoded.
     func reply(toHead: Bool = false) throws -> Reply {
         var reply = Reply()
