@@ -40,7 +40,7 @@ extension SyncClient {
         ///
         /// With a closure, ``url`` must be `https`, or `http` to this machine: see ``allowsInsecureCredentials``.
         public var token: (@Sendable (_ needsFreshToken: Bool) async throws -> String?)?
-        /// Lets the token, or a password in ``url``, go over plain `http` to other hosts than loopback, where whoever is on the way can read it.
+        /// Lets the token, or a password in ``url``, go over plain `http` to other hosts than loopback, where others on the network can read it.
         /// Set it only for a network that is trusted, or encrypted by other means, such as a VPN.
         ///
         /// Without it, such a configuration is refused with ``ClientError/invalidConfiguration(_:)``. Loopback is `127.0.0.0/8`, `[::1]`,

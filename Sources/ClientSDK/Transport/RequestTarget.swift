@@ -32,7 +32,7 @@ package struct RequestTarget: Hashable, Sendable {
         return String(cString: text)
     }
 
-    /// Whether nobody on a network can read what is sent: it is encrypted, or it stays on this machine.
+    /// Whether requests cannot be read on a network: they are encrypted, or stay on this machine.
     package var isProtected: Bool { isEncrypted || isLoopback }
 
     /// Whether the host is in `127.0.0.0/8`, `[::1]`, `localhost` or a name below it; libcurl resolves those names itself, to loopback.

@@ -75,7 +75,7 @@ import Testing
         var expected = NamespaceCounts()
         (expected.tombstones, expected.clients, expected.outcomes, expected.outcomeBytes) = (2, 3, 4, 14)
         #expect(try store.counts(of: namespace).value == expected)
-        // Then clients of before count as if they had written today
+        // Then earlier clients count as if they had written today
         let today = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         #expect(try store.transaction { try $0.forgetOutcomes(before: today, limit: 100) } == Compaction())
         let later = Timestamp(milliseconds: today.milliseconds + 2 * 86_400_000)

@@ -8,7 +8,7 @@ import Testing
 enum StoreStep {
     case single(SingleWrite, Namespace)
     case batch(WriteBatch, Namespace)
-    /// A batch that leaves numbers out, in the history of before the group.
+    /// A batch that leaves numbers out, in the history that the group begins with.
     case resuming(WriteBatch, Namespace)
     case invalidate([InvalidationScope], Namespace)
     case drop(Namespace)
@@ -67,7 +67,7 @@ struct StoreScript {
     private mutating func author() throws -> (ClientIdentifier, Int64) {
         let name = one("phone", "tablet")
         let last = numbers[name] ?? 0
-        // Mostly the next, sometimes one of before, rarely a gap.
+        // Mostly the next, sometimes an earlier one, rarely a gap.
         let number = one(last + 1, last + 1, last + 1, max(1, last - Int64(number(0...5))), last + Int64(number(1...2)))
         return (try ClientIdentifier(name), number)
     }
@@ -152,7 +152,7 @@ private final class Log: Sendable {
 }
 
 extension StoreFixture {
-    /// Commits the steps as one group; all that the owners and the feed are told.
+    /// Commits the steps as one group; returns all answers to the owners, and the changes for the feed.
     func run(_ steps: [StoreStep], at time: Timestamp) throws -> [String] {
         let log = Log()
         @Sendable func told<Value>(_ committed: Committed<Value>) { log.note("\(committed)") }

@@ -117,7 +117,7 @@ enum Schema {
         """
 
     /// Counts of all that grows, and the day of a client's last write, counted from 1970-01-01: NULL while no outcomes of it are kept. For clients
-    /// of before it is that of the migration. A day and not a moment, so that its index changes once a day and not with each batch.
+    /// that are older than this column it is that of the migration. A day and not a moment, so that its index changes once a day and not with each batch.
     /// `count` and `bytes` are how many outcomes a row has and how long their text is, so that nobody has to read it; NULL in earlier rows.
     private static let third = """
         ALTER TABLE namespace ADD COLUMN tombstones INTEGER NOT NULL DEFAULT 0;
