@@ -98,6 +98,7 @@ let package = Package(
             dependencies: [
                 "FreshetClient", "FreshetServer", "FreshetWire",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Sources/Simulator",
             swiftSettings: strict
@@ -159,7 +160,8 @@ let package = Package(
             exclude: ["Regressions"],
             swiftSettings: strict
         ),
-        // The example is a package of its own too; here it is built and run with the rest.
+        // The examples are packages of their own too; here they are built and run with the rest.
+        .executableTarget(name: "Kiosk", dependencies: ["FreshetClient"], path: "Examples/Kiosk/Sources/Kiosk", swiftSettings: strict),
         .target(name: "Till", dependencies: ["FreshetClient"], path: "Examples/SwiftTesting/Sources/Till", swiftSettings: strict),
         .testTarget(
             name: "TillTests", dependencies: ["FreshetTestKit", "Till"], path: "Examples/SwiftTesting/Tests/TillTests",
@@ -168,8 +170,8 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetWire", "SQLite",
-                "TestSupport",
+                "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire",
+                "SQLite", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -179,7 +181,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "TestSupport", "freshet",
+                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "Kiosk", "TestSupport", "freshet",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -33,6 +33,13 @@ let package = Package(
         ),
         .executableTarget(name: "LatencyFloor"),
         .executableTarget(
+            name: "DeviceBench",
+            dependencies: [
+                .product(name: "FreshetClient", package: "freshet"), .product(name: "FreshetTestKit", package: "freshet"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
+        .executableTarget(
             name: "DiskBench",
             dependencies: ["CPointRead", .product(name: "FreshetCache", package: "freshet")],
             exclude: ["peer.py"],

@@ -13,12 +13,13 @@ struct Freshet: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Import.self,
-            Status.self, Simulate.self, Search.self, Worlds.self, CacheCommand.self,
+            Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Export.self,
+            Import.self, Status.self, Simulate.self, Search.self, Worlds.self, CacheCommand.self,
         ]
     )
 
     static func main() async {
+        if let unknown = UnknownCommand(CommandLine.arguments.dropFirst(), root: Freshet.self) { end(unknown.failure) }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

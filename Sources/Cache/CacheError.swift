@@ -8,6 +8,8 @@ public enum CacheError: Error, Hashable, Sendable {
     case cannotEncode(reason: String)
     /// A file holds no cache with keys and values of these types: delete it and begin with an empty one.
     case notACache(path: String, reason: String)
+    /// A file holds a cache with a cost limit, and its values do not state their cost: pass `cost`, or make them a ``CostedValue``.
+    case noCost(path: String)
     /// There is no such directory: look at the name.
     case noSuchDirectory(path: String)
     /// The cache is damaged, or of another version of the format, as the text tells: open it, which begins it anew, or clear it.
@@ -42,6 +44,8 @@ extension CacheError: CustomStringConvertible {
         case .cannotEncode(let reason): "a key or value cannot be encoded: \(reason)"
         case .notACache(let path, let reason):
             "\(path) holds no cache with keys and values of these types: \(reason); delete it and begin with an empty one"
+        case .noCost(let path):
+            "\(path) holds a cache with a cost limit, and its values do not state their cost: pass a cost closure, or make them a CostedValue"
         case .noSuchDirectory(let path): "There is no directory \(path): look at the name."
         case .unreadable(let path, let reason):
             "The cache in \(path) cannot be read (\(reason)): open it, which begins it anew, or clear it."

@@ -1,4 +1,3 @@
-import Glibc
 import TestSupport
 import Testing
 
@@ -7,22 +6,6 @@ import Testing
 /// What the program prints of answers that no Freshet server would give.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileServerTests {
-    /// Gives one answer to each connection, in this order, and closes it.
-    private static func serve(_ answers: [String]) -> String {
-        let (descriptor, port) = Sockets.listen()
-        Sockets.thread {
-            for answer in answers {
-                let connection = accept(descriptor, nil, nil)
-                // The requests are small and have no body: each comes in one piece.
-                _ = Sockets.read(connection)
-                Sockets.write(connection, Array(answer.utf8))
-                close(connection)
-            }
-            close(descriptor)
-        }
-        return "http://127.0.0.1:\(port)"
-    }
-
     private static func answer(_ status: String, _ body: String) -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
     }
@@ -31,7 +14,7 @@ struct HostileServerTests {
         // Given a server whose reason for a new beginning commands a terminal
         let problem = #"{"type":"urn:freshet:problem:epoch-changed","status":410,"detail":"gone\u001b[2J"}"#
         let page = #"{"changes":[{"key":"notes/1","revision":1,"op":"delete"}],"cursor":"0000000000000-1","upToDate":true}"#
-        let server = Self.serve([Self.answer("410 Gone", problem), Self.answer("200 OK", page)])
+        let server = Sockets.serve([Self.answer("410 Gone", problem), Self.answer("200 OK", page)])
         // When it is watched
         let ending = try await Program(server: server).onTerminals("watch", "--limit", "1")
         // Then the note shows it
@@ -41,7 +24,7 @@ struct HostileServerTests {
 
     @Test func aCursorThatCannotBeReadIsAnErrorOfTheServer() async throws {
         // Given a server whose cursor is none
-        let server = Self.serve(["HTTP/1.1 204 No Content\r\nFreshet-Cursor: nonsense\r\nConnection: close\r\n\r\n"])
+        let server = Sockets.serve(["HTTP/1.1 204 No Content\r\nFreshet-Cursor: nonsense\r\nConnection: close\r\n\r\n"])
         // When it is watched; Then the status is not that of a record that is not there
         let ending = try await Program(server: server)("watch")
         #expect(ending.status == ExitStatus.software.rawValue)

@@ -16,6 +16,12 @@ struct ProgressBarTests {
         #expect(ProgressBar(unit: "records", total: 7_910).line(done: 7_910, seconds: 1, width: width).count <= width)
     }
 
+    @Test func withoutATotalOnlyWhatIsDoneIsShown() {
+        let bar = ProgressBar(unit: "records", total: nil)
+        #expect(bar.line(done: 3_560, seconds: 0.5, width: 80) == "3,560 records  7,120/s")
+        #expect(bar.line(done: 3_560, seconds: 0.5, width: 5) == "3,560")
+    }
+
     @Test func nothingToDoIsDone() {
         #expect(ProgressBar(unit: "records", total: 0).line(done: 0, seconds: 0, width: 80).contains("100%  0 of 0 records"))
     }

@@ -93,16 +93,25 @@ struct RemoteOptionsTests {
         await server.stop()
     }
 
-    @Test func aTokenForThisMachineGoesThroughNoProxy() async throws {
+    @Test func requestsToThisMachineGoThroughNoProxy() async throws {
         // Given a proxy in the environment that refuses connections
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)
         let (proxy, port) = Sockets.bound()
         let variables = ["http_proxy": "http://127.0.0.1:\(port)", "no_proxy": ""]
         #expect(try await freshet(["put", "notes/1", "1"]).status == 0)
-        // When the server on this machine is asked with a token; Then the proxy is not
+        // When the server on this machine is asked, with a token and without; Then the proxy is not
         #expect(try await freshet(["get", "notes/1", "--token", "a"], variables: variables).output == "1")
-        #expect(try await freshet(["get", "notes/1"], variables: variables).status == ExitStatus.unavailable.rawValue)
+        #expect(try await freshet(["get", "notes/1"], variables: variables).output == "1")
+        // When another host is asked; Then the error names the proxy, without its password
+        let other = Program(server: "http://freshet.invalid")
+        let named = ["http_proxy": "http://ann:secret@127.0.0.1:\(port)/", "no_proxy": "elsewhere.invalid"]
+        let refused = try await other(["get", "notes/1"], variables: named)
+        #expect(refused.status == ExitStatus.unavailable.rawValue)
+        #expect(refused.error.contains("the proxy http://127.0.0.1:\(port) of http_proxy") && !refused.error.contains("secret"))
+        // Unless no_proxy has the host
+        let direct = try await other(["get", "notes/1"], variables: ["http_proxy": "http://127.0.0.1:\(port)", "no_proxy": ".invalid"])
+        #expect(!direct.error.contains("proxy"))
         Sockets.reset(proxy)
         await server.stop()
     }

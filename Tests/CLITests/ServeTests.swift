@@ -33,10 +33,13 @@ struct ServeTests {
 
     @Test func aFolderThatCannotServeIsRefused() async throws {
         let folder = TemporaryDirectory()
-        // Given no folder above, and a file in a folder's place
+        // Given no name, no folder above, and a file in a folder's place or above it
+        try await expectRefusal(["--data", "", "--port", "0"], .usage, saying: "--data takes a folder")
         try await expectRefusal(["--data", folder.path + "/no/data", "--port", "0"], .cannotCreate, saying: "mkdir -p")
         #expect(FileManager.default.createFile(atPath: folder.path + "/file", contents: nil))
-        try await expectRefusal(["--data", folder.path + "/file", "--port", "0"], .inputOutput, saying: "Name a directory")
+        try await expectRefusal(["--data", folder.path + "/file", "--port", "0"], .cannotCreate, saying: "Name another directory")
+        try await expectRefusal(
+            ["--data", folder.path + "/file/data", "--port", "0"], .cannotCreate, saying: "Name another directory")
         // Given data of a newer version
         let data = folder.path + "/data"
         let server = try await ServerProcess.start(executable: Program.path, data: data)

@@ -57,7 +57,9 @@ struct SessionTests {
             let absent = try await freshet("put", "notes/file", "@/no/such/file")
             #expect(absent.status == ExitStatus.noInput.rawValue)
             #expect(absent.error.contains("/no/such/file"))
-            #expect(try await freshet("put", "notes/broken", "{\"a\":").status == ExitStatus.data.rawValue)
+            let broken = try await freshet("put", "notes/broken", "hello")
+            #expect(broken.status == ExitStatus.data.rawValue)
+            #expect(broken.error.hasSuffix("; for text add --content-type text/plain\n"))
         }
     }
 

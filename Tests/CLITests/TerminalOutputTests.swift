@@ -62,6 +62,19 @@ struct TerminalOutputTests {
         await server.stop()
     }
 
+    @Test func anEmptyListIsSaidOnATerminalOnly() async throws {
+        let server = try RecordServer.running()
+        let freshet = Program(server: server.url)
+        for arguments in [["list", "notes"], ["list", "notes", "--json"]] {
+            let shown = try await freshet.onTerminals(arguments + ["--prefix", "a\u{1B}"])
+            #expect(shown.status == 0 && shown.output.isEmpty)
+            #expect(shown.error == #"no record in notes with an id that begins with 'a\u{1b}', namespace default"# + "\n")
+            let piped = try await freshet(arguments)
+            #expect(piped.status == 0 && piped.output.isEmpty && piped.error.isEmpty)
+        }
+        await server.stop()
+    }
+
     @Test func errorsAreEscapedOnATerminalOnly() async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Subprocess
 import Testing
 
 @testable import freshet
@@ -27,7 +28,8 @@ struct UsageTests {
     @Test(arguments: [
         ["get"], ["get", "nokey"], ["put", "a b/1", "1"], ["list", "a b"], ["list", "c", "--limit", "0"], ["invalidate"],
         ["invalidate", "c/1", "--all"], ["invalidate", "c/1", "--prefix", "x"], ["watch", "--since", "yesterday"],
-        ["watch", "--collection", "a b"], ["no-such-command"], ["import", "file"], ["get", "c/1", "--server", "localhost"],
+        ["watch", "--collection", "a b"], ["no-such-command"], ["import"], ["import", "file", "--id-field", "id"],
+        ["import", "file", "--collection", "a b"], ["export", "a b"], ["get", "c/1", "--server", "localhost"],
     ])
     func whatIsNotUnderstoodIsAUsageError(arguments: [String]) async throws {
         let ending = try await freshet(arguments)
@@ -36,7 +38,32 @@ struct UsageTests {
         #expect(ending.error.lowercased().hasPrefix("error: "))
     }
 
-    @Test(arguments: [["get", "c/1"], ["put", "c/1", "1"], ["list", "c"], ["watch"], ["status"], ["invalidate", "c/1"]])
+    @Test(arguments: [("http://127.0.0.1:1/v1", "http://127.0.0.1:1"), ("https://h/sync/v1/shop/", "https://h/sync")])
+    func aServerWithAPathOfTheProtocolIsRefusedWithItsRoot(url: String, root: String) async throws {
+        let ending = try await freshet("get", "c/1", "--server", url)
+        #expect(ending.status == ExitStatus.usage.rawValue)
+        #expect(ending.error.contains("give '\(root)'"))
+    }
+
+    @Test func outputThatCannotBeWrittenSaysWhy() async throws {
+        let result = try await run(
+            .name("sh"), arguments: ["-c", "exec '\(Program.path)' simulate --seeds 1 --steps 10 --json > /dev/full"], output: .discarded,
+            error: .string(limit: 1 << 16))
+        #expect(result.standardError.contains("No space left on device"))
+    }
+
+    @Test(arguments: ["--report", "--shrunk"])
+    func aFileInAFolderThatIsNotThereIsRefusedBeforeTheFirstRun(option: String) async throws {
+        let ending = try await freshet("simulate", "--seeds", "1", "--steps", "10", option, "/no/such/folder/file")
+        #expect(ending.status == ExitStatus.cannotCreate.rawValue)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.contains("there is no folder /no/such/folder"))
+    }
+
+    @Test(arguments: [
+        ["get", "c/1"], ["put", "c/1", "1"], ["list", "c"], ["list", "c", "--json"],
+        ["export", "c"], ["watch"], ["status"], ["invalidate", "c/1"],
+    ])
     func aServerThatIsNotThereIsSaidSo(arguments: [String]) async throws {
         // Given a port that nobody listens on
         let ending = try await freshet(arguments + ["--server", "http://127.0.0.1:9"])

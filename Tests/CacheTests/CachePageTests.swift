@@ -8,9 +8,9 @@ private func askTheShop(_ name: String) async throws -> Int { name.utf8.count * 
 /// The page's lines, with a directory of the test's.
 private func pageExample(_ directory: String, show: (Int, Int, Int, Int) -> Void) async throws {
     // page begins
-    let prices = Cache<String, Int>(costLimit: 1 << 20, lifetime: .after(.seconds(3_600)))
+    let prices = Cache<String, Int>(countLimit: 10_000, lifetime: .after(.seconds(3_600)))
     prices["apple"] = 120
-    prices.setValue(80, forKey: "pear", cost: 40, tags: ["fruit"])
+    prices.setValue(80, forKey: "pear", tags: ["fruit"])
 
     // All who ask at once share one load; what is removed meanwhile is not stored.
     let plum = try await prices.value(forKey: "plum") { try await askTheShop("plum") }

@@ -16,7 +16,7 @@ private func tierExample(_ disk: DiskCache, show: (String?, String?, String, Int
 
     var configuration = TwoTierCache<Int, User>.Configuration()
     configuration.lifetime = .after(.seconds(3_600))
-    let users = TwoTierCache<Int, User>(primary: Cache(costLimit: 10_000), secondary: disk, configuration)
+    let users = TwoTierCache<Int, User>(primary: Cache(countLimit: 10_000), secondary: disk, configuration)
 
     users[7] = User(name: "Ann")  // in memory now, on disk soon
     users.setValue(User(name: "Bob"), forKey: 8, tags: ["team"], protection: .memoryOnly)

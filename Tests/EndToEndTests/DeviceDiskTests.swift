@@ -13,6 +13,7 @@ struct DeviceDiskTests {
             let port = try await FreePort.shared.next()
             var configuration = SyncClient.Configuration(
                 url: "http://127.0.0.1:\(port)", namespace: "disk", storage: .directory("\(disk.path)/device"))
+            configuration.following = .held
             configuration.firstDelay = .milliseconds(5)
             configuration.longestDelay = .milliseconds(50)
             let client = try SyncClient(configuration)

@@ -26,6 +26,7 @@ struct RestoreTests {
         var server = try server("live", port: 0)
         let port = try #require(server.address?.port)
         var configuration = SyncClient.Configuration(url: server.url, namespace: "shop", storage: .directory("\(folder.path)/device"))
+        configuration.following = .held
         configuration.client = "till"
         configuration.firstDelay = .milliseconds(10)
         configuration.longestDelay = .milliseconds(100)

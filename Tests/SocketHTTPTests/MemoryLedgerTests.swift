@@ -7,15 +7,15 @@ struct MemoryLedgerTests {
     @Test("The bytes of all connections are summed; those of one that keeps little are not counted")
     func sum() {
         var ledger = MemoryLedger(.growing)
-        ledger.set(100_000, of: 1, at: 0)
-        ledger.set(5_000, of: 2, at: 0)
-        ledger.set(MemoryLedger.smallest - 1, of: 3, at: 0)
+        ledger.set(100_000, of: 1)
+        ledger.set(5_000, of: 2)
+        ledger.set(MemoryLedger.smallest - 1, of: 3)
         #expect(ledger.bytes == 105_000)
-        ledger.set(200_000, of: 1, at: 1)
-        ledger.set(10, of: 2, at: 1)
+        ledger.set(200_000, of: 1)
+        ledger.set(10, of: 2)
         #expect(ledger.bytes == 200_000)
-        ledger.set(0, of: 1, at: 2)
-        ledger.set(0, of: 1, at: 2)
+        ledger.set(0, of: 1)
+        ledger.set(0, of: 1)
         #expect(ledger.bytes == 0)
     }
 
@@ -23,40 +23,40 @@ struct MemoryLedgerTests {
     func slowest() {
         // Given a body that came at once and stopped, one that drips, one that goes on, and a new one
         var ledger = MemoryLedger(.growing)
-        ledger.set(16_000_000, of: 1, at: 0)
-        ledger.set(1_000_000, of: 2, at: 5)
-        ledger.set(1_000_000, of: 3, at: 5)
+        ledger.set(16_000_000, of: 1)
+        ledger.set(1_000_000, of: 2)
+        ledger.set(1_000_000, of: 3)
         for tick in 6..<100 {
-            ledger.set(1_000_000 + tick, of: 2, at: UInt32(tick))
-            ledger.set(1_000_000 + tick * 16_384, of: 3, at: UInt32(tick))
+            ledger.set(1_000_000 + tick, of: 2)
+            ledger.set(1_000_000 + tick * 16_384, of: 3)
         }
-        ledger.set(100_000, of: 4, at: 99)
+        ledger.set(100_000, of: 4)
 
         // Then they give way in that order, as many as are needed
-        #expect(ledger.giveWay(freeing: 1, share: 0, at: 100) == [1])
-        #expect(ledger.giveWay(freeing: 16_500_000, share: 0, at: 100) == [1, 2])
-        #expect(ledger.giveWay(freeing: .max, share: 0, at: 100) == [1, 2, 3, 4])
-        #expect(ledger.giveWay(freeing: 0, share: 0, at: 100).isEmpty)
+        #expect(ledger.giveWay(freeing: 1, share: 0) == [1])
+        #expect(ledger.giveWay(freeing: 16_500_000, share: 0) == [1, 2])
+        #expect(ledger.giveWay(freeing: .max, share: 0) == [1, 2, 3, 4])
+        #expect(ledger.giveWay(freeing: 0, share: 0).isEmpty)
     }
 
     @Test("Of answers, what is taken is progress and what is added is not")
     func answers() {
         var ledger = MemoryLedger(.shrinking)
-        ledger.set(500_000, of: 1, at: 0)
-        ledger.set(500_000, of: 2, at: 0)
-        ledger.set(400_000, of: 1, at: 10)
-        ledger.set(900_000, of: 2, at: 10)
-        #expect(ledger.giveWay(freeing: 1, share: 0, at: 11) == [2])
+        ledger.set(500_000, of: 1)
+        ledger.set(500_000, of: 2)
+        ledger.set(400_000, of: 1)
+        ledger.set(900_000, of: 2)
+        #expect(ledger.giveWay(freeing: 1, share: 0) == [2])
     }
 
     @Test("Connections that keep little give way last, and only as far as all together keep more than their share")
     func small() {
         // Given many that keep little and are slow, and one that keeps much and is new
         var ledger = MemoryLedger(.growing)
-        for number in 0..<10 { ledger.set(50_000, of: UInt64(number), at: UInt32(number)) }
-        ledger.set(100_000, of: 99, at: 50)
-        #expect(ledger.giveWay(freeing: 200_000, share: 1_000_000, at: 60) == [99])
-        #expect(ledger.giveWay(freeing: 200_000, share: 450_000, at: 60) == [99, 0])
+        for number in 0..<10 { ledger.set(50_000, of: UInt64(number)) }
+        ledger.set(100_000, of: 99)
+        #expect(ledger.giveWay(freeing: 200_000, share: 1_000_000) == [99])
+        #expect(ledger.giveWay(freeing: 200_000, share: 450_000) == [99, 0])
     }
 
     @Test("An array counts once, as long as anybody waits for it")

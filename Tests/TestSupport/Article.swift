@@ -4,6 +4,8 @@ import FoundationEssentials
 public struct Article: Sendable {
     /// The file's name without its ending.
     public let name: String
+    /// All of it.
+    public let text: String
     /// The blocks of Swift in it, without their imports.
     public let examples: [String]
 
@@ -17,7 +19,7 @@ public struct Article: Sendable {
             .map { file in
                 let page = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
                 let blocks = page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-                return Article(name: String(file.dropLast(3)), examples: blocks.map(withoutImports))
+                return Article(name: String(file.dropLast(3)), text: page, examples: blocks.map(withoutImports))
             }
     }
 
@@ -26,6 +28,24 @@ public struct Article: Sendable {
         excerpt(
             of: try String(contentsOfFile: source, encoding: .utf8), from: "    // article begins\n", to: "    // article ends"
         ).map(unindented)
+    }
+
+    /// What a test's source has between each pair of marks, in order, as the article shows it: without the blanks before the mark.
+    public static func allCompiled(in source: String) throws -> [String] {
+        var blocks: [String] = []
+        var open: (indentation: Int, lines: [Substring])?
+        for line in try String(contentsOfFile: source, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
+            let text = line.drop { $0 == " " }
+            if text == "// article begins" {
+                open = (line.count - text.count, [])
+            } else if text == "// article ends", let block = open {
+                blocks.append(block.lines.map { $0.dropFirst(block.indentation) + "\n" }.joined())
+                open = nil
+            } else {
+                open?.lines.append(line)
+            }
+        }
+        return blocks
     }
 
     private static func withoutImports(_ block: String) -> String {

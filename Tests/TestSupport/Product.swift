@@ -6,6 +6,7 @@ import SystemPackage
 package enum Product {
     package static let freshet = Executable.path(FilePath(path(of: "freshet")))
     package static let device = Executable.path(FilePath(path(of: "DeviceProcess")))
+    package static let kiosk = Executable.path(FilePath(path(of: "Kiosk")))
     package static let cache = Executable.path(FilePath(path(of: "CacheProcess")))
 
     package static func path(of name: String) -> String {

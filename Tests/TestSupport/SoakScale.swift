@@ -5,6 +5,8 @@ package enum SoakScale {
     package static let isSoak = getenv("FRESHET_SOAK") != nil
     /// Runs of the test that kills processes.
     package static let kills = isSoak ? 200 : 4
+    /// Restarts of a device whose merge closures come late.
+    package static let restarts = isSoak ? 200 : 4
     /// Seconds of the test that looks for stale reads.
     package static let staleSeconds = isSoak ? 120 : 5
 }

@@ -40,7 +40,11 @@ struct JSONDocumentTests {
         (nil, "", "7", "7"),
         (#"{"a":[1,2]}"#, "/a/1", "10", #"{"a":[1,12]}"#),
         (#"{"a~/b":1}"#, "/a~0~1b", "1", #"{"a~/b":2}"#),
-        (#"{"n":9223372036854775807}"#, "/n", "1", #"{"n":9.223372036854776e+18}"#),
+        (#"{"n":9223372036854775806}"#, "/n", "1", #"{"n":9223372036854775807}"#),
+        (#"{"n":9223372036854775807}"#, "/n", "1", nil),
+        (#"{"n":9223372036854775807}"#, "/n", "1.0", nil),
+        (#"{"n":-9223372036854775808}"#, "/n", "-1", nil),
+        (#"{"n":9223372036854775808}"#, "/n", "-1", nil),
         (#"{"n":0.5}"#, "/n", "0.25", #"{"n":0.75}"#),
         (#"{"n":"x"}"#, "/n", "1", nil),
         (#"{"n":null}"#, "/n", "1", nil),
@@ -55,8 +59,7 @@ struct JSONDocumentTests {
         let pointer = try JSONPointer(path)
         let number = try #require(JSONNumber(literal: amount))
         let changed =
-            try? target.map { try JSONDocument(Array($0.utf8)).incrementing(pointer, by: number) }
-            ?? JSONDocument.incrementingNothing(pointer, by: number)
+            try? Increment(path: pointer, by: number).applied(to: target.map { try JSONDocument(Array($0.utf8)) })
         #expect(changed.map { String(decoding: $0.bytes, as: UTF8.self) } == result)
     }
 
@@ -87,7 +90,7 @@ struct JSONDocumentTests {
         var document = try JSONDocument(Array(deep.utf8))
         for name in ["b", "c"] {
             let pointer = try JSONPointer(String(repeating: "/a", count: 64) + String(repeating: "/\(name)", count: 64))
-            document = try document.incrementing(pointer, by: .integer(1))
+            document = try Increment(path: pointer, by: .integer(1)).applied(to: document)
         }
         // When patches of any depth are merged into it
         document = document.merging(try JSONDocument(Array(deep.replacing("1", with: #"{"x":null}"#).dropFirst(5).dropLast(1).utf8)))

@@ -112,14 +112,16 @@ enum Documents {
     static func increment(_ input: [UInt8]) {
         guard let (target, pointer) = halves(input), let path = try? JSONPointer(String(decoding: pointer, as: UTF8.self)) else { return }
         require(path.description.utf8.count <= JSONPointer.maximumLength, "a pointer beyond the bound")
-        if let made = try? JSONDocument.incrementingNothing(path, by: .integer(3)) {
+        if let made = try? Increment(path: path, by: .integer(3)).applied(to: nil) {
             require(accepts(made.bytes, .interoperable), "an increment of nothing makes what cannot be stored")
         }
         guard accepts(target, .interoperable), let before = try? JSONDocument(target),
-            let after = try? before.incrementing(path, by: .integer(3))
+            let after = try? Increment(path: path, by: .integer(3)).applied(to: before)
         else { return }
         require((try? JSONDocument(after.bytes)) == after, "an incremented value that is read as another one once it was written")
-        guard let back = try? after.incrementing(path, by: .integer(-3)), let again = try? back.incrementing(path, by: .integer(3)) else {
+        guard let back = try? Increment(path: path, by: .integer(-3)).applied(to: after),
+            let again = try? Increment(path: path, by: .integer(3)).applied(to: back)
+        else {
             fatalError("what was incremented cannot be again")
         }
         // A real number may have lost digits the first time, and has the same ones the second time or is back.

@@ -14,7 +14,7 @@ struct CacheClear: ParsableCommand {
               freshet cache clear /var/cache/pictures --force
             """)
 
-    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir")) var directories: [String]
+    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir"), completion: .directory) var directories: [String]
     @Flag(help: "Do not ask.") var force = false
     @OptionGroup var output: OutputOptions
 

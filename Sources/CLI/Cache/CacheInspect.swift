@@ -13,7 +13,7 @@ struct CacheInspect: ParsableCommand {
               freshet cache inspect /var/cache/pictures --prefix user/ --json
             """)
 
-    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir")) var directories: [String]
+    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir"), completion: .directory) var directories: [String]
     @Option(help: ArgumentHelp("Only keys that begin so.", valueName: "text")) var prefix = ""
     @Option(help: ArgumentHelp("At most so many entries of each. (default: all)", valueName: "count")) var limit: Int?
     @OptionGroup var output: OutputOptions

@@ -11,7 +11,7 @@ struct CacheStats: ParsableCommand {
               freshet cache stats /var/cache/pictures --json
             """)
 
-    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir")) var directories: [String]
+    @Argument(help: ArgumentHelp("Directories of caches.", valueName: "dir"), completion: .directory) var directories: [String]
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

@@ -25,7 +25,8 @@ struct CacheReplayCommand: ParsableCommand {
               freshet cache replay --trace keys.txt --capacity 1000
             """)
 
-    @Option(help: ArgumentHelp("The file of keys, one a line; - is standard input.", valueName: "file")) var trace: String
+    @Option(help: ArgumentHelp("The file of keys, one a line; - is standard input.", valueName: "file"), completion: .file())
+    var trace: String
     @Option(help: "How many keys the cache holds.") var capacity: Int
     @OptionGroup var output: OutputOptions
 

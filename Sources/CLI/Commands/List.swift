@@ -19,6 +19,10 @@ struct List: AsyncParsableCommand {
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes a whole number from 1, not \(limit)") }
+        try Self.check(collection: collection)
+    }
+
+    static func check(collection: String) throws {
         guard (try? RecordKey.check(collection: collection)) != nil else {
             throw ValidationError("'\(collection)' is no collection: it takes 1 to 64 of A-Z a-z 0-9 . _ -")
         }
@@ -26,18 +30,37 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         let remote = try options.remote()
-        let lines = RecordLines.standard
-        var left = limit ?? .max
-        var pages = RecordPages(remote: remote, collection: collection, prefix: prefix)
-        while left > 0, let page = try await pages.next(limit: left) {
-            for record in page.records {
-                if output.json {
-                    StandardStream.output.printJSON(record.json)
-                } else {
-                    StandardStream.output.printLine(lines.line(for: record))
-                }
-            }
-            left -= page.records.count
+        let pages = RecordPages(remote: remote, collection: collection, prefix: prefix)
+        let count = output.json ? try await printJSON(pages) : try await printLines(pages)
+        // A person who has misspelt a name would see nothing at all.
+        if count == 0, StandardStream.error.isTerminal {
+            let ids = prefix.map { " with an id that begins with '\(StandardStream.error.visible($0))'" } ?? ""
+            StandardStream.error.printLine("no record in \(collection)\(ids), namespace \(remote.namespace)")
         }
+    }
+
+    private func printJSON(_ pages: RecordPages) async throws -> Int {
+        let isTerminal = StandardStream.output.isTerminal
+        var count = 0
+        try await pages.forEachPage(limit: limit ?? .max) { page in
+            let lines = page.lines()
+            StandardStream.output.write(isTerminal ? TerminalText.escaped(lines, as: .json) : lines)
+            count += page.count
+        }
+        return count
+    }
+
+    private func printLines(_ pages: RecordPages) async throws -> Int {
+        var pages = pages
+        let lines = RecordLines.standard
+        var count = 0
+        var left = limit ?? .max
+        while left > 0, let page = try await pages.next(limit: left) {
+            let text = page.records.map { lines.line(for: $0) + "\n" }.joined()
+            StandardStream.output.write(Array(text.utf8))
+            left -= page.records.count
+            count += page.records.count
+        }
+        return count
     }
 }

@@ -27,7 +27,9 @@ struct Search: AsyncParsableCommand {
     @Option(help: "End after so many hours.") var hours: Double?
     @Option(help: ArgumentHelp("End after so many steps of all runs together.", valueName: "steps")) var stepsTotal: Int?
     @Option(help: "Decides all that the search does. (default: another one each time)") var seed: UInt64?
-    @Option(help: ArgumentHelp("Keep the corpus and what is found in this directory.", valueName: "dir")) var corpus: String?
+    @Option(
+        help: ArgumentHelp("Keep the corpus and what is found in this directory.", valueName: "dir"), completion: .directory)
+    var corpus: String?
     @OptionGroup var options: WorkloadOptions
     @Flag(help: "Go on after a violation.") var keepGoing = false
     @OptionGroup var output: OutputOptions

@@ -28,10 +28,13 @@ struct Serve: AsyncParsableCommand {
 
     private static let exposure = "whoever reaches the server can read and change all records, without a password or encryption"
 
-    @Option(help: "The address or name to listen on; with --open if it is not loopback.") var host = "127.0.0.1"
+    @Option(
+        help: "The address or name to listen on; with --open if it is not loopback.",
+        completion: .list(["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"]))
+    var host = "127.0.0.1"
     @Flag(help: "Listen beyond loopback: whoever reaches the address can then read and change all records.") var open = false
     @Option(help: "The port; 0 takes any free one.") var port = 8180
-    @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
     var data = "./freshet-data"
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
     @Flag(help: "The folder was restored from a back-up: give every namespace a new epoch. For the first start only.")
@@ -98,6 +101,7 @@ struct Serve: AsyncParsableCommand {
             throw CommandFailure(
                 .usage, "--host \(host) is beyond loopback, where \(Self.exposure): add --open if that is meant, or leave --host out")
         }
+        guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
         // Every write allocates in SQLite, and the threads that read do too.
         MemoryCount.end()
         LargeAllocations.returnWhenReleased()

@@ -23,15 +23,22 @@ struct Simulate: AsyncParsableCommand {
 
     @OptionGroup var options: WorkloadOptions
     @Option(help: ArgumentHelp("The seeds: one, or FIRST...LAST.", valueName: "seeds")) var seeds = SeedRange(1...100)
-    @Option(help: ArgumentHelp("Run this scenario instead of seeds; - is standard input.", valueName: "file")) var scenario: String?
-    @Option(help: ArgumentHelp("Write a page that shows the violation, or else the first run.", valueName: "file")) var report: String?
-    @Option(help: ArgumentHelp("Write the shortest scenario that breaks the rule to this file.", valueName: "file")) var shrunk: String?
+    @Option(
+        help: ArgumentHelp("Run this scenario instead of seeds; - is standard input.", valueName: "file"), completion: .file())
+    var scenario: String?
+    @Option(
+        help: ArgumentHelp("Write a page that shows the violation, or else the first run.", valueName: "file"), completion: .file())
+    var report: String?
+    @Option(
+        help: ArgumentHelp("Write the shortest scenario that breaks the rule to this file.", valueName: "file"), completion: .file())
+    var shrunk: String?
     @Flag(help: "Go on after a violation, and shrink none.") var keepGoing = false
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         let reporter = SimulationReporter(
             isJSON: output.json, command: command, report: report, shrunk: shrunk, sabotage: options.sabotage, shrinks: !keepGoing)
+        try reporter.checkFiles()
         if let scenario {
             try reporter.finish([try run(scenario: scenario)])
         } else {

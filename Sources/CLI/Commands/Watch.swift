@@ -16,7 +16,10 @@ struct Watch: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Only this collection; may be given more than once.", valueName: "name")) var collection: [String] = []
     @Option(help: ArgumentHelp("Only ids that begin so.", valueName: "text")) var prefix = ""
-    @Option(help: ArgumentHelp("From where: 0 (the start), now, or a cursor that a server gave.", valueName: "cursor")) var since = "now"
+    @Option(
+        help: ArgumentHelp("From where: 0 (the start), now, or a cursor that a server gave.", valueName: "cursor"),
+        completion: .list(["0", "now"]))
+    var since = "now"
     @Option(help: ArgumentHelp("End after so many changes. (default: never)", valueName: "count")) var limit: Int?
     @OptionGroup var output: OutputOptions
     @OptionGroup var options: RemoteOptions

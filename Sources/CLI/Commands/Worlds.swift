@@ -23,7 +23,9 @@ struct Worlds: ParsableCommand {
     @Option(help: "The most of them that are no exchanges with the server.") var choices = 3
     @Option(
         help: ArgumentHelp(
-            "Only this world: \(SmallCatalog.worlds.map(\.name).joined(separator: ", ")).", valueName: "name")) var world: String?
+            "Only this world: \(SmallCatalog.worlds.map(\.name).joined(separator: ", ")).", valueName: "name"),
+        completion: .list(SmallCatalog.worlds.map(\.name)))
+    var world: String?
     @Option(help: ArgumentHelp("One in so many states is taken to rest: all faults end there.", valueName: "count"))
     var restInterval = 97
     @Option(help: ArgumentHelp("The most states of a world. (default: no bound)", valueName: "count")) var states: Int?

@@ -11,10 +11,12 @@ extension Demonstration {
         let time = try await measure {
             for (file, collection, field) in [("iso_3166-1", "countries", "alpha_2"), ("iso_639-3", "languages", "alpha_3")] {
                 let bytes = try Self.table(file)
-                let content = try ImportFile(bytes, collection: collection, idField: field)
-                let report = try await Importer(remote: remote, plan: try ImportPlan(content, of: bytes)).run { _ in }
-                written += report.written
-                count += content.elements.count
+                let content = try ImportFile(bytes, rules: ImportRules(collection: collection, idField: field))
+                var hash = FNV1a()
+                hash.add(bytes)
+                let plan = try ImportPlan(content, content: { hash })
+                written += try await Importer(remote: remote, plan: plan).run(content) { _ in }.written
+                count += plan.count
             }
         }
         narrator.tell("\(grouped(written)) records in \(time.text), each on disk before it was acknowledged")

@@ -105,21 +105,18 @@ struct Demonstration: Sendable {
     }
 
     /// Waits until both devices have everything, then compares memory and disk of both with the server.
-    /// - Parameter evicted: records that the caches must not hold.
-    mutating func checkCaches(evicted: Set<RecordKey> = []) async throws {
+    mutating func checkCaches() async throws {
         let (tier, head) = try await truth()
-        var cached = tier
-        for key in evicted { cached.entries[key] = nil }
         for device in [a, b] {
             try await within(.seconds(30), "the writes of \(device.name) to be confirmed") { try await device.client.drained() }
             try await device.reached(head)
             let memory = device.memory(of: tier.entries.keys)
             let disk = try device.disk()
-            let same = cached.description(against: cached)
+            let same = tier.description(against: tier)
             narrator.check(
                 "\(device.name): memory \(same), disk \(same), nothing pending",
                 expected: "memory \(same), disk \(same), 0 pending, 0 waiting",
-                seen: "memory \(memory.tier.description(against: cached)), disk \(disk.tier.description(against: cached)), "
+                seen: "memory \(memory.tier.description(against: tier)), disk \(disk.tier.description(against: tier)), "
                     + "\(memory.pending) pending, \(disk.waiting) waiting")
         }
     }

@@ -22,12 +22,21 @@ struct Device: Sendable {
     func collection(_ name: String) -> SyncedCollection<Content> { client.rawCollection(name) }
 
     /// Waits until the device has stored everything up to a revision and follows live.
-    func reached(_ revision: Revision) async throws {
+    /// - Parameter isVerified: whether it must also have read again all that was invalidated.
+    func reached(_ revision: Revision, isVerified: Bool = false) async throws {
         try await within(.seconds(30), "\(name) to reach revision \(revision)") {
             for await status in client.statuses {
-                if status.isLive, let cursor = status.cursor, cursor.revision >= revision { return }
+                guard status.isLive, let cursor = status.cursor, cursor.revision >= revision else { continue }
+                if status.isVerified || !isVerified { return }
             }
         }
+    }
+
+    /// When the device last knew for certain what these records are.
+    func verified(_ keys: [RecordKey]) -> [RecordKey: Timestamp] {
+        var times: [RecordKey: Timestamp] = [:]
+        for key in keys { times[key] = collection(key.collection)[key.id]?.verified }
+        return times
     }
 
     /// Waits until the device knows that it is offline.

@@ -1,31 +1,16 @@
 import FreshetWire
 
-/// The records of a JSON file: an array of objects, or an object that holds one such array.
-struct ImportFile: Hashable, Sendable {
-    /// One element of the array.
-    struct Element: Hashable, Sendable {
-        let key: RecordKey
-        /// Its JSON without the white space that the file had for people.
-        let value: [UInt8]
-    }
+/// The records of one JSON document: an array of objects, or an object that holds one such array. The whole document is in memory.
+struct ImportFile: ImportSource, Hashable, Sendable {
+    let records: [ImportRecord]
+    private var place = 0
 
-    let elements: [Element]
-
-    /// Takes the file's elements; each one's id is what it holds under `idField`, a text or a number.
+    /// Reads the document. Each element's value is its JSON without the white space that the file had for people.
     /// - Throws: ``CommandFailure`` that says which element is wrong and what it takes.
-    init(_ bytes: [UInt8], collection: String, idField: String) throws(CommandFailure) {
+    init(_ bytes: [UInt8], rules: ImportRules) throws(CommandFailure) {
+        let values: [[UInt8]]
         do {
-            let values = try Self.array(of: bytes)
-            var elements: [Element] = []
-            elements.reserveCapacity(values.count)
-            for (index, value) in values.enumerated() {
-                guard let id = try Self.id(of: value, under: idField) else {
-                    throw CommandFailure(
-                        .data, "element \(index + 1) has no text or number under '\(idField)': name a field that all have with --id-field")
-                }
-                elements.append(Element(key: try RecordKey(collection: collection, id: id), value: try JSONDocument(value).bytes))
-            }
-            self.elements = elements
+            values = try Self.array(of: bytes)
         } catch let error as WireError {
             throw CommandFailure(.data, error.description)
         } catch let error as CommandFailure {
@@ -33,6 +18,16 @@ struct ImportFile: Hashable, Sendable {
         } catch {
             throw CommandFailure(.software, "\(error)")
         }
+        var records: [ImportRecord] = []
+        records.reserveCapacity(values.count)
+        for value in values { records.append(try rules.record(value, at: ImportPlace(format: .json, number: records.count + 1))) }
+        self.records = records
+    }
+
+    mutating func next() -> ImportRecord? {
+        guard place < records.count else { return nil }
+        defer { place += 1 }
+        return records[place]
     }
 
     private static func array(of bytes: [UInt8]) throws -> [[UInt8]] {
@@ -65,22 +60,5 @@ struct ImportFile: Hashable, Sendable {
         } catch {
             return nil
         }
-    }
-
-    private static func id(of value: [UInt8], under field: String) throws(WireError) -> String? {
-        var reader = JSONReader(value)
-        guard (try? reader.beginObject()) != nil else { return nil }
-        var id: String?
-        while let name = try reader.nextMember() {
-            guard name.text == field else {
-                try reader.skip()
-                continue
-            }
-            let bytes = try reader.rawValue()
-            var text = JSONReader(bytes)
-            var number = JSONReader(bytes)
-            id = (try? text.string()) ?? (try? number.number())
-        }
-        return id
     }
 }

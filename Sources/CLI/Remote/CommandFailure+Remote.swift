@@ -4,8 +4,9 @@ import FreshetWire
 extension CommandFailure {
     /// What an unsuccessful answer means.
     init(_ reply: HTTPReply) {
-        guard let problem = try? Problem(json: reply.body) else {
-            self.init(.software, "the server answered with status \(reply.status) and no reason; is it a Freshet server?")
+        guard let problem = (try? Problem.own(json: reply.body)).flatMap({ $0 }) else {
+            let way = reply.proxy.map { " (through \($0))" } ?? ""
+            self.init(.software, "what answered\(way) with status \(reply.status) gives no reason of Freshet's; is it a Freshet server?")
             return
         }
         self.init(problem, status: reply.status)

@@ -1,3 +1,4 @@
+import FreshetClient
 import FreshetWire
 import HTTPTypes
 
@@ -6,28 +7,74 @@ struct RecordPages: Sendable {
     let remote: Remote
     let collection: String
     let prefix: String?
+    private let retries: RetrySchedule
     private var after: String?
     private var isAtEnd = false
 
     /// The most records that one page asks for.
     static let pageSize = 1_000
 
-    init(remote: Remote, collection: String, prefix: String? = nil) {
+    /// - Parameters:
+    ///   - after: only ids after this one.
+    ///   - retries: for all pages but the first: where nothing has been read, most likely the address is wrong.
+    init(remote: Remote, collection: String, prefix: String? = nil, after: String? = nil, retries: RetrySchedule = .none) {
         self.remote = remote
         self.collection = collection
         self.prefix = prefix
+        self.after = after
+        self.retries = retries
     }
 
     /// The next page of at most `limit` records; `nil` after the last.
     mutating func next(limit: Int = pageSize) async throws(CommandFailure) -> RecordList? {
         guard !isAtEnd else { return nil }
-        var path = "\(remote.namespace.path(ofCollection: collection))?limit=\(min(limit, Self.pageSize))"
-        if let after { path += "&after=\(PercentEncoding.encode(after))" }
-        if let prefix, !prefix.isEmpty { path += "&prefix=\(PercentEncoding.encode(prefix))" }
-        let page = try await remote.ask(.get, path, as: RecordList.self)
+        let page = try RecordList(of: try await remote.reply(.get, path(after: after, limit: limit)))
         after = page.next
         isAtEnd = page.next == nil
         return page
+    }
+
+    /// Gives all pages to `body`, one after the other; the next page is under way meanwhile.
+    /// - Parameter limit: the most records in all.
+    func forEachPage(limit: Int = .max, _ body: (EncodedPage) throws(CommandFailure) -> Void) async throws(CommandFailure) {
+        var left = limit
+        var page: EncodedPage? = try await page(after: after, limit: left, retries: .none)
+        while let current = page {
+            left -= current.count
+            guard left > 0, let next = current.next else { return try body(current) }
+            let following = Task { [left] in await result(after: next, limit: left) }
+            do throws(CommandFailure) {
+                try body(current)
+            } catch {
+                following.cancel()
+                throw error
+            }
+            page = try await following.value.get()
+        }
+    }
+
+    private func result(after: String, limit: Int) async -> Result<EncodedPage, CommandFailure> {
+        do throws(CommandFailure) {
+            return .success(try await page(after: after, limit: limit, retries: retries))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func page(after: String?, limit: Int, retries: RetrySchedule) async throws(CommandFailure) -> EncodedPage {
+        let reply = try await remote.reply(.get, path(after: after, limit: limit), isRepeatable: true, retries: retries)
+        do throws(WireError) {
+            return try EncodedPage(json: reply.body)
+        } catch {
+            throw CommandFailure(.software, "the server's answer cannot be read: \(error.description); is it a Freshet server?")
+        }
+    }
+
+    private func path(after: String?, limit: Int) -> String {
+        var path = "\(remote.namespace.path(ofCollection: collection))?limit=\(min(limit, Self.pageSize))"
+        if let after { path += "&after=\(PercentEncoding.encode(after))" }
+        if let prefix, !prefix.isEmpty { path += "&prefix=\(PercentEncoding.encode(prefix))" }
+        return path
     }
 
     /// All records of a collection.

@@ -48,14 +48,36 @@ struct Remote: Sendable {
 
     /// Asks, and gives a successful answer.
     /// - Throws: ``CommandFailure`` with the problem in the server's words.
+    /// - Parameter isRepeatable: whether it does no harm to ask again where the answer was lost; by default for `GET` and `HEAD`.
     func reply(
-        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, timeout: Duration = .seconds(30)
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool? = nil
     ) async throws(CommandFailure) -> HTTPReply {
-        switch try await answer(method, path, fields: fields, body: body, timeout: timeout) {
+        let isRepeatable = isRepeatable ?? (method == .get || method == .head)
+        switch try await answer(method, path, fields: fields, body: body) {
         case .success(let reply) where (200..<300).contains(reply.status): return reply
         case .success(let reply): throw CommandFailure(reply)
-        case .failure(let error): throw CommandFailure(error, server: server, repeatable: method == .get || method == .head)
+        case .failure(let error): throw CommandFailure(error, server: server, repeatable: isRepeatable)
         }
+    }
+
+    /// As ``reply(_:_:fields:body:isRepeatable:)``, and asks again while the server cannot be reached or has no room.
+    /// - Parameters:
+    ///   - isRepeatable: whether it does no harm to ask again where the answer was lost.
+    ///   - retries: how long to wait before each further attempt.
+    func reply(
+        _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool,
+        retries: RetrySchedule
+    ) async throws(CommandFailure) -> HTTPReply {
+        for delay in retries.delays {
+            do throws(CommandFailure) {
+                return try await reply(method, path, fields: fields, body: body, isRepeatable: isRepeatable)
+            } catch {
+                guard error.status == .unavailable || error.status == .tryAgain else { throw error }
+            }
+            // A cancelled command asks at once, and for the last time.
+            guard (try? await Task.sleep(for: delay)) != nil else { break }
+        }
+        return try await reply(method, path, fields: fields, body: body, isRepeatable: isRepeatable)
     }
 
     /// Asks with a message, if one is given, and reads the answer as another.

@@ -19,7 +19,8 @@ struct RemoteOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A file with the bearer token; - is standard input. It is read again when the server refuses the token. (default: $FRESHET_TOKEN_FILE or none)",
-            valueName: "path"))
+            valueName: "path"),
+        completion: .file())
     var tokenFile: String?
 
     @Flag(
@@ -41,6 +42,10 @@ struct RemoteOptions: ParsableArguments {
         let server = server ?? environment["FRESHET_SERVER"] ?? Self.defaultServer
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {
             throw CommandFailure(.usage, "'\(server)' is no server's URL: it takes http://HOST:PORT or https://HOST:PORT")
+        }
+        if let root = RequestTarget.root(of: server) {
+            throw CommandFailure(
+                .usage, "'\(server)' names a path of the protocol: leave out '/v1' and what follows, and give '\(root)'")
         }
         let name = namespace ?? environment["FRESHET_NAMESPACE"] ?? Self.defaultNamespace
         let isInsecureAllowed = try isInsecureTokenAllowed(environment)

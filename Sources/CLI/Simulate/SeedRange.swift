@@ -52,4 +52,5 @@ struct FaultList: ExpressibleByArgument, CustomStringConvertible, Hashable {
 
     var defaultValueDescription: String { description }
     static var allValueStrings: [String] { ["all", "none"] + FaultKind.allCases.map(\.rawValue) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }

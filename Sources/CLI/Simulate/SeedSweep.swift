@@ -1,41 +1,71 @@
 import FreshetSimulator
 import Glibc
 
-/// Many seeds, several at a time.
+/// Many seeds, several at a time, reported in their order.
 struct SeedSweep: Sendable {
-    let workload: Workload
+    /// How many seeds may be started for each job before the oldest of them has ended: so many results wait at most.
+    static let seedsAheadPerJob: UInt64 = 16
+
     let seeds: ClosedRange<UInt64>
-    let sabotage: Sabotage?
     let keepsGoing: Bool
+    /// Runs one seed.
+    let simulate: @Sendable (UInt64) async throws -> SimulationReporter.Run
+
+    init(
+        seeds: ClosedRange<UInt64>, keepsGoing: Bool, simulate: @escaping @Sendable (UInt64) async throws -> SimulationReporter.Run
+    ) {
+        self.seeds = seeds
+        self.keepsGoing = keepsGoing
+        self.simulate = simulate
+    }
+
+    init(workload: Workload, seeds: ClosedRange<UInt64>, sabotage: Sabotage?, keepsGoing: Bool) {
+        self.init(seeds: seeds, keepsGoing: keepsGoing) { seed in
+            var simulation = Simulation(seed: seed, workload: workload)
+            simulation.sabotage = sabotage
+            return SimulationReporter.Run(seed: seed, outcome: try simulation.run())
+        }
+    }
 
     static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// Gives the runs that broke a rule, in the order of their seeds, or else the first one.
-    /// - Parameter report: called for each run that is done, with how many are and how many steps they took.
+    ///
+    /// Unless it keeps going, it ends with the lowest seed that breaks a rule, whichever run ended first.
+    /// - Parameter report: called for each run in the order of the seeds, with how many are done and how many steps they took.
     func run(jobs: Int, report: (SimulationReporter.Run, Int, Int) -> Void) async throws -> [SimulationReporter.Run] {
         var kept: [SimulationReporter.Run] = []
         var (done, steps) = (0, 0)
-        try await withThrowingTaskGroup(of: SimulationReporter.Run.self) { group in
-            var left = seeds.makeIterator()
+        try await withThrowingTaskGroup(of: (UInt64, SimulationReporter.Run).self) { group in
+            var results = OrderedResults<SimulationReporter.Run>(from: seeds.lowerBound)
+            var started: UInt64 = 0
+            var running = 0
+            // Set once a rule was broken: the runs of lower seeds are waited for, and no other begins.
             var isEnding = false
-            for _ in 0..<jobs { if let seed = left.next() { add(seed, to: &group) } }
-            while let run = try await group.next() {
-                done += 1
-                steps += run.outcome.steps
-                report(run, done, steps)
-                if run.outcome.violation != nil || run.seed == seeds.lowerBound { kept.append(run) }
-                // Those under way may have lower seeds, so they are waited for.
+            func startMore() {
+                let ahead = Self.seedsAheadPerJob * UInt64(jobs)
+                while !isEnding, running < jobs, started < seeds.count, started - (results.next - seeds.lowerBound) < ahead {
+                    let seed = seeds.lowerBound + started
+                    group.addTask { (seed, try await simulate(seed)) }
+                    started += 1
+                    running += 1
+                }
+            }
+            startMore()
+            while let (seed, run) = try await group.next() {
+                running -= 1
                 isEnding = isEnding || (run.outcome.violation != nil && !keepsGoing)
-                if !isEnding, let seed = left.next() { add(seed, to: &group) }
+                for run in results.insert(run, at: seed) {
+                    done += 1
+                    steps += run.outcome.steps
+                    report(run, done, steps)
+                    if run.outcome.violation != nil || run.seed == seeds.lowerBound { kept.append(run) }
+                    guard keepsGoing || run.outcome.violation == nil else { return group.cancelAll() }
+                }
+                startMore()
             }
         }
         let broken = kept.filter { $0.outcome.violation != nil }
-        return (broken.isEmpty ? kept : broken).sorted { $0.seed ?? 0 < $1.seed ?? 0 }
-    }
-
-    private func add(_ seed: UInt64, to group: inout ThrowingTaskGroup<SimulationReporter.Run, any Error>) {
-        var simulation = Simulation(seed: seed, workload: workload)
-        simulation.sabotage = sabotage
-        group.addTask { [simulation] in SimulationReporter.Run(seed: seed, outcome: try simulation.run()) }
+        return broken.isEmpty ? kept : broken
     }
 }

@@ -88,6 +88,17 @@ struct SimulationReporter {
         } catch { throw CommandFailure(.software, "the run could not be repeated for its report: \(error)") }
     }
 
+    /// Looks before the first run whether what was asked for can be written after the last.
+    func checkFiles() throws(CommandFailure) {
+        for path in [report, shrunk].compactMap({ $0 }) {
+            let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+            var isFolder = false
+            guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
+                throw CommandFailure(.cannotCreate, "cannot write \(path): there is no folder \(folder). Make it first")
+            }
+        }
+    }
+
     private func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
         do { try Data(bytes).write(to: URL(filePath: path)) } catch {
             throw CommandFailure(.cannotCreate, "cannot write \(path): \(error)")

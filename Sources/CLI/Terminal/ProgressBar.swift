@@ -2,16 +2,18 @@
 struct ProgressBar: Sendable {
     /// What is counted, for example `records`.
     let unit: String
-    let total: Int
+    /// `nil` where it is not known: then only what is done is shown.
+    let total: Int?
 
     /// The line for `done` of `total` after `seconds`, at most `width` characters:
-    /// `[#########-----------]  45%  3,560 of 7,910 records  12,300/s`
+    /// `[#########-----------]  45%  3,560 of 7,910 records  12,300/s`, or `3,560 records  12,300/s` without a total.
     func line(done: Int, seconds: Double, width: Int) -> String {
+        let rate = seconds > 0 && done > 0 ? "  \(grouped(Int(Double(done) / seconds)))/s" : ""
+        guard let total else { return String("\(grouped(done)) \(unit)\(rate)".prefix(max(0, width))) }
         let share = total == 0 ? 1 : Double(min(done, total)) / Double(total)
         let percent = String(Int(share * 100))
         var text = String(repeating: " ", count: 3 - percent.count) + "\(percent)%"
-        text += "  \(grouped(done)) of \(grouped(total)) \(unit)"
-        if seconds > 0, done > 0 { text += "  \(grouped(Int(Double(done) / seconds)))/s" }
+        text += "  \(grouped(done)) of \(grouped(total)) \(unit)\(rate)"
         let room = min(30, width - text.count - 4)
         guard room >= 5 else { return String(text.prefix(width)) }
         let filled = Int(share * Double(room))
@@ -24,6 +26,9 @@ struct ProgressBar: Sendable {
         StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
     }
 }
+
+/// A count with its noun: `1 record`, `7,910 records`.
+func counted(_ number: Int, _ noun: String) -> String { "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")" }
 
 /// A count with its thousands apart: `7,910`.
 func grouped(_ number: Int) -> String {

@@ -30,7 +30,7 @@ enum StandardStream: Int32, Sendable {
         write(text)
     }
 
-    /// Writes all of `bytes`. A reader that has gone ends the program quietly, as SIGPIPE would.
+    /// Writes all of `bytes`. A reader that has gone ends the program quietly, as SIGPIPE would; any other failure ends it with its reason.
     func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -41,7 +41,12 @@ enum StandardStream: Int32, Sendable {
                 var descriptor = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&descriptor, 1, -1)
             } else if errno != EINTR {
-                _exit(errno == EPIPE ? 0 : ExitStatus.inputOutput.rawValue)
+                let code = errno
+                if code == EPIPE { _exit(0) }
+                if self == .output {
+                    Self.error.write(Array("error: cannot write to standard output: \(String(cString: strerror(code)))\n".utf8))
+                }
+                _exit(ExitStatus.inputOutput.rawValue)
             }
         }
     }

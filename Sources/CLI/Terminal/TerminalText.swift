@@ -39,6 +39,8 @@ enum TerminalText {
     /// The text as a part of a line: with visible escapes on a terminal, elsewhere with spaces for controls, which would break the line.
     static func inLine(_ text: String, isTerminal: Bool) -> String {
         guard !isTerminal else { return escaped(text, as: .line) }
+        // Most texts have no control: C0 and DEL are bytes of their own, and C1 begins with C2.
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 

@@ -9,7 +9,7 @@ extension Cache {
     /// load is cancelled.
     ///
     /// - Parameters:
-    ///   - cost: what a loaded value counts towards ``costLimit``; 1 unless told otherwise.
+    ///   - cost: what a loaded value counts towards ``costLimit``; nil for the same as in a write without one.
     ///   - lifetime: how long it is given out; nil for ``defaultLifetime``.
     ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
     ///   - failureLifetime: how long an error is thrown again without another load (negative caching); nil for not at all. The latest 1,024
@@ -18,7 +18,7 @@ extension Cache {
     /// - Throws: what `load` throws, or `CancellationError` when the calling task was cancelled.
     @inlinable
     public func value(
-        forKey key: Key, cost: @escaping @Sendable (Value) -> Int = { _ in 1 }, lifetime: Lifetime? = nil, tags: Set<String> = [],
+        forKey key: Key, cost: (@Sendable (Value) -> Int)? = nil, lifetime: Lifetime? = nil, tags: Set<String> = [],
         rememberingFailuresFor failureLifetime: Duration? = nil, orLoad load: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if let value = value(forKey: key) { return value }
@@ -76,7 +76,7 @@ extension Cache {
     ) async {
         do {
             let value = try await body()
-            let (cost, span) = (max(1, request.cost(value)), request.lifetime.map { Span($0) } ?? defaultSpan)
+            let (cost, span) = (max(1, request.cost?(value) ?? cost(of: value)), request.lifetime.map { Span($0) } ?? defaultSpan)
             if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
             let (hash, moment) = (key.hashValue, moment())
             write { leaving in
@@ -149,13 +149,13 @@ extension Cache {
 /// What is to be done with a value once it was loaded.
 @usableFromInline
 struct LoadRequest<Value: Sendable>: Sendable {
-    let cost: @Sendable (Value) -> Int
+    let cost: (@Sendable (Value) -> Int)?
     let lifetime: Lifetime?
     let tags: Set<String>
     let failureLifetime: Duration?
 
     @usableFromInline
-    init(cost: @escaping @Sendable (Value) -> Int, lifetime: Lifetime?, tags: Set<String>, failureLifetime: Duration?) {
+    init(cost: (@Sendable (Value) -> Int)?, lifetime: Lifetime?, tags: Set<String>, failureLifetime: Duration?) {
         self.cost = cost
         self.lifetime = lifetime
         self.tags = tags

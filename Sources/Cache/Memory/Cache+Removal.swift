@@ -59,9 +59,14 @@ extension Cache {
 
     /// The most that all values may cost together; setting it evicts what is above. While memory is short less holds, see
     /// ``MemoryPressure``. O(1) to read.
+    ///
+    /// - Precondition: to set another limit than `.max`, the cache was made with a `cost` closure, or its values are ``CostedValue``s.
     public var costLimit: Int {
         get { writeLock.withLock { _ in state.pointee.ration.costLimit } }
         set {
+            precondition(
+                newValue == .max || statedCost != nil,
+                "A cost limit needs a cost: make the cache with costLimit and cost, or make \(Value.self) a CostedValue.")
             let moment = moment()
             write { leaving in
                 state.pointee.ration.costLimit = max(0, newValue)

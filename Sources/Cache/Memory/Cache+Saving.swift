@@ -48,13 +48,22 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
 
 extension Cache: Decodable where Key: Codable, Value: Codable {
     /// A cache as it was encoded, but for what is over by now; with the machine's clock and the standard lifetime for what comes.
+    ///
+    /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` for a cache with a cost limit whose values do not state their cost:
+    ///   conform them to ``CostedValue``, or use a file and ``init(contentsOf:costLimit:countLimit:lifetime:clock:shards:cost:)``.
     public convenience init(from decoder: any Decoder) throws {
         let saved = try SavedCache<Key, Value>(from: decoder)
         guard saved.version == SavedCache<Key, Value>.currentVersion else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "a cache of version \(saved.version); this reads 1"))
         }
-        self.init(costLimit: saved.costLimit, countLimit: saved.countLimit)
+        guard saved.costLimit == .max || Self.statedCost != nil else {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "a cache with a cost limit, whose values do not state their cost: make \(Value.self) a CostedValue"))
+        }
+        self.init(saved.costLimit, saved.countLimit, .standard, .system, nil, statedCost: Self.statedCost)
         restore(saved.entries)
     }
 
@@ -67,10 +76,13 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
     ///   - lifetime: how long a value that is stored from now on is given out unless its write says otherwise.
     ///   - clock: where it takes its time from.
     ///   - shards: as for a new one.
-    /// - Throws: ``CacheError/cannotRead(path:reason:)``, or ``CacheError/notACache(path:reason:)`` for a file that holds none of this kind.
+    ///   - cost: what a value that is stored from now on costs; nil for what it states itself, see ``CostedValue``. Restored values keep
+    ///     the costs with which they were saved.
+    /// - Throws: ``CacheError/cannotRead(path:reason:)``; ``CacheError/notACache(path:reason:)`` for a file that holds none of this kind;
+    ///   ``CacheError/noCost(path:)`` where there is a cost limit, `cost` is nil and values do not state their cost.
     public convenience init(
         contentsOf path: String, costLimit: Int? = nil, countLimit: Int? = nil, lifetime: Lifetime = .standard, clock: CacheClock = .system,
-        shards: Int? = nil
+        shards: Int? = nil, cost: (@Sendable (Value) -> Int)? = nil
     ) throws(CacheError) {
         let bytes = try WholeFile(path: path).content()
         let saved: SavedCache<Key, Value>
@@ -82,9 +94,9 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
         guard saved.version == SavedCache<Key, Value>.currentVersion else {
             throw .notACache(path: path, reason: "it is of version \(saved.version), and this reads 1")
         }
-        self.init(
-            costLimit: costLimit ?? saved.costLimit, countLimit: countLimit ?? saved.countLimit, lifetime: lifetime, clock: clock,
-            shards: shards)
+        let (limit, cost) = (costLimit ?? saved.costLimit, cost ?? Self.statedCost)
+        guard limit == .max || cost != nil else { throw .noCost(path: path) }
+        self.init(limit, countLimit ?? saved.countLimit, lifetime, clock, shards, statedCost: cost)
         restore(saved.entries)
     }
 

@@ -4,19 +4,20 @@ extension Cache {
     /// Stores a value, and evicts others until all fits. O(1) amortised.
     ///
     /// - Parameters:
-    ///   - cost: in the unit of ``costLimit``; less than 1 counts as 1.
+    ///   - cost: in the unit of ``costLimit``; less than 1 counts as 1. Nil for what the cache's `cost` closure or the value itself states
+    ///     (see ``CostedValue``), and 1 where neither does.
     ///   - lifetime: how long it is given out; nil for ``defaultLifetime``.
     ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
     /// - Returns: false if it was refused: it alone, beside what is pinned, is above a limit. Then the key holds nothing, since what it
     ///   held is older than what was offered. The values of pinned keys are never refused.
     @inlinable
     @discardableResult
-    public func setValue(_ value: Value, forKey key: Key, cost: Int = 1, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
+    public func setValue(_ value: Value, forKey key: Key, cost: Int? = nil, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
         let span = lifetime.map { Span($0) } ?? defaultSpan
         if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
-        let (hash, moment) = (key.hashValue, moment())
+        let (hash, moment, cost) = (key.hashValue, moment(), max(1, cost ?? self.cost(of: value)))
         let term = span.begun(at: moment.uptime)
-        return write { leaving in store(value, key, hash, max(1, cost), term, tags, moment, &leaving) }
+        return write { leaving in store(value, key, hash, cost, term, tags, moment, &leaving) }
     }
 
     /// Removes a key's value; its pins stay. O(1).

@@ -6,10 +6,13 @@ public import Synchronization
 /// An in-process cache, bounded by cost and by count, for keys and values of any kind.
 ///
 /// ```swift
-/// let pictures = Cache<URL, Picture>(costLimit: 64 << 20)
-/// pictures.setValue(picture, forKey: url, cost: picture.byteCount, lifetime: .after(.seconds(3_600)))
+/// let pictures = Cache<URL, Picture>(costLimit: 64 << 20, cost: { $0.byteCount })
+/// pictures.setValue(picture, forKey: url, lifetime: .after(.seconds(3_600)))
 /// let again = pictures[url]
 /// ```
+///
+/// **Costs** are in one unit for the whole cache, mostly bytes. `[UInt8]`, `Data` and `String` cost their bytes; see ``CostedValue``. For other
+/// types a cost limit takes a `cost` closure: without one each entry would cost 1, and a limit that reads as bytes would count entries.
 ///
 /// **Eviction** is S3-FIFO (Yang et al., SOSP '23, <https://doi.org/10.1145/3600006.3613147>), weighted by cost: new keys enter a small queue, a
 /// tenth of the space; those that are hit there move to the main queue, the others leave and are remembered for a while without their
@@ -34,20 +37,46 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     @usableFromInline let defaultSpan: Span
     /// Whether any entry ever ended by the wall clock; until then nobody reads it.
     @usableFromInline let usesWall = Atomic(false)
+    /// What a value costs unless its write says otherwise; nil if that is 1.
+    @usableFromInline let statedCost: (@Sendable (Value) -> Int)?
     /// How long a value is given out unless its write says otherwise.
     public let defaultLifetime: Lifetime
 
-    /// An empty cache.
+    /// Makes an empty cache without a cost limit.
     ///
     /// - Parameters:
-    ///   - costLimit: the most that all values may cost together, in the unit of your choice; less than zero is zero.
     ///   - countLimit: the most values that it may hold; less than zero is zero.
     ///   - lifetime: how long a value is given out unless its write says otherwise.
     ///   - clock: where it takes its time from.
     ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
-    public init(
-        costLimit: Int = .max, countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil
+    public convenience init(
+        countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil
     ) {
+        self.init(.max, countLimit, lifetime, clock, shards, statedCost: Self.statedCost)
+    }
+
+    /// Makes an empty cache with a cost limit, for values of any type.
+    ///
+    /// - Parameters:
+    ///   - costLimit: the most that all values may cost together, in the unit of `cost`; less than zero is zero.
+    ///   - countLimit: the most values that it may hold; less than zero is zero.
+    ///   - lifetime: how long a value is given out unless its write says otherwise.
+    ///   - clock: where it takes its time from.
+    ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
+    ///   - cost: what a value costs unless its write says otherwise; less than 1 counts as 1. It is called once for each write, on the
+    ///     thread that writes, while no lock is held.
+    public convenience init(
+        costLimit: Int, countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil,
+        cost: @escaping @Sendable (Value) -> Int
+    ) {
+        self.init(costLimit, countLimit, lifetime, clock, shards, statedCost: cost)
+    }
+
+    init(
+        _ costLimit: Int, _ countLimit: Int, _ lifetime: Lifetime, _ clock: CacheClock, _ shards: Int?,
+        statedCost: (@Sendable (Value) -> Int)?
+    ) {
+        self.statedCost = statedCost
         let wanted = min(max(1, shards ?? max(16, 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))), 256)
         shardBits = Int.bitWidth - (wanted - 1).leadingZeroBitCount
         shardMask = 1 << shardBits - 1
@@ -115,6 +144,10 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     func reference(_ number: Int, _ hash: Int) -> EntryReference {
         EntryReference(bits: UInt32(truncatingIfNeeded: number << shardBits | (hash & shardMask)))
     }
+
+    /// What a value costs unless its write says otherwise. A closure of the user's may be called, so no lock may be held.
+    @inlinable
+    func cost(of value: Value) -> Int { statedCost?(value) ?? 1 }
 
     /// The entry of a key, over or not. Takes the write lock to call.
     @inlinable

@@ -18,11 +18,13 @@ public final class ManualCacheClock: Sendable {
     public var clock: CacheClock {
         CacheClock(
             uptime: { [self] in Int64(clamping: passed.withLock { $0 } / .nanoseconds(1)) },
-            wall: { [self] in start + Int64(clamping: passed.withLock { $0 } / .milliseconds(1)) })
+            wall: { [self] in start.saturatingAdd(Int64(clamping: passed.withLock { $0 } / .milliseconds(1))) })
     }
 
-    /// Lets so much time pass, on both clocks at once.
-    public func advance(by duration: Duration) { passed.withLock { $0 += duration } }
+    /// Lets so much time pass, on both clocks at once. Each clock stops at the last moment that it can show.
+    public func advance(by duration: Duration) {
+        passed.withLock { $0 = min(max($0 + duration, .seconds(Int64.min)), .seconds(Int64.max)) }
+    }
 }
 
 extension Int64 {

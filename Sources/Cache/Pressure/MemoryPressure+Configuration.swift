@@ -5,9 +5,11 @@ public import Logging
 extension MemoryPressure {
     /// How a ``MemoryPressure`` works.
     public struct Configuration: Sendable {
-        /// How long there must be no pressure before caches grow by a step; at least a second, 30 seconds unless told otherwise.
+        /// How long there must be no pressure before caches grow by a step; at least a second, at most 30 days, 30 seconds unless told
+        /// otherwise.
         public var calm = Duration.seconds(30)
-        /// How often it reads what the kernel does not tell by itself; at least a tenth of a second, 5 seconds unless told otherwise.
+        /// How often it reads what the kernel does not tell by itself; at least a tenth of a second, at most 30 days, 5 seconds unless told
+        /// otherwise.
         public var readInterval = Duration.seconds(5)
         /// Before `/proc` and `/sys` in every path: for tests, a directory with a tree of their own.
         public var root = ""

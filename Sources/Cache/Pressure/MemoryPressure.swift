@@ -4,7 +4,7 @@ internal import Synchronization
 /// Shrinks caches while memory is short, by steps, and lets them grow again when it is not.
 ///
 /// ```swift
-/// let pictures = Cache<URL, Picture>(costLimit: 256 << 20)
+/// let pictures = Cache<URL, Data>(costLimit: 256 << 20)
 /// pictures.shrinks(under: .shared)
 /// ```
 ///

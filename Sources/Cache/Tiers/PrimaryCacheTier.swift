@@ -12,8 +12,8 @@ public protocol PrimaryCacheTier<Key, Value>: Sendable {
     func value(forKey key: Key) -> Value?
     /// The value of a key, read only to be looked at. Unless told otherwise as ``value(forKey:)``.
     func peek(_ key: Key) -> Value?
-    /// Keeps a value in the place of any other. If it cannot, the key holds nothing.
-    func setValue(_ value: Value, forKey key: Key, cost: Int, lifetime: Lifetime)
+    /// Keeps a value in the place of any other. If it cannot, the key holds nothing. What a value costs is the tier's to decide.
+    func setValue(_ value: Value, forKey key: Key, lifetime: Lifetime)
     /// Forgets a value.
     func discardValue(forKey key: Key)
     /// Forgets all values.
@@ -30,9 +30,10 @@ extension PrimaryCacheTier {
 }
 
 extension Cache: PrimaryCacheTier {
-    /// Stores a value without tags.
-    public func setValue(_ value: Value, forKey key: Key, cost: Int, lifetime: Lifetime) {
-        setValue(value, forKey: key, cost: cost, lifetime: lifetime, tags: [])
+    /// Stores a value without tags, at the cost that the cache or the value states.
+    @_disfavoredOverload
+    public func setValue(_ value: Value, forKey key: Key, lifetime: Lifetime) {
+        setValue(value, forKey: key, lifetime: lifetime, tags: [])
     }
 
     /// The same as ``removeValue(forKey:)``.

@@ -78,3 +78,8 @@ public struct TieredValue<Value: Sendable>: Sendable {
 
     func isTagged(_ tag: String) -> Bool { tags?.contains(tag) ?? true }
 }
+
+extension TieredValue: CostedValue where Value: CostedValue {
+    /// The cost of the value alone.
+    public var cacheCost: Int { value.cacheCost }
+}

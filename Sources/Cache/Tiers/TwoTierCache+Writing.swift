@@ -82,7 +82,7 @@ extension TwoTierCache {
     func carryOut(_ key: Key) {
         while let move = change({ $0.nextMove(key) }) {
             if let item = move.item {
-                primary.setValue(item, forKey: key, cost: configuration.cost(item.value), lifetime: item.lifetime(by: clock))
+                primary.setValue(item, forKey: key, lifetime: item.lifetime(by: clock))
             } else {
                 primary.discardValue(forKey: key)
             }

@@ -5,7 +5,7 @@ public import Synchronization
 ///
 /// ```swift
 /// let disk = try await DiskCache.open("/var/cache/app")
-/// let users = TwoTierCache<Int, User>(primary: Cache(costLimit: 10_000), secondary: disk)
+/// let users = TwoTierCache<Int, User>(primary: Cache(countLimit: 10_000), secondary: disk)
 /// users[7] = user                              // in memory now, on disk soon
 /// let quick = users[7]                         // memory alone, at once
 /// let user = await users.value(forKey: 7)      // memory, or else the disk

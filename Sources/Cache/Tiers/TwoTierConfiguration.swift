@@ -7,8 +7,6 @@ extension TwoTierCache {
         public var lifetime = Lifetime.standard
         /// Where a value may be if its caller does not say.
         public var protection = DiskProtection.plain
-        /// What a value counts towards the cost limit of memory; 1 unless told otherwise.
-        public var cost: @Sendable (Value) -> Int = { _ in 1 }
         /// The most values that may wait for the second tier; one more stays in memory alone. 4,096 unless told otherwise.
         public var stagedLimit = 4_096
         /// Where time comes from; tiers have clocks of their own, which should be the same.

@@ -6,9 +6,7 @@ extension DiskTier {
     ///
     /// - Returns: the indices of the entry operations that had no effect.
     func apply(_ transaction: DiskTransaction) throws -> [Int] {
-        // What only this device knows must survive a loss of power; what the feed brought comes again.
-        try setDurable(
-            transaction.clear != nil || transaction.outbox.contains(where: \.isPut) || transaction.state.contains(where: \.isOwn))
+        try setDurable(transaction.isDurable)
         var next = state
         let skipped = try connection.transaction {
             if let client = transaction.clear {
@@ -17,6 +15,7 @@ extension DiskTier {
             }
             let skipped = try apply(transaction.entries)
             for operation in transaction.outbox { try apply(operation) }
+            for operation in transaction.rejections { try apply(operation) }
             for change in transaction.state { next.apply(change) }
             if next != state { try store(next) }
             try writeUses(atMost: 32)
@@ -39,6 +38,8 @@ extension DiskTier {
                 index = try put(operations, from: index, onlyIfHeld: onlyIfHeld, &skipped)
                 continue
             case .confirm(let confirmation): hadEffect = try confirm(confirmation)
+            case .withoutValue(let news, let keepsValue): hadEffect = try withoutValue(news, keepsValue: keepsValue)
+            case .invalidate(let scope, let position): hadEffect = try invalidate(scope, at: position)
             case .evict(let scope, let position): hadEffect = try evict(scope, position)
             case .endPass(let pass, let position): hadEffect = try endPass(pass, at: position)
             }
@@ -54,15 +55,16 @@ extension DiskTier {
     private func put(_ operations: [EntryOperation], from start: Int, onlyIfHeld: Bool, _ skipped: inout [Int]) throws -> Int {
         let update: StaticString = """
             UPDATE entry SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8, modified = ?9, verified = ?10,
-              origin = ?11
+              origin = ?11, invalidated = CASE WHEN epoch = ?3 AND pass = ?6 AND invalidated > ?5 THEN max(invalidated, ifnull(?12, 0)) ELSE ?12 END
             WHERE collection = ?1 AND id = ?2
               AND CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
         let insertion: StaticString = """
-            INSERT INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin)
-            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            INSERT INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated)
+            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             ON CONFLICT(collection, id) DO UPDATE SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8,
-              modified = ?9, verified = ?10, origin = ?11
+              modified = ?9, verified = ?10, origin = ?11,
+              invalidated = CASE WHEN epoch = ?3 AND pass = ?6 AND invalidated > ?5 THEN max(invalidated, ifnull(?12, 0)) ELSE ?12 END
             WHERE CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
         return try connection.withStatement(onlyIfHeld ? update : insertion) { statement in
@@ -92,7 +94,8 @@ extension DiskTier {
     private func confirm(_ news: Confirmation) throws -> Bool {
         try connection.withStatement(
             """
-            UPDATE entry SET as_of = max(as_of, ?5), pass = max(pass, ?6), verified = max(verified, ?7)
+            UPDATE entry SET as_of = max(as_of, ?5), pass = max(pass, ?6), verified = max(verified, ?7),
+              invalidated = CASE WHEN invalidated > max(as_of, ?5) THEN invalidated END
             WHERE collection = ?1 AND id = ?2 AND epoch = ?3 AND revision = ?4
             """
         ) { statement in
@@ -108,17 +111,39 @@ extension DiskTier {
         }
     }
 
+    /// Large values are rare, so the row is read and written again.
+    private func withoutValue(_ news: Confirmation, keepsValue: Bool) throws -> Bool {
+        let stored = try entry(news.key)
+        let updated = Entry.withoutValue(news, over: stored, keepsValue: keepsValue)
+        guard updated != stored else { return false }
+        try connection.withStatement(
+            """
+            INSERT OR REPLACE INTO entry(collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated)
+            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            """
+        ) { _ = try write(updated, after: nil, $0) }
+        return true
+    }
+
+    private func invalidate(_ scope: InvalidationScope, at position: Cursor) throws -> Bool {
+        try change("UPDATE entry SET invalidated = max(ifnull(invalidated, 0), ?2) WHERE epoch = ?1 AND as_of < ?2", in: scope, position)
+    }
+
     private func evict(_ scope: InvalidationScope, _ position: Cursor) throws -> Bool {
-        let outdated = "(epoch <> ?1 OR as_of < ?2)"
+        try change("DELETE FROM entry WHERE (epoch <> ?1 OR as_of < ?2)", in: scope, position)
+    }
+
+    /// Runs the statement, which has a condition already, on the rows in the scope.
+    private func change(_ sql: String, in scope: InvalidationScope, _ position: Cursor) throws -> Bool {
         let condition =
             switch scope {
-            case .everything: outdated
-            case .key: "collection = ?3 AND id = ?4 AND \(outdated)"
-            case .collection(_, let prefix) where prefix.isEmpty: "collection = ?3 AND \(outdated)"
-            case .collection(_, let prefix) where prefix.nextAfterAllWithPrefix == nil: "collection = ?3 AND id >= ?4 AND \(outdated)"
-            case .collection: "collection = ?3 AND id >= ?4 AND id < ?5 AND \(outdated)"
+            case .everything: ""
+            case .key: " AND collection = ?3 AND id = ?4"
+            case .collection(_, let prefix) where prefix.isEmpty: " AND collection = ?3"
+            case .collection(_, let prefix) where prefix.nextAfterAllWithPrefix == nil: " AND collection = ?3 AND id >= ?4"
+            case .collection: " AND collection = ?3 AND id >= ?4 AND id < ?5"
             }
-        return try connection.withStatement("DELETE FROM entry WHERE \(condition)") { statement in
+        return try connection.withStatement(sql + condition) { statement in
             try statement.bind(1, position.epoch.token)
             try statement.bind(2, position.revision.number)
             switch scope {
@@ -188,11 +213,30 @@ extension DiskTier {
         }
     }
 
+    private func apply(_ operation: RejectionOperation) throws {
+        switch operation {
+        case .put(let write):
+            try connection.withStatement("INSERT INTO rejection(receipt, size, row) VALUES(?1, ?2, ?3)") { statement in
+                try statement.bind(1, write.receipt.number)
+                try statement.bind(2, write.size)
+                try statement.bind(3, write.json)
+                try statement.run()
+            }
+        case .remove(let receipt):
+            try connection.withStatement("DELETE FROM rejection WHERE receipt = ?1") { statement in
+                try statement.bind(1, receipt.number)
+                try statement.run()
+            }
+        }
+    }
+
     private func clear() throws {
         // What is cleared shall not stand in free pages of the file either: https://www.sqlite.org/pragma.html#pragma_secure_delete
         try connection.pragma("secure_delete=ON")
         uses = []
-        for table in ["entry", "outbox", "used", "watermark"] { try connection.withStatement("DELETE FROM \(table)") { try $0.run() } }
+        for table in ["entry", "outbox", "rejection", "used", "watermark"] {
+            try connection.withStatement("DELETE FROM \(table)") { try $0.run() }
+        }
         try connection.pragma("secure_delete=OFF")
     }
 
@@ -205,16 +249,28 @@ extension DiskTier {
     }
 }
 
+extension DiskTransaction {
+    /// Whether it must survive a loss of power, since it has what only this device knows. What the feed brought comes again.
+    var isDurable: Bool {
+        clear != nil || outbox.contains(where: \.isPut) || state.contains(where: \.isOwn) || rejections.contains(where: \.isRemoval)
+    }
+}
+
 extension OutboxOperation {
     fileprivate var isPut: Bool { if case .put = self { true } else { false } }
 }
 
+extension RejectionOperation {
+    /// A rejection that is lost with the power comes again, since the server keeps its verdict; one that was taken away must not.
+    fileprivate var isRemoval: Bool { if case .remove = self { true } else { false } }
+}
+
 extension StateChange {
-    /// Whether it concerns this device's numbers, which must never be given twice.
+    /// Whether it concerns this device's numbers, which must never be given twice, or the store in which they count.
     fileprivate var isOwn: Bool {
         switch self {
-        case .nextNumber, .nextReceipt, .mustReconcile: true
-        case .epoch, .cursor, .pass, .verification, .scope: false
+        case .nextNumber, .nextReceipt, .mustReconcile, .store, .renamesAfter, .client: true
+        case .epoch, .cursor, .completeAt, .pass, .verification, .scope, .droppedRejections: false
         }
     }
 }

@@ -4,19 +4,28 @@ internal import SQLite
 extension DiskTier {
     /// What the machine starts from: the state, the outbox and what belongs to it. O(outbox).
     func load() throws -> PersistedState {
-        PersistedState(state: state, outbox: try outbox(), bases: try bases(), watermarks: try watermarks())
+        PersistedState(
+            state: state, outbox: try outbox(), bases: try bases(), watermarks: try watermarks(), needsRefresh: try needsRefresh(),
+            rejections: try rejectionPlaces(), isNew: isNew)
     }
 
-    /// The stored state; makes the row in a new file.
-    static func state(in connection: Connection, of namespace: Namespace, newClient: ClientIdentifier, path: String?) throws -> SyncState {
+    /// The stored state; `nil` in a new file.
+    static func state(in connection: Connection, of namespace: Namespace, path: String?) throws -> SyncState? {
         let stored = try connection.withStatement("SELECT namespace, state FROM state") { try $0.step() ? ($0.text(0), $0.bytes(1)) : nil }
-        guard let (name, json) = stored else { return SyncState(client: newClient) }
+        guard let (name, json) = stored else { return nil }
         guard name == namespace.name else {
             throw ClientError.invalidConfiguration(
                 "\(path ?? "the store") holds the namespace '\(name)', not '\(namespace)': name another directory")
         }
         guard let state = try? SyncState(json: json) else { throw damaged("the state") }
         return state
+    }
+
+    /// O(1).
+    private func needsRefresh() throws -> Bool {
+        try connection.withStatement("SELECT 1 FROM entry INDEXED BY entry_refresh WHERE invalidated IS NOT NULL OR type = '' LIMIT 1") {
+            try $0.step()
+        }
     }
 
     private func outbox() throws -> [OutboxRow] {
@@ -26,14 +35,48 @@ extension DiskTier {
                 guard let row = try? OutboxRow(json: statement.bytes(0)) else { throw Self.damaged("a row of the outbox") }
                 rows.append(row)
             }
-            return rows.sorted { $0.number < $1.number }
+            return rows.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
         }
+    }
+
+    /// O(rejected writes), without a look at their contents.
+    private func rejectionPlaces() throws -> [RejectionPlace] {
+        try connection.withStatement("SELECT receipt, size FROM rejection ORDER BY place") { statement in
+            var places: [RejectionPlace] = []
+            while try statement.step() {
+                places.append(RejectionPlace(receipt: Receipt(statement.int64(0)), size: Int(statement.int64(1))))
+            }
+            return places
+        }
+    }
+
+    /// The rejected writes, oldest first. O(their bytes).
+    func rejections() throws -> [RejectedWrite] {
+        try connection.withStatement("SELECT row FROM rejection ORDER BY place") { statement in
+            var writes: [RejectedWrite] = []
+            while try statement.step() { writes.append(try Self.rejection(statement)) }
+            return writes
+        }
+    }
+
+    /// A rejected write; `nil` where it is not kept. O(1).
+    func rejection(_ receipt: Receipt) throws -> RejectedWrite? {
+        try connection.withStatement("SELECT row FROM rejection WHERE receipt = ?1") { statement in
+            try statement.bind(1, receipt.number)
+            return try statement.step() ? try Self.rejection(statement) : nil
+        }
+    }
+
+    private static func rejection(_ row: Statement) throws -> RejectedWrite {
+        guard let write = try? RejectedWrite(json: row.bytes(0)) else { throw damaged("a rejected write") }
+        return write
     }
 
     private func bases() throws -> [Entry] {
         try entries(
             """
-            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin FROM entry
+            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated
+            FROM entry
             WHERE (collection, id) IN (SELECT collection, id FROM outbox) ORDER BY collection, id
             """)
     }
@@ -65,7 +108,8 @@ extension DiskTier {
     static func entry(_ key: RecordKey, _ connection: Connection) throws -> Entry? {
         try connection.withStatement(
             """
-            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin FROM entry
+            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated
+            FROM entry
             WHERE collection = ?1 AND id = ?2
             """
         ) { statement in
@@ -79,7 +123,8 @@ extension DiskTier {
     func entries(in collection: String) throws -> [Entry] {
         try connection.withStatement(
             """
-            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin FROM entry
+            SELECT collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated
+            FROM entry
             WHERE collection = ?1 ORDER BY id
             """
         ) { statement in
@@ -100,27 +145,42 @@ extension DiskTier {
         }
     }
 
-    /// The rows of an earlier verification pass, page by page in the order of their keys.
+    /// The rows that a query selects, page by page in the order of their keys.
     func heldKeys(_ query: HeldQuery) throws -> [HeldKey] {
-        try connection.withStatement(
-            """
-            SELECT collection, id, epoch, revision, type IS NULL FROM entry
-            WHERE (collection, id) > (?1, ?2) AND pass < ?3 ORDER BY collection, id LIMIT ?4
-            """
-        ) { statement in
-            // No collection is empty, so nothing comes before this pair.
-            try statement.bind(1, query.after?.collection ?? "")
-            try statement.bind(2, query.after?.id ?? "")
-            try statement.bind(3, query.pass)
-            try statement.bind(4, query.limit)
-            var keys: [HeldKey] = []
-            while try statement.step() {
-                guard let key = try? RecordKey(collection: statement.text(0), id: statement.text(1)), let epoch = Epoch(statement.text(2)),
-                    let revision = Revision(statement.int64(3))
-                else { throw Self.damaged("an entry") }
-                keys.append(HeldKey(key: key, epoch: epoch, revision: revision, isAbsent: statement.int64(4) != 0))
+        switch query.selection {
+        case .before(let pass):
+            try connection.withStatement(
+                """
+                SELECT collection, id, epoch, revision, type FROM entry
+                WHERE (collection, id) > (?1, ?2) AND pass < ?4 ORDER BY collection, id LIMIT ?3
+                """
+            ) { statement in
+                try statement.bind(4, pass)
+                return try Self.heldKeys(query, statement)
             }
-            return keys
+        case .needingRefresh:
+            try connection.withStatement(
+                """
+                SELECT collection, id, epoch, revision, type FROM entry INDEXED BY entry_refresh
+                WHERE (collection, id) > (?1, ?2) AND (invalidated IS NOT NULL OR type = '') ORDER BY collection, id LIMIT ?3
+                """
+            ) { try Self.heldKeys(query, $0) }
         }
+    }
+
+    private static func heldKeys(_ query: HeldQuery, _ statement: Statement) throws -> [HeldKey] {
+        // No collection is empty, so nothing comes before this pair.
+        try statement.bind(1, query.after?.collection ?? "")
+        try statement.bind(2, query.after?.id ?? "")
+        try statement.bind(3, query.limit)
+        var keys: [HeldKey] = []
+        while try statement.step() {
+            guard let key = try? RecordKey(collection: statement.text(0), id: statement.text(1)), let epoch = Epoch(statement.text(2)),
+                let revision = Revision(statement.int64(3))
+            else { throw damaged("an entry") }
+            let hasValue = statement.optionalText(4).map { !$0.isEmpty } ?? false
+            keys.append(HeldKey(key: key, epoch: epoch, revision: revision, hasValue: hasValue))
+        }
+        return keys
     }
 }

@@ -3,7 +3,7 @@ internal import SQLite
 
 extension DiskTier {
     /// The columns of ``bind(_:after:to:)`` and ``entry(_:)``, in their order.
-    static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin"
+    static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated"
 
     /// Binds all but the value. The texts that most entries share stay bound from the one before.
     static func bind(_ entry: Entry, after last: Entry?, to statement: Statement) throws {
@@ -13,10 +13,11 @@ extension DiskTier {
         try statement.bind(4, entry.revision.number)
         try statement.bind(5, entry.asOf.number)
         try statement.bind(6, entry.pass)
-        if last == nil || last?.content?.type != entry.content?.type { try statement.bind(7, entry.content?.type) }
+        if last == nil || last?.storedType != entry.storedType { try statement.bind(7, entry.storedType) }
         try statement.bind(9, entry.modified?.milliseconds)
         try statement.bind(10, entry.verifiedAt.milliseconds)
         try statement.bind(11, entry.origin.rawValue)
+        try statement.bind(12, entry.invalidatedAt?.number)
     }
 
     /// A row that breaks a rule of ours was not written by us: the file is damaged.
@@ -26,7 +27,8 @@ extension DiskTier {
         else { throw damaged("an entry") }
         return Entry(
             key: key, epoch: epoch, revision: revision, asOf: asOf, pass: row.int64(5),
-            content: row.optionalText(6).map { Content(bytes: row.bytes(7), type: $0) },
+            content: row.optionalText(6).flatMap { $0.isEmpty ? nil : Content(bytes: row.bytes(7), type: $0) },
+            lacksValue: row.optionalText(6)?.isEmpty ?? false, invalidatedAt: row.optionalInt64(11).flatMap { Revision($0) },
             modified: row.optionalInt64(8).map { Timestamp(milliseconds: $0) },
             verifiedAt: Timestamp(milliseconds: row.int64(9)), origin: origin)
     }
@@ -35,4 +37,9 @@ extension DiskTier {
         // SQLITE_CORRUPT, so that it is treated as any other damage.
         SQLiteError(code: 11, message: "\(what) in the file breaks the rules that all of them were written by")
     }
+}
+
+extension Entry {
+    /// What the column `type` has: nothing where there is no record, and an empty text where its value is not here.
+    fileprivate var storedType: String? { content?.type ?? (lacksValue ? "" : nil) }
 }

@@ -3,13 +3,13 @@ internal import SQLite
 
 extension DiskTier {
     /// The schema that this version reads and writes. A file with a higher `user_version` is refused untouched.
-    static let schemaVersion: Int64 = 3
+    static let schemaVersion: Int64 = 5
 
     /// From each version to the next.
     private static let migrations: [String] = [
         // An entry's row has a number of its own rather than its key as the primary one, since values may be large:
         // https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid
-        // A row without a type says that there is no record.
+        // A row without a type says that there is no record, one with an empty type that its value is not here.
         """
         CREATE TABLE entry(
           collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, revision INTEGER NOT NULL, as_of INTEGER NOT NULL,
@@ -33,6 +33,17 @@ extension DiskTier {
         ) WITHOUT ROWID;
         DELETE FROM entry WHERE (collection, id) IN (SELECT collection, id FROM outbox);
         UPDATE state SET state = CAST(json_set(state, '$.scope', 'before watermarks') AS BLOB) WHERE EXISTS (SELECT 1 FROM outbox);
+        """,
+        // Which records are to be read again, without a look at the others. In an earlier file, those are missing that were invalidated or whose
+        // values did not come along, so a device verifies everything (its scope is no longer that of its settings).
+        """
+        ALTER TABLE entry ADD COLUMN invalidated INTEGER;
+        CREATE INDEX entry_refresh ON entry(collection, id) WHERE invalidated IS NOT NULL OR type = '';
+        UPDATE state SET state = CAST(json_set(state, '$.scope', 'before refreshes') AS BLOB);
+        """,
+        // Rejected writes that the user has not retried or discarded, in the order of their rejection.
+        """
+        CREATE TABLE rejection(place INTEGER PRIMARY KEY, receipt INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL, row BLOB NOT NULL);
         """,
     ]
 

@@ -17,6 +17,8 @@ final class DiskTier {
     let namespace: Namespace
     /// As it is stored.
     var state: SyncState
+    /// Whether the file had nothing yet when it was opened.
+    let isNew: Bool
     private let lock: FileLock?
     /// The most bytes that the tables may take before entries are evicted.
     let limit: Int
@@ -42,7 +44,9 @@ final class DiskTier {
         do {
             connection = try Self.open(path, fileLimit)
             pageSize = try connection.pragma("page_size").flatMap { Int($0) } ?? 4_096
-            state = try Self.state(in: connection, of: namespace, newClient: client, path: path)
+            let stored = try Self.state(in: connection, of: namespace, path: path)
+            isNew = stored == nil
+            state = stored ?? SyncState(client: client)
             // The device's name is on disk before anyone learns it.
             try connection.transaction { try store(state) }
         } catch {
@@ -71,7 +75,7 @@ final class DiskTier {
         guard let path else { return }
         guard access(path, W_OK) == 0 else { throw ClientError.readOnly(path: path) }
         // Reads the root of each table, which finds a file that is no database at all or lost its schema.
-        for table in ["entry", "outbox", "state", "used", "watermark"] {
+        for table in ["entry", "outbox", "rejection", "state", "used", "watermark"] {
             try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
         }
     }

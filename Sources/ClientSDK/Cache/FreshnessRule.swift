@@ -10,7 +10,7 @@ struct FreshnessRule: Sendable {
 
     func of(_ view: KeyView) -> SnapshotFreshness? {
         guard let entry = view.entry else { return nil }
-        guard entry.pass >= pass else { return .unverified(since: entry.verifiedAt) }
+        guard entry.isConfirmed(in: pass) else { return .unverified(since: entry.verifiedAt) }
         return isLive && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
     }
 }

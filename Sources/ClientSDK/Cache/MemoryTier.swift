@@ -27,7 +27,7 @@ package final class MemoryTier: Sendable {
     package init(
         costLimit: Int, filter: ChangeFilter, shards: Int? = nil, uptime: @escaping @Sendable () -> Int64 = { DeviceClock.uptime }
     ) {
-        cache = Cache(costLimit: costLimit, lifetime: .unlimited, shards: shards)
+        cache = Cache(costLimit: costLimit, lifetime: .unlimited, shards: shards, cost: { $0.cost })
         rule = SharedFreshness(filter, uptime: uptime)
     }
 
@@ -85,7 +85,7 @@ package final class MemoryTier: Sendable {
         if view.value == .unknown, !view.isPending {
             cache.removeValue(forKey: view.key)
         } else {
-            cache.setValue(value, forKey: view.key, cost: value.cost)
+            cache.setValue(value, forKey: view.key)
         }
         return value
     }
@@ -104,7 +104,7 @@ package final class MemoryTier: Sendable {
         view.entry = entry
         let value = CachedValue(view, decodedBy: held)
         noteChange()
-        cache.setValue(value, forKey: key, cost: value.cost)
+        cache.setValue(value, forKey: key)
         return value
     }
 
@@ -126,6 +126,19 @@ package final class MemoryTier: Sendable {
             return false
         }
         return kept.compactMap { key in update(key) { $0 = $0.ended(pass, at: position) ?? $0 } }
+    }
+
+    /// Notes an invalidation in what is in scope and known only through an earlier position.
+    ///
+    /// - Returns: what it reached, as it is now. What is pending follows as a view of its own.
+    @discardableResult
+    package func invalidate(_ scope: InvalidationScope, at position: Cursor) -> [CachedValue] {
+        var reached: [RecordKey] = []
+        cache.removeAll { key, value in
+            if scope.contains(key), !value.view.isPending, value.view.entry?.isKnownOnly(before: position) ?? false { reached.append(key) }
+            return false
+        }
+        return reached.compactMap { key in update(key) { $0.invalidate(at: position) } }
     }
 
     package func removeAll() {

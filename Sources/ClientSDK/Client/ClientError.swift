@@ -14,13 +14,16 @@ public enum ClientError: Error, Hashable, Sendable {
     case notDecodable(key: String, String)
     /// The client is not running. Call ``SyncClient/start()``, and wait for it.
     case stopped
-    /// ``SyncClient/clear()`` was called while this was under way: nothing of before is kept. Begin anew.
+    /// ``SyncClient/clear(andStop:)`` was called while this was in flight: nothing earlier is kept. Start again.
     case cleared
 
     /// The value that is there cannot take the operation, such as an increment of a text. Nothing was written; the text says why.
     case cannotApply(String)
     /// A write that depends on what is there needs to know it. Read the key first, or let the last writer win.
     case baseUnknown(key: String)
+    /// The rejected write of this number is not kept: it was retried or discarded already, dropped for newer ones, or cleared. Nothing was
+    /// written; read ``SyncClient/rejections`` again.
+    case unknownRejection(Int64)
 
     // MARK: The disk
 
@@ -42,6 +45,14 @@ public enum ClientError: Error, Hashable, Sendable {
 
     /// The server could not be reached, and nothing is cached that would do. Try again when ``SyncClient/status`` is live.
     case unreachable(String)
+    /// Something else answered in the server's place: a proxy, the login page of a network, a firewall, or another server under this URL. It
+    /// decides nothing: writes stay and are sent again, as where the server cannot be reached. The text says what shows it.
+    case intercepted(status: Int, String)
+    /// The server at the URL is another one than that which the directory belongs to. `found` is `nil` where it does not say which it is.
+    ///
+    /// Nothing was sent or changed, and writes wait on. Correct the URL, or name another directory. If the move is meant, either set
+    /// ``SyncClient/Configuration/adoptsStore``, which sends the waiting writes to the new store, or call ``SyncClient/clear(andStop:)``, which drops them.
+    case otherStore(found: String?, expected: String)
     /// What answered is no Freshet server of this protocol. Check the URL and what stands between.
     case unexpectedAnswer(String)
     /// All answers were older than what this device has already seen, as from a lagging copy of the server. Try again later.
@@ -70,6 +81,8 @@ extension ClientError: CustomStringConvertible {
         case .cannotApply(let text): "nothing was written: \(text)"
         case .baseUnknown(let key):
             "\(key) was never read here, so it cannot be told whether it has changed: read it first, or let the last writer win"
+        case .unknownRejection(let number):
+            "the rejection of write \(number) is not kept: it was retried, discarded or dropped already, so read client.rejections again"
         case .directoryInUse(let path, let holder):
             "\(path) is in use by \(holder): stop that client, or give this one a directory of its own"
         case .readOnly(let path): "\(path) may not be written: give this user the right to write the file and its directory"
@@ -84,6 +97,17 @@ extension ClientError: CustomStringConvertible {
             """
         case .storageFailed(let path, let text): "\(path): \(text)"
         case .unreachable(let text): "the server cannot be reached: \(text)"
+        case .intercepted(let status, let text):
+            """
+            the server cannot be reached: something else answered in its place with status \(status) (\(text)); sign in to the network if it \
+            has a login page, or check the URL and the proxies
+            """
+        case .otherStore(let found, let expected):
+            """
+            the server is \(found.map { "the store \($0)" } ?? "a store that does not say which it is"), and the directory belongs to the store \
+            \(expected), so nothing was sent: correct the URL or name another directory; to go over to this store, set adoptsStore, which sends \
+            it the waiting writes, or call clear(), which drops them
+            """
         case .unexpectedAnswer(let text): "what answered is not a Freshet server: \(text); check the URL and what stands between"
         case .outdated: "all answers were older than what this device has already seen: try again later"
         case .unauthorized: "the server refused the token, a fresh one too: log in again"

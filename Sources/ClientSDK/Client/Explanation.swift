@@ -32,30 +32,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// Several lines for a person.
     public var description: String {
-        var lines = ["\(key): \(snapshot.summary)"]
+        var lines = ["\(key): \(([snapshot.contentSummary] + snapshot.details).joined(separator: ", "))"]
         for event in events { lines.append("  \(event.time)  \(event.text)") }
         return lines.joined(separator: "\n")
-    }
-}
-
-extension Snapshot {
-    /// One line for a person.
-    var summary: String {
-        var parts: [String] = []
-        switch (isKnown, content) {
-        case (false, nil): parts.append("unknown")
-        case (true, nil): parts.append("no record")
-        case (_, let content?): parts.append("\(content.bytes.count) bytes of \(content.type)")
-        }
-        if let revision { parts.append("at revision \(revision)") }
-        parts.append("from \(source.rawValue)")
-        if isPending { parts.append("pending") }
-        switch freshness {
-        case .live?: parts.append("live")
-        case .confirmed(let time)?: parts.append("confirmed at \(time)")
-        case .unverified(let time)?: parts.append("unverified since \(time)")
-        case nil: break
-        }
-        return parts.joined(separator: ", ")
     }
 }

@@ -1,12 +1,10 @@
 internal import FoundationEssentials
 
-/// Encodes merge patches, with sorted names as all our JSON.
+/// Encodes merge patches, with sorted names and dates as ISO 8601, as the values of ``ValueCodec/json(encoder:decoder:)``.
 enum JSONPatch {
     static func encode(_ patch: some Encodable) throws(ClientError) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return Array(try encoder.encode(patch))
+            return Array(try JSONEncoder.freshet.encode(patch))
         } catch {
             throw .notEncodable("\(error)")
         }

@@ -8,6 +8,9 @@ public struct Snapshot<Value: Sendable>: Sendable {
     public var value: Value?
     /// The value's bytes; `nil` where there is no record or nothing is known.
     public var content: Content?
+    /// Whether there is a record whose value is not on this device yet: it is too large to come with the changes, so a copy reads it in the
+    /// background. A read that may use the network returns it.
+    public var lacksValue: Bool
     /// The confirmed revision beneath; `nil` where none is known.
     public var revision: Revision?
     /// Whether a write of this device to it has no verdict yet.
@@ -22,7 +25,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
     public var decodingError: ClientError?
 
     /// Whether there is a record, decodable or not.
-    public var exists: Bool { content != nil }
+    public var exists: Bool { content != nil || lacksValue }
     /// Whether anything is known: that there is a record, or that there is none.
     public var isKnown: Bool { source != .unknown }
     /// When the server last vouched for the confirmed value, by this device's wall clock; `nil` if never.
@@ -30,6 +33,41 @@ public struct Snapshot<Value: Sendable>: Sendable {
 }
 
 extension Snapshot: Equatable where Value: Equatable {}
+
+extension Snapshot: CustomStringConvertible {
+    /// One line for a person, such as `7: Note(text: "Hello"), at revision 3, from feed, live`. A long value is cut.
+    public var description: String {
+        var text = "\(id): \(value.map { "\($0)".shortened } ?? contentSummary)"
+        for part in details { text += ", \(part)" }
+        if let decodingError { text += "; \(decodingError)" }
+        return text
+    }
+
+    /// What is known of the value without decoding it.
+    var contentSummary: String {
+        if lacksValue { return "a record whose value is not here yet" }
+        return switch (isKnown, content) {
+        case (false, nil): "unknown"
+        case (true, nil): "no record"
+        case (_, let content?): "\(content.bytes.count) bytes of \(content.type)"
+        }
+    }
+
+    /// Revision, source and freshness, each as a part of a sentence.
+    var details: [String] {
+        var parts: [String] = []
+        if let revision { parts.append("at revision \(revision)") }
+        if isKnown { parts.append("from \(source.rawValue)") }
+        if isPending { parts.append("pending") }
+        switch freshness {
+        case .live?: parts.append("live")
+        case .confirmed(let time)?: parts.append("confirmed at \(time)")
+        case .unverified(let time)?: parts.append("unverified since \(time)")
+        case nil: break
+        }
+        return parts
+    }
+}
 
 /// What produced a value.
 public enum SnapshotSource: String, Hashable, Sendable {
@@ -51,6 +89,6 @@ public enum SnapshotFreshness: Hashable, Sendable {
     case live
     /// Right as of then, by this device's wall clock; it may have changed since.
     case confirmed(at: Timestamp)
-    /// Kept over a reset of the feed and not confirmed since.
+    /// Kept over a reset of the feed, an invalidation or a change whose value did not come along, and not read again since.
     case unverified(since: Timestamp)
 }

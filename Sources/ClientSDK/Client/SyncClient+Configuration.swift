@@ -8,7 +8,7 @@ extension SyncClient {
     /// var configuration = SyncClient.Configuration(url: "https://sync.example.org", namespace: "shop")
     /// configuration.storage = .directory("/var/lib/shop/cache")
     /// configuration.token = { _ in try await session.accessToken() }
-    /// configuration.following = .everything
+    /// configuration.following = .held                        // what is read or written here; everything unless said otherwise
     /// ```
     public struct Configuration: Sendable {
         /// Where the client keeps entries, cursor and outbox.
@@ -21,13 +21,17 @@ extension SyncClient {
 
         /// Which changes a client stores.
         public enum Following: Hashable, Sendable {
-            /// All that match ``Configuration/collections`` and ``Configuration/prefix``: the cache is a copy that works offline.
+            /// All that match ``Configuration/collections`` and ``Configuration/prefix``: the cache is a copy that works offline. The default.
             case everything
-            /// Those of records that were read or written here; others are read when they are asked for.
+            /// Those of records that were read or written here; others are read when they are asked for, and a list of a collection is read from
+            /// the server: see ``SyncedCollection/ids(policy:)``. For namespaces of which a device needs a small part.
             case held
         }
 
-        /// The server, such as `https://sync.example.org` or `http://127.0.0.1:8080`; a path before `/v1` may follow.
+        /// The server, such as `https://sync.example.org` or `http://127.0.0.1:8180`; a path before `/v1` may follow.
+        ///
+        /// Requests to other hosts than loopback go through the proxy that `http_proxy`, `https_proxy` or `all_proxy` names in the environment when
+        /// the client is made, but for what `no_proxy` lists. Errors name the proxy.
         public var url: String
         /// The namespace, `[a-z0-9][a-z0-9._-]{0,62}`.
         public var namespace: String
@@ -44,16 +48,16 @@ extension SyncClient {
         /// Set it only for a network that is trusted, or encrypted by other means, such as a VPN.
         ///
         /// Without it, such a configuration is refused with ``ClientError/invalidConfiguration(_:)``. Loopback is `127.0.0.0/8`, `[::1]`,
-        /// `localhost` and names below it; credentials for it never go through a proxy that the environment names.
+        /// `localhost` and names below it.
         public var allowsInsecureCredentials = false
-        /// Which changes are stored.
-        public var following: Following = .held
+        /// Which changes are stored. A directory that was used with another setting is verified as a whole at the next start.
+        public var following: Following = .everything
         /// The collections whose changes are followed; empty means all.
         ///
         /// A server takes up to 64 in one request. A client with more is sent the changes of all collections, and passes over those of others: it
         /// stores what it would otherwise, and hears more often.
         public var collections: [String] = []
-        /// What the ids of followed records begin with; empty means any.
+        /// What the ids of followed records begin with, at most 512 bytes; empty means any.
         public var prefix = ""
         /// The most bytes that the memory tier may hold, values and bookkeeping together. Pending and observed records come on top.
         public var memoryLimit = 32 << 20
@@ -64,8 +68,8 @@ extension SyncClient {
         /// entries that were not used for longest leave in the background, and are read from the server when they are asked for again.
         /// What is pending or observed never leaves. The file does not shrink: its free pages are used again.
         ///
-        /// `nil`, the default, is ``standardDiskLimit`` for ``Following/held``, and no limit for ``Following/everything``, since a copy
-        /// that lets records go is no copy any more.
+        /// `nil`, the default, is no limit for ``Following/everything``, since a copy that evicts records is no copy any more, and
+        /// ``standardDiskLimit`` for ``Following/held``.
         public var diskLimit: Int?
         /// 256 MiB.
         public static let standardDiskLimit = 256 << 20
@@ -79,13 +83,17 @@ extension SyncClient {
         public var connectTimeout: Duration = .seconds(10)
         /// How long a request may take that the server does not hold.
         public var requestTimeout: Duration = .seconds(30)
+        /// How long a read may wait for the network in all, with all of its attempts; then it fails, or gives what is cached, as its ``ReadPolicy``
+        /// says. At least 1 ms. While the client is offline, a read does not wait at all.
+        public var readTimeout: Duration = .seconds(10)
         /// The first back-off after a failure; each next one may be twice as long, with full jitter.
         public var firstDelay: Duration = .milliseconds(250)
         /// The longest back-off.
         public var longestDelay: Duration = .seconds(30)
         /// The most bytes of one answer, at least 131,072.
         ///
-        /// After an answer that has more the client asks for less: fewer writes, keys or changes, down to one. A record that alone has more cannot
+        /// After an answer that has more the client asks for less: fewer writes, keys or changes, down to one. An atomic batch whose changes have
+        /// more, at most 32 MiB of values, comes change by change then, and halves of it may be shown meanwhile. A record that alone has more cannot
         /// be read: who asks for it gets ``ClientError/unexpectedAnswer(_:)``, and after a reset it leaves the cache. A change that alone has
         /// more, which a server with its usual limits does not send, keeps the client from following; ``SyncClient/Status`` says so.
         public var responseLimit = 64 << 20
@@ -94,9 +102,17 @@ extension SyncClient {
         /// Uses HTTP/2 over TLS where the server offers it.
         public var allowsHTTP2 = false
         /// Names this device in the namespace, or `nil` for a random name that the directory keeps. `[A-Za-z0-9._-]{1,64}`.
-        /// Takes storage in a directory. Two devices must never have the same name, and one whose directory is gone needs a new name: each
-        /// numbers its writes from 1, and the server would take them for repeats of those that it knows under the name.
+        /// Takes storage in a directory. Two devices must not have the same name, and one whose directory is gone needs a new name: each
+        /// numbers its writes from 1, and the server would take them for repeats of those that it knows under the name. A
+        /// device that finds that its name is shared, as after a copy of its directory, takes another one, which begins with this.
         public var client: String?
+        /// Lets a directory that belongs to one store go over to another that answers at ``url``.
+        ///
+        /// A directory belongs to the store that it has met first, whatever its address. Another one is refused with
+        /// ``ClientError/otherStore(found:expected:)`` before anything is sent to it or taken from it. With this, the directory belongs to the
+        /// new store from its first answer on: its entries are verified there, and the writes that still wait are sent there. To drop them
+        /// instead, call ``SyncClient/clear(andStop:)``. All stores that are kept in memory alone count as one.
+        public var adoptsStore = false
         /// Where lines about troubles and resets go.
         public var logger: Logger
 

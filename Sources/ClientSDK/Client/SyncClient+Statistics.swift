@@ -41,6 +41,33 @@ extension SyncClient {
     public func statistics() async -> Statistics { await engine.statistics() }
 }
 
+extension SyncClient.Statistics: CustomStringConvertible {
+    /// One line for a person.
+    public var description: String { "memory: \(memory); disk: \(disk)" }
+}
+
+extension SyncClient.Statistics.Tier: CustomStringConvertible {
+    /// A part of a line for a person, such as `90 hits and 10 misses (90.0 %), 0 evictions, 1024 bytes`.
+    public var description: String {
+        let rate = hitRate.map { " (\(Percentage.text(of: $0)))" } ?? ""
+        return "\(hits) hits and \(misses) misses\(rate), \(evictions) evictions, \(bytes) bytes"
+    }
+}
+
+/// Shares for people to read.
+enum Percentage {
+    /// With one decimal, such as `90.0 %`.
+    static func text(of share: Double) -> String {
+        guard share.isFinite else { return "?" }
+        let tenths = Int((share.clamped(to: 0...1) * 1_000).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+}
+
+extension Double {
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
+}
+
 extension Engine {
     func statistics() -> SyncClient.Statistics {
         let memory = memory.statistics

@@ -6,7 +6,7 @@ internal import HTTPTypes
 /// ```swift
 /// struct Note: Codable, Sendable { var text: String }
 ///
-/// let client = try SyncClient(url: "http://127.0.0.1:8080", namespace: "demo", storage: .directory("/tmp/notes"))
+/// let client = try SyncClient(url: "http://127.0.0.1:8180", namespace: "demo", storage: .directory("/tmp/notes"))
 /// try await client.start()
 ///
 /// let notes = client.collection("notes", of: Note.self)
@@ -52,10 +52,33 @@ public final class SyncClient: Sendable {
 
     /// Forgets everything, writes that wait too, in memory and on disk: for a log-out, or a change of account.
     ///
-    /// When it returns, nothing of before can be read, and nothing under way brings it back. The device takes a new name and begins anew.
+    /// When it returns, no earlier value can be read, and no response to an earlier request is stored. The device takes a new name.
     ///
-    /// - Throws: ``ClientError/stopped``, or a failure of the disk; then nothing is shown, but may still be on disk.
-    public func clear() async throws { try await engine.clear() }
+    /// ```swift
+    /// try await client.clear(andStop: true)
+    /// ```
+    /// - Parameter stops: whether the client stops in the same moment, as for a log-out: nothing is left in its directory. Otherwise it follows the
+    ///   server again at once.
+    /// - Throws: ``ClientError/stopped``, or a failure of the disk; then nothing is shown, but may still be on disk, and the client goes on.
+    public func clear(andStop stops: Bool = false) async throws { try await engine.clear(andStop: stops) }
+
+    // MARK: Contact
+
+    /// Tries again at once what waits after a failure: after a log-in, or when the user asks for it. Nothing of the back-off is left.
+    ///
+    /// Returns at once, and may be called as often as one likes. It does nothing while the client is stopped, or live without an error.
+    public func retryNow() {
+        guard !status.isLive || status.feedError != nil || status.writeError != nil else { return }
+        engine.transport.run { @Sendable [engine] in engine.assumeIsolated { $0.reconnect(onOtherPath: false) } }
+    }
+
+    /// Closes the connections, which may be dead without knowing it, and catches up at once: call it when the network path has changed, such as a
+    /// cable that was plugged, another Wi-Fi or a VPN. On Linux, `NetworkManager`'s and `netlink`'s notifications tell of it.
+    ///
+    /// Returns at once. It does nothing while the client is stopped. A sleep of the device is noticed without it.
+    public func networkChanged() {
+        engine.transport.run { @Sendable [engine] in engine.assumeIsolated { $0.reconnect(onOtherPath: true) } }
+    }
 
     // MARK: Status
 
@@ -66,18 +89,8 @@ public final class SyncClient: Sendable {
     /// device is noticed within five seconds.
     public var statuses: AsyncStream<Status> { engine.board.follow() }
 
-    /// Rejected writes, from here on: also those of before a restart, whose writers are gone. Up to 256 wait for a slow reader.
-    public var rejections: AsyncStream<Rejection> { engine.rejections.listen() }
-
-    /// A write that the server rejected; the value shown was rolled back.
-    public struct Rejection: Hashable, Sendable {
-        /// The device's number of the write, as in ``PendingWrite/number``.
-        public var number: Int64
-        /// What was written.
-        public var key: RecordKey
-        /// Why it was rejected, with the record as it now is, where that is known.
-        public var problem: Problem
-    }
+    /// The rejected writes that wait to be retried or discarded, those of earlier processes too.
+    public var rejections: Rejections { Rejections(client: self) }
 
     /// Waits until no write waits for its verdict.
     /// - Throws: ``ClientError/stopped`` when the client is not running, and `CancellationError`.
@@ -102,7 +115,8 @@ public final class SyncClient: Sendable {
     /// - Parameters:
     ///   - name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with ``ClientError/invalidName(_:)``.
     ///   - merging: makes one value of two that were written at once; used by writes with ``OnConflict/merge``. The latest closure given
-    ///     for a collection counts, so open the collection with it at each start.
+    ///     for a collection counts, so open the collection with it once in each process, before or after ``start()``: until then a write of an
+    ///     earlier process that met a conflict waits for it, as ``Status/missingMergeClosures`` says, while writes to other records go on.
     public func collection<Value: Codable & Sendable>(
         _ name: String, of type: Value.Type = Value.self, merging: MergeClosure<Value>? = nil
     ) -> SyncedCollection<Value> {
@@ -113,7 +127,7 @@ public final class SyncClient: Sendable {
     public func collection<Value: Sendable>(
         _ name: String, codec: ValueCodec<Value>, merging: MergeClosure<Value>? = nil
     ) -> SyncedCollection<Value> {
-        if let merging { engine.merges.set(merging, for: name, codec) }
+        if let merging { engine.register(merging, for: name, codec) }
         return SyncedCollection(client: self, name: name, codec: codec)
     }
 
@@ -128,7 +142,8 @@ public final class SyncClient: Sendable {
     ///
     /// - Parameter scope: one record, a collection's ids with a prefix, or everything.
     /// - Returns: the revision of the invalidation.
-    /// - Throws: ``ClientError/unreachable(_:)``, ``ClientError/refused(_:)``, ``ClientError/unauthorized``, ``ClientError/stopped``.
+    /// - Throws: ``ClientError/unreachable(_:)``, ``ClientError/intercepted(status:_:)``, ``ClientError/refused(_:)``,
+    ///   ``ClientError/unauthorized``, ``ClientError/stopped``.
     @discardableResult
     public func invalidate(_ scope: InvalidationScope) async throws -> Revision { try await invalidate([scope]) }
 
@@ -141,15 +156,19 @@ public final class SyncClient: Sendable {
         let path = engine.settings.namespace.invalidationsPath
         let reply = try await engine.exchange(.post, path, json: InvalidationRequest(scopes: scopes).json)
         switch reply.status {
-        case 200..<300:
+        case 200 where Content.isJSON(reply.fields[.contentType] ?? ""):
             do {
                 return try InvalidationReceipt(json: reply.body).revision
             } catch {
                 throw ClientError.unexpectedAnswer(error.description)
             }
         case 401: throw ClientError.unauthorized
-        case 400...599: throw ClientError.refused(ReplyDecoder.problem(reply))
-        default: throw ClientError.unexpectedAnswer("status \(reply.status) to an invalidation")
+        case 400...:
+            switch ReplyDecoder.answer(reply) {
+            case .success(let problem): throw ClientError.refused(problem)
+            case .failure(let failure): throw ClientError(failure)
+            }
+        default: throw ClientError(.foreign(ReplyDecoder.foreign(reply, "it answers no invalidation")))
         }
     }
 }

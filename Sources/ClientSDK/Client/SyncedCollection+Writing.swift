@@ -9,13 +9,15 @@ extension SyncedCollection {
     ///   ``ClientError/invalidName(_:)``, ``ClientError/stopped``; ``ClientError/baseUnknown(key:)`` for other policies than the default.
     @discardableResult
     public func set(_ value: Value, for id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
-        let content: Content
+        try await write(id, .put(try encode(value)), onConflict)
+    }
+
+    func encode(_ value: Value) throws(ClientError) -> Content {
         do {
-            content = try codec.encode(value)
+            return try codec.encode(value)
         } catch {
-            throw ClientError.notEncodable("\(error)")
+            throw .notEncodable("\(error)")
         }
-        return try await write(id, .put(content), onConflict)
     }
 
     /// Merges a patch into the record (RFC 7396): members that are there replace, `null` removes, the others stay.
@@ -46,47 +48,26 @@ extension SyncedCollection {
         try await write(id, .delete, onConflict)
     }
 
-    /// Adds to a number in the record, whoever else adds to it at the same time. Record and member begin from 0 where they are missing.
-    ///
-    /// ```swift
-    /// try await pages.increment("/visits", of: "home")
-    /// ```
-    /// - Parameter path: a JSON pointer (RFC 6901) to the number; empty for the whole value.
-    @discardableResult
-    public func increment(_ path: String, by amount: Int = 1, of id: String) async throws -> PendingWrite {
-        try await increment(path, by: .integer(Int64(amount)), of: id)
+    func write(
+        _ id: String, _ operation: WriteOperation, _ onConflict: OnConflict, rejectsIfGone: Bool = false
+    ) async throws -> PendingWrite {
+        try await client.engine.write(key(id), operation, try client.policy(onConflict, name), rejectsIfGone: rejectsIfGone)
     }
+}
 
-    /// As ``increment(_:by:of:)-(_,Int,_)``, by a fraction; it must be finite.
-    @discardableResult
-    public func increment(_ path: String, by amount: Double, of id: String) async throws -> PendingWrite {
-        guard amount.isFinite else { throw ClientError.notEncodable("\(amount) is no JSON number: an increment takes a finite one") }
-        return try await increment(path, by: .real(amount), of: id)
-    }
-
-    private func increment(_ path: String, by amount: JSONNumber, of id: String) async throws -> PendingWrite {
-        let pointer: JSONPointer
-        do {
-            pointer = try JSONPointer(path)
-        } catch {
-            throw ClientError.invalidName("\(error)")
-        }
-        return try await write(id, .increment(path: pointer, by: amount), .lastWriterWins)
-    }
-
-    private func write(_ id: String, _ operation: WriteOperation, _ onConflict: OnConflict) async throws -> PendingWrite {
-        let policy: ConflictPolicy
+extension SyncClient {
+    /// What the machine is to do about a conflict in the collection.
+    func policy(_ onConflict: OnConflict, _ collection: String) throws(ClientError) -> ConflictPolicy {
         switch onConflict {
-        case .lastWriterWins: policy = .lastWriterWins
-        case .rejectIfChanged: policy = .rejectIfChanged
+        case .lastWriterWins: return .lastWriterWins
+        case .rejectIfChanged: return .rejectIfChanged
         case .merge:
-            let merge = MergeName(name)
-            guard client.engine.merges[merge] != nil else {
-                throw ClientError.invalidConfiguration(
-                    "the collection '\(name)' has no merge closure: give one to client.collection(_:of:merging:)")
+            let merge = MergeName(collection)
+            guard engine.merges[merge] != nil else {
+                throw .invalidConfiguration(
+                    "the collection '\(collection)' has no merge closure: give one to client.collection(_:of:merging:)")
             }
-            policy = .merge(merge)
+            return .merge(merge)
         }
-        return try await client.engine.write(key(id), operation, policy)
     }
 }

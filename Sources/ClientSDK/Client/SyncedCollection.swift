@@ -30,32 +30,86 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
     /// The record with all that is known about it.
     ///
-    /// - Throws: ``ClientError/unreachable(_:)`` where the network is needed and the server is not reached, ``ClientError/refused(_:)``,
-    ///   ``ClientError/unauthorized``, ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
+    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` where the network is needed and the server is not
+    ///   reached, ``ClientError/refused(_:)``, ``ClientError/unauthorized``, ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
     public func snapshot(of id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Snapshot<Value> {
         let key = try key(id)
         switch policy {
         case .cacheOnly: return try await cached(key)
         case .cacheElseNetwork:
             let snapshot = try await cached(key)
-            return snapshot.isKnown ? snapshot : try await fetched(key, mustBeNew: false)
+            return snapshot.isKnown && !snapshot.lacksValue ? snapshot : try await fetched(key, mustBeNew: false)
         case .networkOnly: return try await fetched(key, mustBeNew: true)
         case .networkElseCache:
             do {
                 return try await fetched(key, mustBeNew: true)
-            } catch ClientError.unreachable {
+            } catch ClientError.unreachable, ClientError.intercepted, ClientError.otherStore {
                 return try await cached(key)
             }
         }
     }
 
-    /// The ids of all records that this device knows in the collection, by their bytes. O(records).
-    public func ids() async throws -> [String] { try await client.engine.ids(in: checkedName()) }
+    /// The ids of the collection's records, in the order of their bytes.
+    ///
+    /// A client that follows everything in the collection lists its copy; before it has caught up for the first time
+    /// (``SyncClient/live()``), that is what has come so far. Other clients ask the server: those with
+    /// ``SyncClient/Configuration/Following/held``, with a ``SyncClient/Configuration/diskLimit``, or whose ``SyncClient/Configuration/prefix``
+    /// or ``SyncClient/Configuration/collections`` leave records of the collection out. Such a list has what the server lists and what this
+    /// device holds, a record that was created meanwhile too, with the device's own pending writes over it. Where the server and the device
+    /// say different things about a record, it is read again. The list is of the moment of the call: a client that follows what it holds
+    /// learns of no records that others create later, until it lists them again.
+    ///
+    /// O(records) in time and in memory; the server is asked for at most 1,000 ids at once, without values.
+    ///
+    /// - Parameter policy: ``ReadPolicy/cacheOnly`` lists what is stored here; ``ReadPolicy/cacheElseNetwork`` (the default) the copy, or else
+    ///   what the server has; ``ReadPolicy/networkOnly`` always asks the server; ``ReadPolicy/networkElseCache`` lists what is stored here if the
+    ///   server cannot be reached.
+    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` where the server is needed and is not reached, each page
+    ///   within ``SyncClient/Configuration/readTimeout`` and at once while the client is offline; ``ClientError/outdated``,
+    ///   ``ClientError/refused(_:)``, ``ClientError/unauthorized``, ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a
+    ///   failure of the disk.
+    public func ids(policy: ReadPolicy = .cacheElseNetwork) async throws -> [String] {
+        let (engine, name) = (client.engine, try checkedName())
+        return try await listed(policy, cached: { try await engine.ids(in: name) }, network: { try await engine.listIDs(in: name) })
+    }
 
-    /// All records that this device knows in the collection, by id. O(records).
-    public func all() async throws -> [Snapshot<Value>] {
-        let (observer, _) = try await client.engine.observe(collection: checkedName(), fetches: false)
-        return observer.snapshots(client.engine.memory, codec)
+    /// The collection's records, by id. A record whose removal is pending is among them, with ``Snapshot/exists`` false.
+    ///
+    /// Which records these are is as of ``ids(policy:)``. What the server lists and this device does not hold is read from it, up to 200 records
+    /// with one request, and is stored and followed from then on; with ``ReadPolicy/networkOnly`` and ``ReadPolicy/networkElseCache`` all are
+    /// read. O(records) in time and in memory.
+    ///
+    /// - Parameter policy: as of ``ids(policy:)``.
+    /// - Throws: as ``ids(policy:)``; ``ClientError/unexpectedAnswer(_:)`` where a record has more than
+    ///   ``SyncClient/Configuration/responseLimit``.
+    public func all(policy: ReadPolicy = .cacheElseNetwork) async throws -> [Snapshot<Value>] {
+        let (engine, name) = (client.engine, try checkedName())
+        return try await listed(
+            policy,
+            cached: {
+                let (observer, _) = try await engine.observe(collection: name, fetches: false)
+                return observer.snapshots(engine.memory, codec)
+            },
+            network: {
+                let mustBeNew = policy == .networkOnly || policy == .networkElseCache
+                return try await engine.list(name, mustBeNew: mustBeNew).map { Snapshot($0, codec) }
+            })
+    }
+
+    private func listed<List>(
+        _ policy: ReadPolicy, cached: () async throws -> List, network: () async throws -> List
+    ) async throws -> List {
+        switch policy {
+        case .cacheOnly: return try await cached()
+        case .cacheElseNetwork: return client.engine.holdsAll(of: name) ? try await cached() : try await network()
+        case .networkOnly: return try await network()
+        case .networkElseCache:
+            do {
+                return try await network()
+            } catch ClientError.unreachable, ClientError.intercepted, ClientError.otherStore {
+                return try await cached()
+            }
+        }
     }
 
     /// Reads those of the records that are not known yet from the server, many with one request.
@@ -112,6 +166,7 @@ extension Snapshot {
         id = view.key.id
         content = if case .content(let content) = view.value { content } else { nil }
         revision = view.revision
+        lacksValue = view.value == .elsewhere
         isPending = view.isPending
         freshness = hit.freshness
         modified = view.entry?.modified

@@ -2,17 +2,20 @@ internal import FreshetWire
 
 /// Someone who waits for the machine's answer.
 enum Caller {
-    case write(RecordKey, CheckedContinuation<PendingWrite, any Error>)
+    /// With the rejected write in whose place it writes, if there is one.
+    case write(RecordKey, Receipt?, CheckedContinuation<PendingWrite, any Error>)
     case views([RecordKey], CheckedContinuation<[MemoryTier.Hit], any Error>)
-    case clear(CheckedContinuation<Void, any Error>)
+    /// With whether the client stops as soon as it is done.
+    case clear(CheckedContinuation<Void, any Error>, stops: Bool)
+    case discard(Receipt, CheckedContinuation<Void, any Error>)
     /// Nobody: keys that observers look at are read again.
     case refresh([RecordKey])
 
     func fail(_ error: any Error) {
         switch self {
-        case .write(_, let continuation): continuation.resume(throwing: error)
+        case .write(_, _, let continuation): continuation.resume(throwing: error)
         case .views(_, let continuation): continuation.resume(throwing: error)
-        case .clear(let continuation): continuation.resume(throwing: error)
+        case .clear(let continuation, _), .discard(_, let continuation): continuation.resume(throwing: error)
         case .refresh: break
         }
     }
@@ -20,9 +23,18 @@ enum Caller {
     /// The key that an error is about.
     var key: RecordKey? {
         switch self {
-        case .write(let key, _): key
+        case .write(let key, _, _): key
         case .views(let keys, _), .refresh(let keys): keys.first
-        case .clear: nil
+        case .clear, .discard: nil
+        }
+    }
+
+    /// The rejected write that an error is about.
+    var rejection: Receipt? {
+        switch self {
+        case .write(_, let receipt, _): receipt
+        case .discard(let receipt, _): receipt
+        case .views, .clear, .refresh: nil
         }
     }
 }

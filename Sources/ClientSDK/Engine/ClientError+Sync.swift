@@ -2,14 +2,15 @@ internal import FreshetWire
 
 extension ClientError {
     /// What the machine's refusal means for the user.
-    init(_ failure: SyncFailure, key: RecordKey?, path: String) {
+    init(_ failure: SyncFailure, _ caller: Caller, path: String) {
         self =
             switch failure {
             case .storageFull: .diskFull(path: path)
             case .storageFailed(let text): .storageFailed(path: path, text)
             case .cannotApply(let text): .cannotApply(text)
-            case .baseUnknown: .baseUnknown(key: key?.description ?? "the record")
-            case .offline(let failure): .unreachable(failure.text)
+            case .baseUnknown: .baseUnknown(key: caller.key?.description ?? "the record")
+            case .noRejection: .unknownRejection(caller.rejection?.number ?? 0)
+            case .offline(let failure): ClientError(failure)
             case .refused(let problem): problem.code == .unauthorized ? .unauthorized : .refused(problem)
             case .outdated: .outdated
             case .malformed(let text): .unexpectedAnswer(text)
@@ -21,7 +22,7 @@ extension ClientError {
     init(_ trouble: SyncStatus.Trouble, path: String) {
         self =
             switch trouble {
-            case .transport(let failure): .unreachable(failure.text)
+            case .transport(let failure): Self(failure)
             case .unauthorized: .unauthorized
             case .refused(let problem): .refused(problem)
             case .malformed(let text): .unexpectedAnswer(text)
@@ -31,12 +32,15 @@ extension ClientError {
     }
 }
 
-extension TransportFailure {
-    var text: String {
-        switch self {
-        case .unreachable(let text), .interrupted(let text): text
-        case .watchdog: "nothing came back in time; the connection is taken for dead and made anew"
-        }
+extension ClientError {
+    init(_ failure: TransportFailure) {
+        self =
+            switch failure {
+            case .unreachable(let text), .interrupted(let text): .unreachable(text)
+            case .watchdog: .unreachable("nothing came back in time; the connection is taken for dead and made anew")
+            case .foreign(let answer): .intercepted(status: answer.status, answer.text)
+            case .otherStore(let found, let expected): .otherStore(found: found?.token, expected: expected.token)
+            }
     }
 }
 
@@ -47,9 +51,12 @@ extension SyncClient.Status {
             case .live: .live
             case .catchingUp: .catchingUp
             case .offline(let since): .offline(since: since)
+            case .unauthorized(let since): .unauthorized(since: since)
             }
         self.init(
-            connection: connection, cursor: status.cursor, waitingWrites: status.pendingWrites, isVerified: status.isVerified,
+            connection: connection, cursor: status.cursor, waitingWrites: status.pendingWrites,
+            missingMergeClosures: Dictionary(uniqueKeysWithValues: status.missingMerges.map { ($0.text, $1) }),
+            rejectedWrites: status.rejections, droppedRejections: Int(status.droppedRejections), isVerified: status.isVerified,
             feedError: status.feedTrouble.map { ClientError($0, path: path) },
             writeError: status.writeTrouble.map { ClientError($0, path: path) })
     }

@@ -2,11 +2,99 @@ internal import FreshetWire
 internal import Synchronization
 
 /// One who looks at a whole collection: keeps what there is of it, and is woken when that has changed.
+///
+/// The engine's queue alone reports changes to it. They show with ``commit()``, all at once: no reader sees part of a page.
 final class CollectionObserver: Sendable {
+    /// What has changed since the last look, in the order of the keys.
+    struct Difference: Sendable {
+        var inserted: [CachedValue] = []
+        var updated: [CachedValue] = []
+        var removed: [RecordKey] = []
+
+        var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
+    }
+
+    private enum Staged: Sendable {
+        case member(CachedValue)
+        case gone
+    }
+
     private struct State {
-        var members: [String: CachedValue]
+        var members: [RecordKey: CachedValue]
+        /// What has been told and does not show yet.
+        var staged: [RecordKey: Staged] = [:]
+        /// The keys that have changed since the last look, and whether each was a member then.
+        var changed: [RecordKey: Bool] = [:]
+        /// The members' keys at the last look at all of them, in order.
+        var order: [RecordKey] = []
         /// Members that were taken away and are to be fetched again.
         var unknown: Set<RecordKey> = []
+
+        func member(_ key: RecordKey) -> CachedValue? {
+            switch staged[key] {
+            case .member(let value): value
+            case .gone: nil
+            case nil: members[key]
+            }
+        }
+
+        /// All members, with what is staged.
+        func forEach(_ body: (CachedValue) -> Void) {
+            for (key, value) in members where staged[key] == nil { body(value) }
+            for case .member(let value) in staged.values { body(value) }
+        }
+
+        mutating func commit() -> Bool {
+            var hasChanged = false
+            for (key, value) in staged {
+                let wasMember = members[key] != nil
+                switch value {
+                case .member(let value): members[key] = value
+                case .gone where wasMember: members[key] = nil
+                case .gone: continue
+                }
+                hasChanged = true
+                if changed[key] == nil { changed[key] = wasMember }
+            }
+            staged.removeAll(keepingCapacity: staged.count < 1_000)
+            return hasChanged
+        }
+
+        /// The keys that have come and gone since the last look.
+        mutating func takeChanges() -> (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) {
+            var changes: (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) = ([], [], [])
+            for (key, wasMember) in changed {
+                switch (wasMember, members[key] != nil) {
+                case (false, true): changes.inserted.append(key)
+                case (true, true): changes.updated.append(key)
+                case (true, false): changes.removed.append(key)
+                case (false, false): break
+                }
+            }
+            changed = [:]
+            changes.inserted.sort()
+            changes.updated.sort()
+            changes.removed.sort()
+            return changes
+        }
+
+        /// Brings the order up to date. O(members + keys that came · log of them).
+        mutating func sort() {
+            let changes = takeChanges()
+            if !changes.removed.isEmpty {
+                let removed = Set(changes.removed)
+                order.removeAll(where: removed.contains)
+            }
+            guard !changes.inserted.isEmpty else { return }
+            var merged: [RecordKey] = []
+            merged.reserveCapacity(order.count + changes.inserted.count)
+            var rest = changes.inserted[...]
+            for key in order {
+                while let next = rest.first, next < key { merged.append(rest.removeFirst()) }
+                merged.append(key)
+            }
+            order = merged + rest
+        }
     }
 
     let collection: String
@@ -18,52 +106,89 @@ final class CollectionObserver: Sendable {
         self.collection = collection
         self.fetches = fetches
         self.continuation = continuation
-        state = Mutex(State(members: Dictionary(members.map { ($0.view.key.id, $0) }) { _, last in last }))
+        let members = Dictionary(members.map { ($0.view.key, $0) }) { _, last in last }
+        state = Mutex(State(members: members, changed: members.mapValues { _ in false }))
         continuation.yield()
     }
+
+    // MARK: Reporting changes
 
     func tell(_ value: CachedValue) {
         state.withLock { state in
             let view = value.view
-            if view.value != .unknown { state.unknown.remove(view.key) }
+            let key = view.key
+            if view.value != .unknown { state.unknown.remove(key) }
             switch view.value {
-            case .content: state.members[view.key.id] = value
+            case .content, .elsewhere: state.staged[key] = .member(value)
             // A removal that is pending is shown, as any other pending write.
-            case .absent: state.members[view.key.id] = view.isPending ? value : nil
+            case .absent: state.staged[key] = view.isPending ? .member(value) : .gone
             case .unknown:
-                if state.members.removeValue(forKey: view.key.id) != nil { state.unknown.insert(view.key) }
-                if view.isPending { state.members[view.key.id] = value }
+                if state.member(key) != nil { state.unknown.insert(key) }
+                state.staged[key] = view.isPending ? .member(value) : .gone
             }
         }
-        continuation.yield()
+    }
+
+    /// Puts what the closure makes of a member in its place; `nil` leaves it as it is.
+    func update(_ change: (KeyView) -> KeyView?) {
+        state.withLock { state in
+            var changed: [CachedValue] = []
+            state.forEach { value in
+                if let view = change(value.view) { changed.append(CachedValue(view, decodedBy: value)) }
+            }
+            for value in changed { state.staged[value.view.key] = .member(value) }
+        }
     }
 
     func forget(_ condition: (KeyView) -> Bool) {
-        let changed = state.withLock { state in
-            let doomed = state.members.values.map(\.view).filter { !$0.isPending && condition($0) }
+        state.withLock { state in
+            var doomed: [KeyView] = []
+            state.forEach { if !$0.view.isPending, condition($0.view) { doomed.append($0.view) } }
             for view in doomed {
-                state.members[view.key.id] = nil
+                state.staged[view.key] = .gone
                 state.unknown.insert(view.key)
             }
-            return !doomed.isEmpty
         }
-        if changed { continuation.yield() }
     }
 
     func forgetAll() {
         state.withLock { state in
-            state.members = [:]
+            state.staged = state.members.mapValues { _ in .gone }
             state.unknown = []
         }
-        continuation.yield()
+    }
+
+    /// Shows what it has been told.
+    func commit() {
+        if state.withLock({ $0.commit() }) { continuation.yield() }
     }
 
     func finish() { continuation.finish() }
 
-    /// The members by id. O(n log n).
+    // MARK: Looking
+
+    /// The members by id. O(members), and O(n log n) in those that came since the last look.
     func snapshots<Value: Sendable>(_ memory: MemoryTier, _ codec: ValueCodec<Value>) -> [Snapshot<Value>] {
-        let (members, rule) = memory.during { state.withLock { Array($0.members.values) } }
-        return members.sorted { $0.view.key < $1.view.key }.map { Snapshot(MemoryTier.Hit(value: $0, freshness: rule.of($0.view)), codec) }
+        let (members, rule) = memory.during {
+            state.withLock { state in
+                state.sort()
+                return state.order.compactMap { state.members[$0] }
+            }
+        }
+        return members.map { Snapshot(MemoryTier.Hit(value: $0, freshness: rule.of($0.view)), codec) }
+    }
+
+    /// What has changed since the last look; all members at the first. O(n log n) in the changes.
+    func changes(_ memory: MemoryTier) -> (Difference, FreshnessRule) {
+        memory.during {
+            state.withLock { state in
+                let changes = state.takeChanges()
+                let members = state.members
+                return Difference(
+                    inserted: changes.inserted.compactMap { members[$0] }, updated: changes.updated.compactMap { members[$0] },
+                    removed: changes.removed)
+            }
+        }
     }
 
     var unknownKeys: [RecordKey] { fetches ? state.withLock { Array($0.unknown) } : [] }

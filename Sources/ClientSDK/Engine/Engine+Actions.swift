@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Dispatch
 internal import FreshetWire
 internal import Logging
@@ -10,9 +11,9 @@ extension Engine {
         case .send(let request): send(request)
         case .cancel(let id): cancel(id)
         case .commit(let transaction): commit(transaction)
-        case .publish(let publications): for publication in publications { publish(publication) }
+        case .publish(let publications): observers.deliver { for publication in publications { publish(publication) } }
         case .answer(let token, let answer): self.answer(token, answer)
-        case .verdict(let receipt, let key, let verdict): decide(receipt, key, verdict)
+        case .verdict(let receipt, _, let verdict): decide(receipt, verdict)
         case .status(let status): take(status)
         case .schedule(let deadline): timer?.schedule(at: deadline)
         case .merge(let request): merge(request)
@@ -23,13 +24,31 @@ extension Engine {
 
     // MARK: Disk
 
+    /// Commits a transaction, after all that came before it.
+    ///
+    /// One that must survive a loss of power first lets the calls run that are queued. Their writes share the next transaction then, and its
+    /// wait for the disk: 10,000 writes at once waited 10,000 times.
     private func commit(_ transaction: DiskTransaction) {
+        guard transaction.isDurable || !uncommitted.isEmpty else { return commitNow(transaction) }
+        uncommitted.append(transaction)
+        transport.run { @Sendable [weak self, run] in
+            self?.assumeIsolated { engine in if engine.run == run { engine.commitWaiting() } }
+        }
+    }
+
+    /// Commits what waits by now. What comes of it waits for a turn of its own.
+    private func commitWaiting() {
+        for _ in 0..<uncommitted.count { if let transaction = uncommitted.popFirst() { commitNow(transaction) } }
+    }
+
+    private func commitNow(_ transaction: DiskTransaction) {
         guard let disk else { return }
         do {
             let skipped = try disk.apply(transaction)
             if transaction.clear != nil { reader.resume() }
-            submit(.committed(transaction.id, skipped: skipped))
             watchesRoom = true
+            submit(.committed(transaction.id, skipped: skipped))
+            if transaction.clear != nil || !transaction.rejections.isEmpty { rejections.signal() }
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))
@@ -37,6 +56,7 @@ extension Engine {
     }
 
     private func loadHeld(_ query: HeldQuery) {
+        commitWaiting()
         guard let disk else { return }
         do {
             submit(.heldKeys(query, try disk.heldKeys(query)))
@@ -68,6 +88,17 @@ extension Engine {
             if view.value == .unknown { wantsRefresh = true }
         case .confirmed(let news):
             if let value = memory.confirm(news) { observers.tell(value) }
+        case .changed(let key, _): show(key)
+        case .invalidated(let scope, let position):
+            for value in memory.invalidate(scope, at: position) { observers.tell(value) }
+            observers.update { view in
+                guard scope.contains(view.key), !view.isPending, var entry = view.entry else { return nil }
+                entry.invalidate(at: position)
+                guard entry != view.entry else { return nil }
+                var view = view
+                view.entry = entry
+                return view
+            }
         case .swept(let scope, let position):
             memory.sweep(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
@@ -85,6 +116,18 @@ extension Engine {
         }
     }
 
+    /// Shows a key as the disk has it, to memory if that holds it, and to those who look at it.
+    private func show(_ key: RecordKey) {
+        guard let disk, memory.peek(key) != nil || observers.watches(key) else { return }
+        do {
+            observers.tell(memory.store(view(of: key, stored: try disk.entry(key))))
+        } catch {
+            // What memory has is older than what the disk has: it goes, and a later read meets the failure.
+            observers.tell(memory.store(view(of: key, stored: nil)))
+            _ = diskFailure(error)
+        }
+    }
+
     /// The latest status, as far as it can still be true.
     nonisolated var status: SyncClient.Status {
         var status = board.status
@@ -97,7 +140,9 @@ extension Engine {
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
         board.update { $0 = SyncClient.Status(status, path: path) }
-        if !wasLive, board.status.isLive { wantsRefresh = true }
+        guard !wasLive, board.status.isLive else { return }
+        wantsRefresh = true
+        listForObservers()
     }
 
     /// Fetches what observers look at and nobody knows. Failures are tried again when the server is
@@ -117,25 +162,27 @@ extension Engine {
         guard let caller = callers.removeValue(forKey: token) else { return }
         if case .refresh(let keys) = caller { refreshing.subtract(keys) }
         switch (caller, answer) {
-        case (_, .failed(let failure)): caller.fail(ClientError(failure, key: caller.key, path: settings.path))
-        case (.write(let key, let continuation), .accepted(let receipt)):
+        case (_, .failed(let failure)): caller.fail(ClientError(failure, caller, path: settings.path))
+        case (.write(let key, _, let continuation), .accepted(let receipt)):
             let promise = VerdictPromise()
             promises[receipt] = promise
             continuation.resume(returning: PendingWrite(receipt: receipt, key: key, promise: promise))
         case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
-        case (.clear(let continuation), .cleared): continuation.resume()
+        case (.clear(let continuation, let stops), .cleared):
+            // Before anything that is asked of the server next.
+            if stops { stop() }
+            continuation.resume()
+        case (.discard(_, let continuation), .discarded): continuation.resume()
         case (.refresh, _): break
         default: caller.fail(ClientError.unexpectedAnswer("the sync machine gave an answer to another question, which is a mistake in it"))
         }
     }
 
-    private func decide(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
+    private func decide(_ receipt: Receipt, _ verdict: WriteVerdict) {
         let promise = promises.removeValue(forKey: receipt)
         switch verdict {
         case .applied(let revision): promise?.resolve(.success(.confirmed(revision)))
-        case .rejected(let problem):
-            promise?.resolve(.success(.rejected(problem)))
-            rejections.tell(SyncClient.Rejection(number: receipt.number, key: key, problem: problem))
+        case .rejected(let problem): promise?.resolve(.success(.rejected(problem)))
         case .merged(let next): promises[next] = promise
         case .cleared: promise?.resolve(.failure(.cleared))
         }
@@ -144,9 +191,8 @@ extension Engine {
     // MARK: The user's closures, and the log
 
     private func merge(_ request: MergeRequest) {
-        guard let closure = merges[request.name] else {
-            return submit(.merged(request.receipt, .unavailable, generation: request.generation))
-        }
+        // The machine asks for registered closures alone, and none is ever removed.
+        guard let closure = merges[request.name] else { return }
         let logger = settings.logger
         mergeQueue.async { @Sendable [weak self, transport, run] in
             let resolution: Resolution

@@ -4,20 +4,35 @@ extension Engine {
     // MARK: Writing
 
     /// Gives the receipt once the row is on disk; by then the value is shown.
-    func write(_ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy) async throws -> PendingWrite {
+    ///
+    /// - Parameter retries: the rejected write in whose place it is.
+    func write(
+        _ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy, rejectsIfGone: Bool = false, retries: Receipt? = nil
+    ) async throws -> PendingWrite {
         let base = try base(key)
         let token = nextToken()
         return try await withCheckedThrowingContinuation { continuation in
-            callers[token] = .write(key, continuation)
-            submit(.set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: base)))
+            callers[token] = .write(key, retries, continuation)
+            submit(
+                .set(
+                    SetRequest(
+                        token: token, key: key, operation: operation, policy: policy, rejectsIfGone: rejectsIfGone, base: base,
+                        retries: retries)))
         }
     }
 
-    func clear() async throws {
+    /// Makes the collection's merge closure known, to the machine too, now or at its start.
+    nonisolated func register<Value>(_ closure: @escaping MergeClosure<Value>, for collection: String, _ codec: ValueCodec<Value>) {
+        guard merges.set(closure, for: collection, codec) else { return }
+        transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.submit(.registered(MergeName(collection))) } }
+    }
+
+    func clear(andStop stops: Bool) async throws {
         _ = try running()
+        clears += 1
         let token = nextToken()
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            callers[token] = .clear(continuation)
+            callers[token] = .clear(continuation, stops: stops)
             submit(.clear(newClient: EngineSettings.randomClient, token))
         }
     }
@@ -49,7 +64,12 @@ extension Engine {
         return hit
     }
 
-    private func hit(_ key: RecordKey) throws -> MemoryTier.Hit { memory.hit(try load(key)) }
+    private func hit(_ key: RecordKey) throws -> MemoryTier.Hit {
+        let value = try load(key)
+        // Not kept in memory, which has nothing that the disk has not.
+        guard value.view.value == .unknown, !value.view.isPending, let absence = machine?.absence(of: key) else { return memory.hit(value) }
+        return memory.hit(CachedValue(KeyView(key, absence)))
+    }
 
     /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
     ///
@@ -79,13 +99,16 @@ extension Engine {
         let disk = try running()
         var ids = Set(try reading(disk) { try $0.ids(in: collection) })
         for key in machine?.overlaidKeys ?? [] where key.collection == collection {
-            if case .content? = memory.read(key)?.value.view.value { ids.insert(key.id) } else { ids.remove(key.id) }
+            switch memory.read(key)?.value.view.value {
+            case .content?, .elsewhere?: ids.insert(key.id)
+            case .absent?, .unknown?, nil: ids.remove(key.id)
+            }
         }
         return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The keys of these that neither memory nor disk knows.
-    func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { try load($0).view.value == .unknown } }
+    /// The keys of these whose values neither memory nor disk has.
+    func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { !(try load($0).view.value.isKnown) } }
 
     func explain(_ key: RecordKey) throws -> (hit: MemoryTier.Hit, notes: [StoryNote]) {
         (try hit(key), machine?.story(of: key) ?? [])
@@ -110,6 +133,20 @@ extension Engine {
 
     /// The collection's members, and a stream that speaks when they have changed.
     func observe(collection: String, fetches: Bool) throws -> (CollectionObserver, AsyncStream<Void>) {
+        let members = try members(of: collection)
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = CollectionObserver(collection, members, fetches: fetches, continuation)
+        let id = observers.add(observer)
+        continuation.onTermination = { [observers] _ in observers.remove(id, of: collection) }
+        if fetches, !holdsAll(of: collection) {
+            unlisted.insert(collection)
+            listForObservers()
+        }
+        return (observer, stream)
+    }
+
+    /// What this device shows of a collection; a key with pending writes may be in it twice, with the same value. O(records).
+    func members(of collection: String) throws -> [CachedValue] {
         let disk = try running()
         var members: [CachedValue] = []
         for entry in try reading(disk, { try $0.entries(in: collection) }) {
@@ -120,11 +157,7 @@ extension Engine {
         for key in machine?.overlaidKeys ?? [] where key.collection == collection {
             if let value = memory.peek(key), value.view.isShown { members.append(value) }
         }
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let observer = CollectionObserver(collection, members, fetches: fetches, continuation)
-        let id = observers.add(observer)
-        continuation.onTermination = { [observers] _ in observers.remove(id, of: collection) }
-        return (observer, stream)
+        return members
     }
 
     // MARK: Disk
@@ -136,10 +169,10 @@ extension Engine {
         return try stored(key)
     }
 
-    private func stored(_ key: RecordKey) throws -> Entry? { try reading(try running()) { try $0.entry(key) } }
+    func stored(_ key: RecordKey) throws -> Entry? { try reading(try running()) { try $0.entry(key) } }
 
     /// Reads from the disk; a failure is the caller's, damage the end.
-    private func reading<Value>(_ disk: DiskTier, _ body: (DiskTier) throws -> Value) throws -> Value {
+    func reading<Value>(_ disk: DiskTier, _ body: (DiskTier) throws -> Value) throws -> Value {
         do {
             return try body(disk)
         } catch {
@@ -150,14 +183,14 @@ extension Engine {
         }
     }
 
-    private func view(of key: RecordKey, stored: Entry?) -> KeyView { machine?.view(of: key, stored: stored) ?? KeyView(key, stored) }
+    func view(of key: RecordKey, stored: Entry?) -> KeyView { machine?.view(of: key, stored: stored) ?? KeyView(key, stored) }
 }
 
 extension KeyView {
     /// Whether a list of the collection shows it: a record, or a removal that is pending.
     var isShown: Bool {
         switch value {
-        case .content: true
+        case .content, .elsewhere: true
         case .absent, .unknown: isPending
         }
     }

@@ -38,15 +38,17 @@ extension Engine {
         requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, run] outcome in
             // On the engine's own thread, between its jobs.
             self?.assumeIsolated {
-                let (reply, lastWrite) = ReplyDecoder.decode(outcome, for: request.kind)
-                $0.receive(reply, lastWrite, for: request.id, of: run)
+                let decoded = ReplyDecoder.decode(outcome, for: request.kind)
+                $0.receive(decoded.reply, decoded.lastWrite, decoded.store, for: request.id, of: run)
             }
         }
     }
 
-    private func receive(_ reply: Reply, _ lastWrite: Int64? = nil, for id: RequestID, of run: Int) {
+    private func receive(
+        _ reply: Reply, _ lastWrite: Int64? = nil, _ store: StoreIdentifier? = nil, for id: RequestID, of run: Int
+    ) {
         guard run == self.run, requests.removeValue(forKey: id) != nil else { return }
-        submit(.replied(id, reply, lastWrite: lastWrite))
+        submit(.replied(id, reply, lastWrite: lastWrite, store: store))
     }
 
     /// Visible ASCII, so that nothing in it ends the field.
@@ -56,14 +58,25 @@ extension Engine {
 
     /// Sends a request under the server's address and gives the reply, whatever its status. A refused token is asked for afresh, once.
     nonisolated func exchange(_ method: HTTPRequest.Method, _ path: String, json: [UInt8]) async throws -> HTTPReply {
-        let reply = try await exchangeOnce(method, path, json, needsFreshToken: false)
-        guard reply.status == 401, settings.token != nil else { return reply }
-        return try await exchangeOnce(method, path, json, needsFreshToken: true)
+        switch try await outcome(of: method, path, json: json, within: settings.requestTimeout) {
+        case .success(let reply): return reply
+        case .failure(.aborted): throw ClientError.stopped
+        case .failure(let error): throw ClientError.unreachable(error.description)
+        }
     }
 
-    private nonisolated func exchangeOnce(
-        _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8], needsFreshToken: Bool
-    ) async throws -> HTTPReply {
+    /// As ``exchange(_:_:json:)``, with the transport's own failures.
+    nonisolated func outcome(
+        of method: HTTPRequest.Method, _ path: String, json: [UInt8]? = nil, within timeout: Duration
+    ) async throws -> Result<HTTPReply, TransportError> {
+        let outcome = try await outcomeOnce(method, path, json, timeout, needsFreshToken: false)
+        guard case .success(let reply) = outcome, reply.status == 401, settings.token != nil else { return outcome }
+        return try await outcomeOnce(method, path, json, timeout, needsFreshToken: true)
+    }
+
+    private nonisolated func outcomeOnce(
+        _ method: HTTPRequest.Method, _ path: String, _ json: [UInt8]?, _ timeout: Duration, needsFreshToken: Bool
+    ) async throws -> Result<HTTPReply, TransportError> {
         var text: String?
         if let token = settings.token {
             do {
@@ -73,19 +86,13 @@ extension Engine {
             }
         }
         guard text.map(Self.isToken) ?? true else { throw ClientError.noToken("it gave a text that cannot stand in a field") }
-        let request = settings.requests.request(method, path, text, settings.requestTimeout, json: json)
-        return try await exchange(request)
+        return try await outcome(of: settings.requests.request(method, path, text, timeout, json: json))
     }
 
-    private func exchange(_ request: HTTPRequestDescription) async throws -> HTTPReply {
+    private func outcome(of request: HTTPRequestDescription) async throws -> Result<HTTPReply, TransportError> {
         _ = try running()
-        let outcome: Result<HTTPReply, TransportError> = await withCheckedContinuation { continuation in
-            transport.send(request) { continuation.resume(returning: $0) }
-        }
-        switch outcome {
-        case .success(let reply): return reply
-        case .failure(.aborted): throw ClientError.stopped
-        case .failure(let error): throw ClientError.unreachable(error.description)
-        }
+        // What the machine has refused gets nothing of the user's either.
+        if case .otherStore? = status.feedError, let error = status.feedError { throw error }
+        return await withCheckedContinuation { continuation in transport.send(request) { continuation.resume(returning: $0) } }
     }
 }

@@ -36,6 +36,8 @@ actor Engine {
     /// Counts the starts, so that what belongs to an earlier life is known when it comes late.
     var run = 0
     private var inbox: Deque<SyncEvent> = []
+    /// Transactions that wait for the calls that are queued, in order.
+    var uncommitted: Deque<DiskTransaction> = []
     private var isHandling = false
     private var lastToken: Int64 = 0
     var callers: [Token: Caller] = [:]
@@ -48,6 +50,12 @@ actor Engine {
     var wantsRefresh = false
     /// What was fetched for observers and has not come yet, so that it is not asked for twice.
     var refreshing: Set<RecordKey> = []
+    /// Collections that are observed and of which no list was read since.
+    var unlisted: Set<String> = []
+    /// Collections whose lists are being read for observers.
+    var listing: Set<String> = []
+    /// Counts the clears, so that no list has records from before one.
+    var clears = 0
 
     init(_ settings: EngineSettings) throws(ClientError) {
         self.settings = settings
@@ -68,7 +76,9 @@ actor Engine {
         let disk = try DiskTier(
             directory: settings.directory, namespace: settings.namespace, client: client, limit: settings.diskLimit,
             fileLimit: settings.fileLimit)
-        let persisted = try loaded(disk)
+        var persisted = try loaded(disk)
+        // A name that the app gives may have been another directory's.
+        if settings.client != nil { persisted.isNew = false }
         do {
             try reader.open(disk.path)
         } catch {
@@ -79,6 +89,7 @@ actor Engine {
         machine = SyncMachine(settings: settings.sync, client: persisted.state.client)
         timer = EngineTimer(transport) { [weak self] in self?.assumeIsolated { $0.tick() } }
         run += 1
+        for name in merges.names { submit(.registered(name)) }
         submit(.started(persisted))
         watchRoom()
     }
@@ -99,12 +110,15 @@ actor Engine {
         // What the machine would say to a last event, cancel all and answer everyone, is done here for all reasons alike.
         machine = nil
         inbox = []
+        uncommitted = []
         timer = nil
         transport.disconnect()
         reader.close()
         disk = nil
         requests = [:]
         refreshing = []
+        unlisted = []
+        listing = []
         wantsRefresh = false
         eviction = nil
         hopelessBytes = 0
@@ -114,6 +128,7 @@ actor Engine {
         promises = [:]
         memory.removeAll()
         observers.finish()
+        rejections.finish()
         board.update { $0.connection = .stopped }
     }
 
@@ -139,7 +154,8 @@ actor Engine {
         defer { isHandling = false }
         while let event = inbox.popFirst() {
             let actions = machine?.handle(event, at: DeviceClock.moment) ?? []
-            for action in actions { carryOut(action) }
+            // One of them may stop the client.
+            for action in actions where machine != nil { carryOut(action) }
             if inbox.isEmpty, wantsRefresh {
                 wantsRefresh = false
                 refresh()
@@ -149,6 +165,16 @@ actor Engine {
         // Once all is sent and told.
         watchesRoom = false
         watchRoom()
+    }
+
+    /// Asks again at once for everything that is under way or waits after a failure.
+    ///
+    /// - Parameter onOtherPath: whether the idle connections are of no use either.
+    func reconnect(onOtherPath: Bool) {
+        guard machine != nil else { return }
+        // What it ends by that is cancelled by the machine, and its end is passed over.
+        if onOtherPath { transport.disconnect() }
+        submit(.wake)
     }
 
     private func tick() {

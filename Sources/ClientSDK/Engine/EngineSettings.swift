@@ -71,8 +71,9 @@ struct EngineSettings: Sendable {
         var sync = SyncSettings()
         sync.following = configuration.following == .everything ? .everything : .held
         sync.filter = try name { () throws(WireError) in
-            try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
+            try ChangeFilter(collections: configuration.collections, prefix: try RecordKey.check(prefix: configuration.prefix))
         }
+        sync.adoptsStores = configuration.adoptsStore
         let hold = configuration.hold.components
         guard hold.attoseconds == 0, (1...60).contains(hold.seconds) else {
             throw .invalidConfiguration("hold is \(configuration.hold): it takes 1 to 60 whole seconds")
@@ -80,6 +81,8 @@ struct EngineSettings: Sendable {
         sync.hold = Int(hold.seconds)
         sync.grace = Int64(try check(configuration.grace, atLeast: .milliseconds(1), "grace").wholeMilliseconds)
         sync.requestTimeout = Int64(try check(configuration.requestTimeout, atLeast: .milliseconds(1), "requestTimeout").wholeMilliseconds)
+        sync.readTimeout = Int64(try check(configuration.readTimeout, atLeast: .milliseconds(1), "readTimeout").wholeMilliseconds)
+        sync.mayEvict = configuration.following == .everything && configuration.diskLimit != nil
         sync.firstDelay = Int64(try check(configuration.firstDelay, atLeast: .milliseconds(1), "firstDelay").wholeMilliseconds)
         sync.longestDelay = Int64(
             try check(configuration.longestDelay, atLeast: configuration.firstDelay, "longestDelay").wholeMilliseconds)
@@ -95,6 +98,9 @@ struct EngineSettings: Sendable {
             base.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let target = RequestTarget(String(base))
         else {
             throw .invalidConfiguration("'\(url)' is no server's address: it takes http:// or https://, a host, perhaps a port and a path")
+        }
+        if let root = RequestTarget.root(of: String(base)) {
+            throw .invalidConfiguration("'\(url)' names a path of the protocol: leave out '/v1' and what follows, and give '\(root)'")
         }
         guard target.isProtected || configuration.allowsInsecureCredentials || (configuration.token == nil && !target.hasUser) else {
             let secret = configuration.token == nil ? "the password in the URL" : "the token"

@@ -9,7 +9,11 @@ final class MergeRegistry: Sendable {
 
     subscript(name: MergeName) -> Closure? { closures.withLock { $0[name] } }
 
-    func set<Value>(_ closure: @escaping MergeClosure<Value>, for collection: String, _ codec: ValueCodec<Value>) {
+    /// The names of all closures, in order.
+    var names: [MergeName] { closures.withLock { $0.keys.sorted { $0.text < $1.text } } }
+
+    /// - Returns: whether the collection had no closure before.
+    func set<Value>(_ closure: @escaping MergeClosure<Value>, for collection: String, _ codec: ValueCodec<Value>) -> Bool {
         let wrapped: Closure = { request in
             let conflict = MergeConflict(
                 id: request.key.id, base: try request.base.map(codec.decode), mine: try request.mine.map(codec.decode),
@@ -20,6 +24,6 @@ final class MergeRegistry: Sendable {
             case .takeTheirs: .takeTheirs
             }
         }
-        closures.withLock { $0[MergeName(collection)] = wrapped }
+        return closures.withLock { $0.updateValue(wrapped, forKey: MergeName(collection)) == nil }
     }
 }

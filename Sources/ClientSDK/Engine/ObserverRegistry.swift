@@ -9,6 +9,8 @@ final class ObserverRegistry: Sendable {
         var last = 0
         var keys: [RecordKey: [Int: KeyObserver]] = [:]
         var collections: [String: [Int: CollectionObserver]] = [:]
+        /// Those who were told something that does not show yet.
+        var told: [ObjectIdentifier: CollectionObserver] = [:]
     }
 
     private let state = Mutex(State())
@@ -43,11 +45,23 @@ final class ObserverRegistry: Sendable {
         }
     }
 
-    /// Tells those who look at the key. O(observers of it).
+    /// Lets the closure tell what belongs together. Those who look at a collection see all of it at its end, those who look at a key at once.
+    func deliver(_ body: () -> Void) {
+        body()
+        let told = state.withLock { state in
+            defer { state.told = [:] }
+            return state.told.values
+        }
+        for observer in told { observer.commit() }
+    }
+
+    /// Tells those who look at the key, within ``deliver(_:)``. O(observers of it).
     func tell(_ value: CachedValue) {
         let key = value.view.key
         let (keys, collections) = state.withLock { state in
-            (state.keys[key].map { Array($0.values) } ?? [], state.collections[key.collection].map { Array($0.values) } ?? [])
+            let collections = state.collections[key.collection].map { Array($0.values) } ?? []
+            for observer in collections { state.told[ObjectIdentifier(observer)] = observer }
+            return (state.keys[key].map { Array($0.values) } ?? [], collections)
         }
         for observer in keys { observer.tell(value) }
         for observer in collections { observer.tell(value) }
@@ -58,16 +72,25 @@ final class ObserverRegistry: Sendable {
         state.withLock { $0.keys[key] != nil || $0.collections[key.collection] != nil }
     }
 
+    /// Whether anyone looks at the collection as a whole. O(1).
+    func watches(collection: String) -> Bool { state.withLock { $0.collections[collection] != nil } }
+
+    /// Tells those who look at anything that the closure changes; see ``CollectionObserver/update(_:)``. What a key's observer looks at is in
+    /// memory. O(observed members).
+    func update(_ change: (KeyView) -> KeyView?) {
+        for observer in everyoneTold.1 { observer.update(change) }
+    }
+
     /// Tells those who look at anything that the condition takes away. O(observed keys).
     func forget(_ condition: (KeyView) -> Bool) {
-        let (keys, collections) = everyone
+        let (keys, collections) = everyoneTold
         for observer in keys { observer.forget(condition) }
         for observer in collections { observer.forget(condition) }
     }
 
     /// Tells everyone that nothing is known any more, pending or not, and nothing is to be fetched again.
     func forgetAll() {
-        let (keys, collections) = everyone
+        let (keys, collections) = everyoneTold
         for observer in keys { observer.tell(CachedValue(KeyView(observer.key, nil))) }
         for observer in collections { observer.forgetAll() }
     }
@@ -87,6 +110,13 @@ final class ObserverRegistry: Sendable {
     var unknownKeys: [RecordKey] {
         let (keys, collections) = everyone
         return Set(keys.compactMap(\.unknownKey) + collections.flatMap(\.unknownKeys)).sorted()
+    }
+
+    /// All observers, those of collections marked for the next ``CollectionObserver/commit()``.
+    private var everyoneTold: ([KeyObserver], [CollectionObserver]) {
+        let (keys, collections) = everyone
+        state.withLock { state in for observer in collections { state.told[ObjectIdentifier(observer)] = observer } }
+        return (keys, collections)
     }
 
     private var everyone: ([KeyObserver], [CollectionObserver]) {

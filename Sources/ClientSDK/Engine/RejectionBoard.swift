@@ -1,32 +1,42 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// Tells of rejected writes whoever listens: the writer may be gone since before a restart.
+/// Notifies those who observe the list of rejected writes. The list itself is on disk.
 final class RejectionBoard: Sendable {
     private struct State {
         var last = 0
-        var listeners: [Int: AsyncStream<SyncClient.Rejection>.Continuation] = [:]
+        var observers: [Int: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// So many wait for a slow listener; then the oldest go.
-    private static let capacity = 256
     private let state = Mutex(State())
 
-    func tell(_ rejection: SyncClient.Rejection) {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(rejection) }
+    /// The list has changed.
+    func signal() {
+        let observers = state.withLock { Array($0.observers.values) }
+        for observer in observers { observer.yield() }
     }
 
-    func listen() -> AsyncStream<SyncClient.Rejection> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(Self.capacity)) { continuation in
+    /// Speaks at once, and again after each change; a slow observer gets one signal for many.
+    func observe() -> AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            continuation.yield()
             let id = state.withLock { state in
                 state.last += 1
-                state.listeners[state.last] = continuation
+                state.observers[state.last] = continuation
                 return state.last
             }
             continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+                _ = self?.state.withLock { $0.observers.removeValue(forKey: id) }
             }
         }
+    }
+
+    /// Ends all sequences.
+    func finish() {
+        let observers = state.withLock { state in
+            defer { state.observers = [:] }
+            return Array(state.observers.values)
+        }
+        for observer in observers { observer.finish() }
     }
 }

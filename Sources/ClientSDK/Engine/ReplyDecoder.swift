@@ -2,19 +2,27 @@ internal import FreshetWire
 internal import HTTPTypes
 
 /// Reads what came back for a request. Whatever came, it is a reply: nothing here fails or traps. Pure.
-enum ReplyDecoder {
-    static func decode(
+///
+/// Only the server decides about a request: by its own problem document, or by a success that has its fields and media type. Whatever a proxy, a
+/// login page or a firewall answers is ``TransportFailure/foreign(_:)``, as if the server had not been reached.
+package enum ReplyDecoder {
+    package static func decode(
         _ outcome: Result<HTTPReply, TransportError>, for kind: RequestDescription.Kind
-    ) -> (reply: Reply, lastWrite: Int64?) {
+    ) -> (reply: Reply, lastWrite: Int64?, store: StoreIdentifier?) {
         switch outcome {
-        case .failure(let error): return (error.reply, nil)
+        case .failure(let error): return (error.reply, nil, nil)
         case .success(let reply):
+            let store = reply.fields[.freshetStore].flatMap { StoreIdentifier($0) }
             do {
                 let decoded = try decode(reply, for: kind)
-                let isProblem = if case .problem = decoded { true } else { false }
-                return (decoded, try lastWrite(in: reply, isRequired: kind.statesLastWrite && !isProblem))
+                let describesRecords =
+                    switch decoded {
+                    case .problem, .failure: false
+                    default: true
+                    }
+                return (decoded, try lastWrite(in: reply, isRequired: kind.statesLastWrite && describesRecords), store)
             } catch {
-                return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil)
+                return (.garbage("the answer with status \(reply.status) is not what the protocol says: \(error)"), nil, store)
             }
         }
     }
@@ -33,51 +41,83 @@ enum ReplyDecoder {
     }
 
     private static func decode(_ reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Reply {
-        let cursor = try cursor(of: reply)
+        if reply.status >= 400 { return try refusal(reply, for: kind) }
+        guard let cursor = try cursor(of: reply) else { return .failure(.foreign(foreign(reply, "it has no field Freshet-Cursor"))) }
+        if let fault = fault(of: reply, isJSON: kind.isAnsweredInJSON && reply.status == 200) {
+            return .failure(.foreign(foreign(reply, fault)))
+        }
         switch (kind, reply.status) {
         case (.changes, 200): return .page(try ChangePage(json: reply.body))
-        case (.changes, 204): return .quiet(try required(cursor))
+        case (.changes, 204): return .quiet(cursor)
         case (.writes, 200): return .results(try WriteResults(json: reply.body))
         case (.reads, 200): return .reads(try ReadsResponse(json: reply.body))
-        case (.record(let key, _, _), 200): return .record(try record(key, reply), try required(cursor))
-        case (.record, 304): return .notModified(try required(cursor))
-        case (.record, 404) where cursor != nil: return .missing(try required(cursor))
-        case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), try required(cursor))
-        case (_, 400...599): return .problem(problem(reply), cursor: cursor, retryAfter: retryAfter(reply))
-        default: return .garbage("status \(reply.status) answers no request of this kind: check the URL and what stands between")
+        case (.record(let key, _, _), 200): return .record(try record(key, reply), cursor)
+        case (.record, 304): return .notModified(cursor)
+        case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), cursor)
+        default: return .failure(.foreign(foreign(reply, "the status answers no request of this kind")))
         }
     }
 
-    /// The problem that an error's body holds, or else one made of its status.
-    static func problem(_ reply: HTTPReply) -> Problem {
-        if let type = reply.fields[.contentType], type.lowercased().hasPrefix(Problem.contentType),
-            var problem = try? Problem(json: reply.body)
-        {
-            // What was on the wire counts, whatever the document says of itself.
-            problem.status = reply.status
-            return problem
+    /// What shows that a success is not the server's; `nil` where nothing does.
+    private static func fault(of reply: HTTPReply, isJSON: Bool) -> String? {
+        // None was asked for, so the bytes would be taken for the value.
+        if let coding = reply.fields[.contentEncoding], coding.lowercased() != "identity" {
+            return "its content is encoded (\(coding.shortened)), which was not asked for"
         }
-        let code: ProblemCode =
-            switch reply.status {
-            case 401: .unauthorized
-            case 403: .forbidden
-            case 404: .notFound
-            case 413: .tooLarge
-            case 429, 502...504: .overloaded
-            default: ProblemCode(text: "http-\(reply.status)", status: reply.status)
-            }
-        return Problem(
-            code, "status \(reply.status) without a problem document, so perhaps not from a Freshet server", status: reply.status)
+        guard isJSON, !Content.isJSON(reply.fields[.contentType] ?? "") else { return nil }
+        return "its media type is \(mediaType(of: reply)), not \(Content.json)"
     }
+
+    private static func mediaType(of reply: HTTPReply) -> String { reply.fields[.contentType]?.shortened ?? "none" }
+
+    // MARK: Errors
+
+    private static func refusal(_ reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Reply {
+        switch answer(reply) {
+        case .success(let problem):
+            let cursor = try cursor(of: reply)
+            if case .record = kind, problem.code == .notFound, let cursor { return .missing(cursor) }
+            return .problem(problem, cursor: cursor, retryAfter: retryAfter(reply))
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+
+    /// The problem that a response with an error's status states, if the server is its author.
+    ///
+    /// A `401` is about the token, whoever states it: what checks tokens stands in front of the server. It decides about no request.
+    static func answer(_ reply: HTTPReply) -> Result<Problem, TransportFailure> {
+        guard let type = reply.fields[.contentType], type.lowercased().hasPrefix(Problem.contentType) else {
+            return notOurs(reply, "its media type is \(mediaType(of: reply)), not \(Problem.contentType)")
+        }
+        guard let problem = try? Problem.own(json: reply.body) else {
+            return notOurs(reply, "its problem document is not Freshet's")
+        }
+        guard problem.status == reply.status else {
+            return notOurs(reply, "its problem document was made for status \(problem.status)")
+        }
+        return .success(problem)
+    }
+
+    private static func notOurs(_ reply: HTTPReply, _ fault: String) -> Result<Problem, TransportFailure> {
+        guard reply.status != 401 else {
+            return .success(
+                Problem(.unauthorized, "status 401 without a problem document of Freshet's: what stands in front refuses the token"))
+        }
+        return .failure(.foreign(foreign(reply, fault)))
+    }
+
+    /// A response that is not the server's.
+    static func foreign(_ reply: HTTPReply, _ fault: String) -> ForeignAnswer {
+        let place = (300..<400).contains(reply.status) ? reply.fields[.location].map { "it leads to \($0.shortened)" } : nil
+        let way = reply.proxy.map { "; it came through \($0)" } ?? ""
+        return ForeignAnswer(status: reply.status, retryAfter: retryAfter(reply), (place ?? fault) + way)
+    }
+
+    // MARK: Fields
 
     private static func cursor(of reply: HTTPReply) throws(WireError) -> Cursor? {
         guard let text = reply.fields[.freshetCursor] else { return nil }
         return try Cursor(text)
-    }
-
-    private static func required(_ cursor: Cursor?) throws(WireError) -> Cursor {
-        guard let cursor else { throw .unexpectedJSON("it lacks the field Freshet-Cursor") }
-        return cursor
     }
 
     private static func record(_ key: RecordKey, _ reply: HTTPReply) throws(WireError) -> Record {
@@ -98,6 +138,9 @@ enum ReplyDecoder {
 }
 
 extension RequestDescription.Kind {
+    /// Whether the content of a `200` is JSON.
+    fileprivate var isAnsweredInJSON: Bool { if case .record = self { false } else { true } }
+
     /// Whether the response has to state the device's last decided write.
     fileprivate var statesLastWrite: Bool {
         switch self {

@@ -148,7 +148,7 @@ public final class CachingHTTPClient: Sendable {
     /// Forgets all URLs that begin with a text, such as `https://example.org/news/`; answers to them that are under way will not be kept either.
     ///
     /// The text is compared with URLs in the spelling by which they are kept: scheme and host in lower case, no default port. O(kept URLs) with a
-    /// ``MemoryHTTPCacheStore``, O(removed URLs) on disk.
+    /// `MemoryHTTPCacheStore`, O(removed URLs) on disk.
     ///
     /// - Parameter prefix: an absolute URL, at least scheme and host: `https://example.org` is that host and not `https://example.organic`.
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.

@@ -1,7 +1,7 @@
 internal import FreshetCache
 
 /// What a ``CachingHTTPClient`` has done since it was made. Each redirect counts as a request of its own.
-public struct HTTPClientStatistics: Hashable, Sendable {
+public struct HTTPClientStatistics: Hashable, Sendable, CustomStringConvertible {
     /// Responses given out from the cache alone.
     public internal(set) var served = 0
     /// Those of them that were stale.
@@ -25,6 +25,17 @@ public struct HTTPClientStatistics: Hashable, Sendable {
     public var hitRate: Double {
         let all = served + validated + fetched
         return all == 0 ? 0 : Double(served + validated) / Double(all)
+    }
+
+    /// One line for a person; what never happened is left out but for the responses.
+    public var description: String {
+        var text = "\(served) from the cache, \(validated) validated, \(fetched) fetched (\(Percentage.text(of: hitRate)) without content)"
+        let rest = [
+            (servedStale, "served stale"), (joined, "joined"), (unavailable, "unavailable"), (failed, "failed"), (stored, "stored"),
+            (storeFailures, "not stored since the store failed"),
+        ]
+        for (count, name) in rest where count > 0 { text += ", \(count) \(name)" }
+        return text
     }
 
     mutating func count(_ response: CachedHTTPResponse) {

@@ -107,7 +107,10 @@ struct Follower: Hashable, Sendable {
                     .quiet(position, since: since, lastWrite: lastWrite), trueAt: end <= turn.now.uptime ? end : sent.sentAt, next: nil)
         case .problem(let problem, _, let retryAfter):
             return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &contact, &turn)
-        case .failure(let failure): return fail(.transport(failure), &contact, &turn)
+        case .failure(let failure):
+            let usual = wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : 1_000
+            let isSlow = turn.now.uptime - sent.sentAt >= usual
+            return fail(.transport(failure), after: failure.retryAfter, isSlow: isSlow, &contact, &turn)
         case .tooLarge(let text): return tooLarge(text, &contact, &turn)
         case .garbage(let text): return fail(.malformed(text), &contact, &turn)
         case .results, .reads, .record, .notModified, .missing, .client:
@@ -219,16 +222,19 @@ struct Follower: Hashable, Sendable {
     }
 
     private mutating func fail(
-        _ trouble: SyncStatus.Trouble, after retryAfter: Int64? = nil, _ contact: inout Contact, _ turn: inout Turn
+        _ trouble: SyncStatus.Trouble, after retryAfter: Int64? = nil, isSlow: Bool = false, _ contact: inout Contact, _ turn: inout Turn
     ) -> [Effect] {
         isCaughtUp = false
-        contact.lost(trouble, turn)
+        contact.lost(trouble, isSlow: isSlow, turn)
         retry.fail(&turn, retryAfter: retryAfter)
         return []
     }
 
     /// The server answered another request: no need to wait for this one.
     mutating func hurry(_ turn: Turn) { if !retry.isDue(turn) { retry.hurry() } }
+
+    /// A caller would know: asks again within a second.
+    mutating func hurrySoon(_ turn: Turn) { retry.hurry(toUptime: turn.now.uptime + 1_000) }
 
     mutating func wake() {
         isCaughtUp = false
@@ -264,6 +270,8 @@ struct Contact: Hashable, Sendable {
     private(set) var lostAt: Timestamp?
     /// When the server answered last.
     private var last: Timestamp?
+    /// Whether more than one attempt has failed since then, or a long one.
+    private var lasts = false
     /// What keeps the device from being live.
     var trouble: SyncStatus.Trouble?
 
@@ -272,6 +280,7 @@ struct Contact: Hashable, Sendable {
     /// The server answered as it should.
     mutating func heard(_ turn: Turn) {
         lostAt = nil
+        lasts = false
         trouble = nil
         last = turn.now.wall
     }
@@ -279,9 +288,17 @@ struct Contact: Hashable, Sendable {
     /// The server answered, if only to refuse.
     mutating func touched(_ turn: Turn) { last = turn.now.wall }
 
-    mutating func lost(_ trouble: SyncStatus.Trouble, _ turn: Turn) {
+    /// - Parameter isSlow: whether nothing came back for long, rather than that something broke.
+    mutating func lost(_ trouble: SyncStatus.Trouble, isSlow: Bool = false, _ turn: Turn) {
         self.trouble = trouble
+        lasts = lasts || isLost || isSlow
         lostAt = lostAt ?? last ?? turn.now.wall
+    }
+
+    /// Why the server cannot be reached, where that lasts: in the first moment a read may get through as the feed does.
+    var outage: TransportFailure? {
+        guard lasts, case .transport(let failure)? = trouble else { return nil }
+        return failure
     }
 
     /// The process has started: nothing is known yet.

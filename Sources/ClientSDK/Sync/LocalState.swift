@@ -8,6 +8,7 @@ struct LocalState: Hashable, Sendable {
     private var writes = Outbox()
     private var intake = Intake()
     private var transactions = Transactions()
+    private var rejected = RejectionList()
 
     init(client: ClientIdentifier) { state = SyncState(client: client) }
 
@@ -16,6 +17,9 @@ struct LocalState: Hashable, Sendable {
     /// As it is on disk.
     var outbox: Outbox { writes }
     var epoch: Epoch? { state.epoch }
+    /// As they are on disk.
+    var rejections: RejectionList { rejected }
+    var rejectionCount: Int { rejected.count }
     /// Whether held keys are to be verified before anything newer is asked for.
     var isVerifying: Bool { state.verification == .ofHeldKeys && state.cursor != nil }
     var isVerified: Bool { state.verification == .complete }
@@ -26,6 +30,7 @@ struct LocalState: Hashable, Sendable {
     mutating func start(_ persisted: PersistedState, _ turn: inout Turn) {
         state = persisted.state
         writes = Outbox(persisted)
+        rejected = RejectionList(persisted.rejections)
         let views = writes.sortedKeys.map { Publication.view(view(of: $0, stored: nil), .written) }
         if !views.isEmpty { turn.emit(.publish(views)) }
     }
@@ -40,18 +45,24 @@ struct LocalState: Hashable, Sendable {
     /// The record of the key, as its writes stand on it; `known` for a key without any.
     func base(of key: RecordKey, else known: Entry?) -> Entry? { writes.keys[key].map(\.base) ?? known }
 
+    /// That there is no record, of a key without a row and without writes; `nil` unless the device has all that it follows, and follows the key.
+    func absence(of key: RecordKey, _ settings: SyncSettings) -> Entry? {
+        guard settings.following == .everything, settings.filter.matches(key), isVerified, let cursor = state.cursor,
+            let time = state.completeAt, !needs(key)
+        else { return nil }
+        return Entry(
+            key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
+            verifiedAt: time,
+            origin: .feed)
+    }
+
     /// The keys of which only a read can tell that a write of this device became part of the record, in order: the feed does not bring the
     /// key's changes, or the write may have made none.
     func keysToRead(_ filter: ChangeFilter) -> [RecordKey] { writes.keysAwaitingBase.filter { mustRead($0, filter) } }
 
     func mustRead(_ key: RecordKey, _ filter: ChangeFilter) -> Bool {
-        writes.keys[key]?.rows.contains { row in
-            switch row.state {
-            case .applied: !filter.matches(key)
-            case .settled: true
-            case .pending, .merging: false
-            }
-        } ?? false
+        guard let counts = writes.keys[key]?.rows.counts else { return false }
+        return counts.settled > 0 || counts.applied > 0 && !filter.matches(key)
     }
 
     // MARK: The user's writes
@@ -76,11 +87,15 @@ struct LocalState: Hashable, Sendable {
         turn.emit(.answer(request.token, answer))
     }
 
-    /// Forgets the writes that are not on disk yet. Returns those who wait, in order.
+    /// Forgets the writes, and the calls to discard rejected ones, that are not on disk yet. Returns those who wait, in order.
     mutating func dropSets() -> [Token] {
         var tokens: [Token] = []
-        if case .sets(let requests, _)? = transactions.underWay?.continuation { tokens = requests.map(\.token) }
-        return tokens + intake.removeAll()
+        switch transactions.underWay?.continuation {
+        case .sets(let requests, _): tokens = requests.map(\.token)
+        case .discarded(let token): tokens = [token]
+        default: break
+        }
+        return tokens + transactions.removeDiscards() + intake.removeAll()
     }
 
     // MARK: Transactions
@@ -114,9 +129,16 @@ struct LocalState: Hashable, Sendable {
             if !intake.isEmpty { transactions.add(.sets) }
             return plan
         }
+        let dropped = state.droppedRejections
         for change in plan.state { state.apply(change) }
+        for operation in plan.rejections { rejected.apply(operation) }
+        if state.droppedRejections > dropped {
+            let text = "rejected writes were dropped, since too many wait to be retried or discarded"
+            turn.log(.error, "\(state.droppedRejections - dropped) \(text)")
+        }
         let before = plan.staged.map { writes.keys[$0.key]?.view }
         for pending in plan.staged { writes.put(pending) }
+        if case .renamed = plan.continuation { writes.renumber() }
         intake.apply(plan.entries)
         plan.publish(skipped, before, { view(of: $0, stored: $1) }, &turn)
         return plan
@@ -128,10 +150,11 @@ struct LocalState: Hashable, Sendable {
     /// A clear begins: nothing is shown any more. The answer to a transaction under way will be ignored; the one that clears comes after it.
     mutating func clear(_ turn: inout Turn) {
         for key in writes.sortedKeys {
-            for row in writes.keys[key]?.rows ?? [] where row.isPending { turn.emit(.verdict(row.receipt, key, .cleared)) }
+            for row in writes.keys[key]?.rows ?? OutboxRows() where row.isPending { turn.emit(.verdict(row.receipt, key, .cleared)) }
         }
         transactions.removeAll()
         writes = Outbox()
+        rejected = RejectionList()
     }
 
     /// See ``SyncMachine/relativeState(at:)``.

@@ -1,12 +1,21 @@
 import FreshetWire
 
-/// Hands conflicts to the user's closures: the rejected write goes on as a new one over the record that it met.
+/// Hands conflicts to the user's closures: the rejected write goes on as a new one over the record that it met. It waits for its closure if that
+/// is not registered yet.
 struct Merger: Hashable, Sendable {
     /// Conflicts that a closure has, with the record that it was shown.
     private var open: [Receipt: Entry] = [:]
     /// Keys that were read since one of their writes was rejected.
     private var wasRead: Set<RecordKey> = []
+    /// The closures that can be called.
+    private var registered: Set<MergeName> = []
+    /// Those that the log says writes wait for.
+    private var announced: Set<MergeName> = []
     private var retry = Retry()
+
+    init() {}
+
+    private init(registered: Set<MergeName>) { self.registered = registered }
 
     /// When closures are called again, where that is a matter of time.
     func deadline(_ outbox: Outbox) -> Int64? { outbox.isMerging ? retry.notBefore : nil }
@@ -14,24 +23,57 @@ struct Merger: Hashable, Sendable {
     /// The record that the closure was shown; `nil` where none has the conflict.
     func theirs(_ receipt: Receipt) -> Entry? { open[receipt] }
 
+    /// How many writes wait for closures that are not registered, by their names. O(writes of the keys with conflicts).
+    func missing(_ outbox: Outbox) -> [MergeName: Int] {
+        guard outbox.isMerging else { return [:] }
+        var counts: [MergeName: Int] = [:]
+        for key in outbox.mergingKeys {
+            // What is held behind a write waits for the same.
+            var missing: MergeName?
+            for row in outbox.keys[key]?.rows ?? OutboxRows() {
+                if row.isMerging, case .merge(let name) = row.policy, !registered.contains(name) { missing = name }
+                if row.isMerging || row.isHeld, let missing { counts[missing, default: 0] += 1 }
+            }
+        }
+        return counts
+    }
+
+    /// A closure can be called from now on.
+    mutating func register(_ name: MergeName, _ outbox: Outbox, _ turn: inout Turn) {
+        let count = missing(outbox)[name] ?? 0
+        registered.insert(name)
+        announced.remove(name)
+        if count > 0 { turn.log(.info, "the merge closure '\(name.text)' is registered: \(count) writes that waited for it go on") }
+    }
+
+    private mutating func announce(_ outbox: Outbox, _ turn: inout Turn) {
+        for (name, count) in missing(outbox).sorted(by: { $0.key.text < $1.key.text }) where announced.insert(name).inserted {
+            let advice = "they are kept until it is given to client.collection(_:of:merging:)"
+            turn.log(.warning, "\(Self.writes(count)) for the merge closure '\(name.text)', which is not registered: \(advice)")
+        }
+    }
+
+    private static func writes(_ count: Int) -> String { count == 1 ? "1 write waits" : "\(count) writes wait" }
+
     /// Calls closures. Returns the keys that must be read first, since the rejection did not tell what is there now.
     mutating func advance(_ state: SyncState, _ outbox: Outbox, generation: Int64, _ turn: inout Turn) -> [RecordKey] {
         guard outbox.isMerging, retry.isDue(turn) else {
             if !outbox.isMerging { wasRead = [] }
             return []
         }
+        announce(outbox, &turn)
         var unread: [RecordKey] = []
         for key in outbox.mergingKeys {
             guard let pending = outbox.keys[key] else { continue }
             for row in pending.rows where row.isMerging && open[row.receipt] == nil {
-                guard case .merge(let name) = row.policy else { continue }
-                guard let base = pending.base, wasRead.contains(key) || Self.hasMoved(base, since: row, state) else {
+                guard case .merge(let name) = row.policy, registered.contains(name) else { continue }
+                guard let base = pending.base, !base.lacksValue, wasRead.contains(key) || Self.hasMoved(base, since: row, state) else {
                     unread.append(key)
                     continue
                 }
                 open[row.receipt] = base
                 var mine = Overlay(row.ancestor)
-                try? mine.apply(row.operation)
+                try? mine.apply(row.original ?? row.operation)
                 turn.emit(
                     .merge(
                         MergeRequest(
@@ -45,7 +87,7 @@ struct Merger: Hashable, Sendable {
 
     /// Whether the record is a later one than the write wanted to find. An earlier one does not say what the write met.
     private static func hasMoved(_ base: Entry, since row: OutboxRow, _ state: SyncState) -> Bool {
-        guard base.epoch == state.epoch, base.pass == state.pass else { return false }
+        guard base.epoch == state.epoch, base.isConfirmed(in: state.pass) else { return false }
         guard case .revision(let revision) = row.precondition, revision != .maximum else { return false }
         return base.revision > revision && (base.content != nil || revision != .zero)
     }
@@ -65,11 +107,14 @@ struct Merger: Hashable, Sendable {
 
     mutating func wake() { retry.wake() }
 
-    /// The records that closures were shown are of another history, or of another account.
+    /// The records that closures were shown are of another history.
     mutating func forget() {
         open = [:]
         wasRead = []
     }
+
+    /// Another account begins. The process and its closures stay.
+    mutating func clear() { self = Merger(registered: registered) }
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64) { retry.makeRelative(to: uptime) }

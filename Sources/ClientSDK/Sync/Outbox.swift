@@ -17,25 +17,27 @@ struct Outbox: Hashable, Sendable {
     private var awaitingBase: Set<RecordKey> = []
     /// The keys with writes that wait for the user's closure.
     private var merging: Set<RecordKey> = []
+    /// The keys with writes that are to be sent under another name of the device.
+    private var displaced: Set<RecordKey> = []
 
     init() {}
 
     init(_ persisted: PersistedState) {
-        for row in persisted.outbox {
-            var pending =
-                keys[row.key]
-                ?? PendingKey(
-                    key: row.key, base: persisted.bases.first { $0.key == row.key }, watermark: persisted.watermarks[row.key])
-            pending.rows.append(row)
-            put(pending)
+        let bases = Dictionary(persisted.bases.map { ($0.key, $0) }) { first, _ in first }
+        for (key, rows) in Dictionary(grouping: persisted.outbox, by: \.key) {
+            put(PendingKey(key: key, base: bases[key], watermark: persisted.watermarks[key], rows: rows), enqueues: false)
         }
+        renumber()
     }
 
     /// The keys, in order.
     var sortedKeys: [RecordKey] { keys.keys.sorted() }
 
     /// Writes without a verdict.
-    var pendingCount: Int { queue.count + merging.reduce(0) { $0 + (keys[$1]?.rows.count(where: \.isMerging) ?? 0) } }
+    var pendingCount: Int {
+        queue.count + merging.reduce(0) { $0 + (keys[$1].map { $0.rows.counts.merging + $0.rows.counts.held } ?? 0) }
+            + displaced.reduce(0) { $0 + (keys[$1]?.rows.counts.displaced ?? 0) }
+    }
 
     /// The keys with writes that wait for the base only, in order.
     var keysAwaitingBase: [RecordKey] { awaitingBase.sorted() }
@@ -52,31 +54,55 @@ struct Outbox: Hashable, Sendable {
         return index < queue.count && queue[index].number == number ? queue[index] : nil
     }
 
-    /// The row of a write on its way.
-    func row(at place: Place) -> OutboxRow? { keys[place.key]?.rows.first { $0.receipt == place.receipt } }
+    /// The row of a write on its way. O(log n).
+    func row(at place: Place) -> OutboxRow? { keys[place.key]?.rows.row(number: place.number, receipt: place.receipt) }
 
     /// Takes the new state of a key in; one without rows leaves.
-    mutating func put(_ pending: PendingKey) {
-        let before = keys[pending.key]?.rows.filter { $0.state == .pending } ?? []
-        let after = pending.rows.filter { $0.state == .pending }
+    mutating func put(_ pending: PendingKey) { put(pending, enqueues: true) }
+
+    private mutating func put(_ pending: PendingKey, enqueues: Bool) {
+        let (key, rows) = (pending.key, pending.rows)
+        if enqueues { updateQueue(rows.changes(since: keys[key]?.rows ?? OutboxRows())) }
+        var pending = pending
+        pending.replay()
+        keys[key] = rows.isEmpty ? nil : pending
+        set(&displaced, key, rows.counts.displaced > 0)
+        set(&awaitingBase, key, rows.counts.applied + rows.counts.settled > 0)
+        set(&merging, key, rows.counts.merging > 0)
+    }
+
+    private mutating func updateQueue(_ rows: (before: [OutboxRow], after: [OutboxRow])) {
+        let (before, after) = (rows.before.filter(\.isQueued), rows.after.filter(\.isQueued))
         let staying = Set(after.map(\.number))
-        for row in before where !staying.contains(row.number) { remove(row.number) }
+        remove(before.map(\.number).filter { !staying.contains($0) })
         let known = Set(before.map(\.number))
         for row in after where !known.contains(row.number) {
             queue.insert(Place(number: row.number, receipt: row.receipt, key: row.key), at: index(ofNumber: row.number))
         }
-        keys[pending.key] = pending.rows.isEmpty ? nil : pending
-        set(&awaitingBase, pending.key, pending.rows.contains { $0.position != nil })
-        set(&merging, pending.key, pending.rows.contains(where: \.isMerging))
     }
 
     private func set(_ keys: inout Set<RecordKey>, _ key: RecordKey, _ isMember: Bool) {
         if isMember { keys.insert(key) } else { keys.remove(key) }
     }
 
-    private mutating func remove(_ number: Int64) {
-        let index = index(ofNumber: number)
-        if index < queue.count, queue[index].number == number { queue.remove(at: index) }
+    /// Orders the queue again after the writes got other numbers. O(writes log writes).
+    mutating func renumber() {
+        let rows = keys.values.flatMap { $0.rows.filter(\.isQueued) }.sorted { $0.number < $1.number }
+        queue = rows.map { Place(number: $0.number, receipt: $0.receipt, key: $0.key) }
+    }
+
+    /// - Parameter numbers: in order. Those that follow each other in the queue leave at once.
+    private mutating func remove(_ numbers: [Int64]) {
+        var rest = numbers[...]
+        while let number = rest.first {
+            let start = index(ofNumber: number)
+            var end = start
+            while end < queue.count, let next = rest.first, queue[end].number == next {
+                end += 1
+                rest.removeFirst()
+            }
+            if start == end { rest.removeFirst() } else { queue.removeSubrange(start..<end) }
+        }
     }
 
     /// Where the number stands or would stand.

@@ -5,6 +5,8 @@ struct Overlay {
     private enum Form {
         case unknown
         case absent
+        /// A record whose value is not here.
+        case elsewhere
         case content(Content)
         case document(JSONDocument)
     }
@@ -12,16 +14,31 @@ struct Overlay {
     private var form: Form
 
     init(_ entry: Entry?) {
-        form = if let entry { entry.content.map(Form.content) ?? .absent } else { .unknown }
+        form =
+            switch KeyView.Value(entry) {
+            case .unknown: .unknown
+            case .absent: .absent
+            case .elsewhere: .elsewhere
+            case .content(let content): .content(content)
+            }
     }
 
     /// Over a value that is known for itself; `nil` for no record.
     init(_ content: Content?) { form = content.map(Form.content) ?? .absent }
 
+    /// Whether there is a record, as far as is known. O(1), where ``value`` writes a document that was changed.
+    var isRecord: Bool {
+        switch form {
+        case .elsewhere, .content, .document: true
+        case .unknown, .absent: false
+        }
+    }
+
     var value: KeyView.Value {
         switch form {
         case .unknown: .unknown
         case .absent: .absent
+        case .elsewhere: .elsewhere
         case .content(let content): .content(content)
         case .document(let document): .content(Content(bytes: document.bytes, type: Content.json))
         }
@@ -35,24 +52,16 @@ struct Overlay {
         case .delete: form = .absent
         case .patch(let patch):
             switch form {
-            // What nobody knows cannot be shown; the server will merge it.
-            case .unknown: break
+            // A value that is not here cannot be shown; the server will merge it.
+            case .unknown, .elsewhere: break
             case .absent: throw .cannotApply("a patch needs a record; there is none, so put one")
             case .content, .document: form = .document(try document("patched").merging(try Self.parse(patch)))
             }
-        case .increment(let path, let amount):
-            do {
-                switch form {
-                case .unknown: break
-                case .absent: form = .document(try JSONDocument.incrementingNothing(path, by: amount))
-                case .content, .document: form = .document(try document("incremented").incrementing(path, by: amount))
-                }
-            } catch let error as WireError {
-                throw .cannotApply(error.description)
-            } catch let error as SyncFailure {
-                throw error
-            } catch {
-                throw .cannotApply("\(error)")
+        case .increment(let increment):
+            switch form {
+            case .unknown, .elsewhere: break
+            case .absent: form = .document(try Self.made(by: increment, of: nil))
+            case .content, .document: form = .document(try Self.made(by: increment, of: try document("incremented")))
             }
         }
     }
@@ -62,8 +71,12 @@ struct Overlay {
         case .document(let document): return document
         case .content(let content) where content.isJSON: return try Self.parse(content.bytes)
         case .content(let content): throw .cannotApply("the value is \(content.type): only application/json can be \(verb)")
-        case .unknown, .absent: throw .cannotApply("there is no value that could be \(verb)")
+        case .unknown, .elsewhere, .absent: throw .cannotApply("there is no value that could be \(verb)")
         }
+    }
+
+    private static func made(by increment: Increment, of document: JSONDocument?) throws(SyncFailure) -> JSONDocument {
+        do throws(IncrementFailure) { return try increment.applied(to: document) } catch { throw .cannotApply(error.description) }
     }
 
     private static func parse(_ bytes: [UInt8]) throws(SyncFailure) -> JSONDocument {

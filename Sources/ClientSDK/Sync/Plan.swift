@@ -14,7 +14,14 @@ struct Plan: Hashable, Sendable {
         /// The server's last number of ours.
         case reconciled(last: Int64)
         case heldVerified
+        /// The keys whose values did not come along.
+        case refreshed(large: [RecordKey])
         case merged
+        case discarded(Token)
+        /// The store that the device belongs to.
+        case bound
+        /// The name that the device had.
+        case renamed(ClientIdentifier)
         case cleared(Token)
     }
 
@@ -34,6 +41,7 @@ struct Plan: Hashable, Sendable {
     /// Why, for each of ``entries``.
     var causes: [Cause] = []
     var state: [StateChange] = []
+    var rejections: [RejectionOperation] = []
     var clear: ClientIdentifier?
     /// The new states of keys in the outbox, in the order in which they were touched.
     private(set) var staged: [PendingKey] = []
@@ -78,8 +86,8 @@ extension Plan {
     /// What the disk is to do; `nil` for nothing.
     func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
         let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
-        guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty else { return nil }
-        return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, state: state)
+        guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty || !rejections.isEmpty else { return nil }
+        return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, rejections: rejections, state: state)
     }
 
     /// Publishes what the plan has changed, now that it is on disk.
@@ -96,9 +104,20 @@ extension Plan {
         for (index, operation) in entries.enumerated() where !skipped.contains(index) {
             switch operation {
             case .put(let entry, _):
-                if staged(entry.key) == nil { publications.append(.view(view(entry.key, entry), causes[index])) }
+                guard staged(entry.key) == nil else { continue }
+                // A response to a refresh may be older than an invalidation that the disk has.
+                if case .refreshed = continuation {
+                    publications.append(.changed(entry.key, causes[index]))
+                } else {
+                    publications.append(.view(view(entry.key, entry), causes[index]))
+                }
             case .confirm(let news):
                 if staged(news.key) == nil { publications.append(.confirmed(news)) }
+            case .withoutValue(let news, _):
+                if staged(news.key) == nil { publications.append(.changed(news.key, causes[index])) }
+            case .invalidate(.key(let key), _):
+                if staged(key) == nil { publications.append(.changed(key, causes[index])) }
+            case .invalidate(let scope, let position): publications.append(.invalidated(scope, at: position))
             case .evict(.key(let key), _):
                 if staged(key) == nil { publications.append(.view(view(key, nil), causes[index])) }
             case .evict(let scope, let position): publications.append(.swept(scope, before: position))
@@ -106,7 +125,7 @@ extension Plan {
             }
         }
         for (index, pending) in staged.enumerated() {
-            let view = pending.rows.isEmpty ? KeyView(pending.key, pending.base) : pending.view
+            let view = view(pending.key, pending.base)
             if view != before[index] { publications.append(.view(view, stagedCauses[index])) }
         }
         if !publications.isEmpty { turn.emit(.publish(publications)) }
@@ -123,8 +142,14 @@ enum Intent: Hashable, Sendable {
     /// The server's last number of ours, and when it was that.
     case reconcile(last: Int64, at: Cursor)
     case heldVerified([HeldKey], ReadsResponse, lastWrite: Int64?)
+    case refreshed([HeldKey], ReadsResponse, lastWrite: Int64?)
     case verificationOver
     case merged(Receipt, Resolution)
+    case discard(Receipt, Token)
+    /// The device belongs to this store from now on.
+    case bind(StoreIdentifier)
+    /// Another device has the name too, and all that can be answered under it is.
+    case rename
 
     /// The history that it speaks of.
     var epoch: Epoch? {
@@ -133,16 +158,16 @@ enum Intent: Hashable, Sendable {
         case .quiet(let cursor, _, _), .reconcile(_, let cursor): cursor.epoch
         case .results(let results, _): results.cursor.epoch
         case .fetched(let arrivals, _): arrivals.first?.cursor.epoch
-        case .heldVerified(_, let response, _): response.cursor.epoch
-        case .verificationOver, .sets, .merged: nil
+        case .heldVerified(_, let response, _), .refreshed(_, let response, _): response.cursor.epoch
+        case .verificationOver, .sets, .merged, .discard, .bind, .rename: nil
         }
     }
 
     /// Whether it came from the server: worthless after a reset or a clear.
     var isFromServer: Bool {
         switch self {
-        case .page, .quiet, .results, .fetched, .reconcile, .heldVerified, .verificationOver: true
-        case .sets, .merged: false
+        case .page, .quiet, .results, .fetched, .reconcile, .heldVerified, .refreshed, .verificationOver: true
+        case .sets, .merged, .discard, .bind, .rename: false
         }
     }
 }

@@ -33,6 +33,8 @@ extension PlanBuilder {
         }
         if page.upToDate, state.verification == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
         if page.cursor != state.cursor { change(.cursor(page.cursor)) }
+        if page.upToDate, page.cursor != state.cursor || state.completeAt == nil { change(.completeAt(now.wall)) }
+        if !page.upToDate, state.completeAt != nil { change(.completeAt(nil)) }
         if page.upToDate { raiseAll(to: stated) }
         settle(.confirmed)
     }
@@ -83,6 +85,7 @@ extension PlanBuilder {
         let position = Cursor(epoch: epoch, revision: change.revision)
         let stated = stated ?? ownWatermark(change, epoch)
         raiseFloor(change.scope, to: change.revision)
+        if let author = change.author, author.client == state.client, author.write >= state.nextNumber { suspectName() }
         switch change.effect {
         case .put(let key, let content, _, _): take(change, put: key, content, position, stated, pass)
         case .delete(let key):
@@ -100,7 +103,10 @@ extension PlanBuilder {
         case .invalidate(let scope):
             // Says nothing of the records, so nothing of the writes in them.
             note(scope, .invalidated(change.revision))
-            apply(.evict(scope, before: position), toAllIn: scope, .invalidated)
+            // A complete copy shows what it has until it has read the records again.
+            apply(
+                settings.following == .everything ? .invalidate(scope, at: position) : .evict(scope, before: position), toAllIn: scope,
+                .invalidated)
         }
     }
 
@@ -120,7 +126,12 @@ extension PlanBuilder {
             let news = Confirmation(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
             apply(.confirm(news), to: key, .verified, stated: stated)
-            apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
+            if settings.following == .everything, isFollowed(key) {
+                // Under writes of this device, an earlier value would lack those that the record contains.
+                apply(.withoutValue(news, keepsValue: outbox.keys[key] == nil), to: key, .changed, stated: stated)
+            } else {
+                apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
+            }
         }
         decideOwn(change, key, position)
     }
@@ -134,15 +145,18 @@ extension PlanBuilder {
 
     private func ownContent(_ change: Change, _ key: RecordKey) -> Content? {
         guard let author = change.author, author.client == state.client,
-            let row = outbox.keys[key]?.rows.first(where: { $0.number == author.write }), case .put(let content) = row.operation
+            let row = outbox.keys[key]?.rows.first(where: { $0.number == author.write }), case .put(let content) = row.operation,
+            case .put(_, _, _, let size) = change.effect, size == content.bytes.count, state.renamesAfter == nil || row.position != nil
         else { return nil }
         return content
     }
 
-    /// If the change is a write of this device that waits for its verdict, this is the verdict.
+    /// If the change is a write of this device that waits for its verdict, this is the verdict. With a nonce it waits for the answer to its batch:
+    /// the change does not say whether it was this device's write or that of a copy.
     private mutating func decideOwn(_ change: Change, _ key: RecordKey, _ position: Cursor) {
         guard let author = change.author, author.client == state.client,
-            let row = pending(key)?.rows.first(where: { $0.number == author.write && $0.state == .pending })
+            let row = pending(key)?.rows.first(where: { $0.number == author.write && $0.state == .pending }),
+            row.nonce == nil
         else { return }
         decide(row, .applied(position))
     }

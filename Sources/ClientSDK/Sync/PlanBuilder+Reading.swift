@@ -42,6 +42,49 @@ extension PlanBuilder {
         settle(.verified)
     }
 
+    /// Adds what a read of records says that were invalidated or lack their values.
+    ///
+    /// No fence is needed beside the rules of the entries: what an older response says takes the place of nothing newer, and ends no
+    /// invalidation after it (``Entry/replacing(_:)``). What has left the device meanwhile does not come back.
+    ///
+    /// - Returns: the keys whose values were too large to come along.
+    mutating func add(refreshed keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) -> [RecordKey] {
+        let cursor = response.cursor
+        let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
+        let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+        let missing = Set(response.missing)
+        var large: [RecordKey] = []
+        for held in keys {
+            let key = held.key
+            guard let record = records[key] else {
+                if missing.contains(key) {
+                    let absent = Entry(
+                        key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
+                        verifiedAt: now.wall, origin: .fetch)
+                    apply(.put(absent, onlyIfHeld: true), to: key, .fetched, stated: stated)
+                } else {
+                    let news = Confirmation(
+                        key: key, epoch: cursor.epoch, revision: held.revision, asOf: cursor.revision, pass: state.pass,
+                        verifiedAt: now.wall)
+                    apply(.confirm(news), to: key, .verified, stated: stated)
+                }
+                note(.key(key), .verified(asOf: cursor.revision))
+                continue
+            }
+            guard let content = record.content else {
+                large.append(key)
+                continue
+            }
+            let entry = Entry(
+                key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
+                modified: record.modified, verifiedAt: now.wall, origin: .fetch)
+            apply(.put(entry, onlyIfHeld: true), to: key, .fetched, stated: stated)
+            note(.key(key), .fetched(entry.revision, asOf: cursor.revision))
+        }
+        settle(.fetched)
+        return large
+    }
+
     mutating func addEndOfVerification(at cursor: Cursor) {
         endPass(state.pass, at: cursor)
         change(.verification(.complete))

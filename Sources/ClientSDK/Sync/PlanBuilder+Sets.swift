@@ -11,12 +11,14 @@ extension PlanBuilder {
         for request in requests {
             var pending = pending(request.key) ?? PendingKey(key: request.key, base: base(request.key))
             do throws(SyncFailure) {
-                let row = try row(for: request, over: pending, Receipt(receipt), number)
-                pending.rows.append(row)
+                if let retried = request.retries, !rejections.contains(retried) { throw .noRejection }
+                let (row, overlay) = try row(for: request, over: pending, Receipt(receipt), number)
+                pending.append(row, showing: overlay)
                 stage(pending, .written)
                 note(.key(request.key), .written(row.receipt))
+                if let retried = request.retries { change(.remove(retried)) }
                 accepted.append((request, row.receipt))
-                number += 1
+                if !row.isHeld { number += 1 }
                 receipt += 1
             } catch { refused.append((request, error)) }
         }
@@ -25,22 +27,24 @@ extension PlanBuilder {
         return refused
     }
 
+    /// The row of a write, and what its key shows with it.
     private func row(
         for request: SetRequest, over pending: PendingKey, _ receipt: Receipt, _ number: Int64
-    ) throws(SyncFailure) -> OutboxRow {
+    ) throws(SyncFailure) -> (OutboxRow, Overlay) {
         let before = pending.overlay
+        let operation = Self.operation(of: request, over: before)
         var after = before
-        try after.apply(request.operation)
+        try after.apply(operation)
         var row = OutboxRow(
-            receipt: receipt, number: number, key: request.key, operation: request.operation, policy: request.policy,
-            baseRevision: pending.base.map(revision), created: now.wall)
-        guard request.policy != .lastWriterWins else { return row }
+            receipt: receipt, number: number, key: request.key, operation: operation, policy: request.policy,
+            baseRevision: pending.base.map(revision), created: now.wall, nonce: nonce(of: receipt))
+        // A merge is a new write, and would undo a later one that was sent before it.
+        if pending.rows.counts.merging > 0 { (row.state, row.number) = (.held, OutboxRow.unnumbered) }
+        guard request.policy != .lastWriterWins else { return (row, after) }
         // An earlier write of this device that has no verdict yet decides what this one must find.
         if let earlier = pending.rows.last {
             switch earlier.state {
-            case .pending: row.precondition = .after(earlier.receipt)
-            // Its merge will go behind this one, so this one must not wait for it: it meets the same conflict, and is merged in its turn.
-            case .merging: row.precondition = earlier.precondition
+            case .pending, .held, .merging: row.precondition = .after(earlier.receipt)
             case .applied(let position):
                 if case .delete = earlier.operation {
                     row.precondition = .revision(.zero)
@@ -58,15 +62,28 @@ extension PlanBuilder {
             switch before.value {
             case .content(let content): row.ancestor = content
             case .absent: break
-            case .unknown: throw .baseUnknown
+            case .unknown, .elsewhere: throw .baseUnknown
             }
         }
-        return row
+        return (row, after)
+    }
+
+    /// What the write does by the time that it arrives: a record that its user saw may be gone then.
+    private static func operation(of request: SetRequest, over before: Overlay) -> WriteOperation {
+        guard request.rejectsIfGone, case .increment(var increment) = request.operation else { return request.operation }
+        if before.isRecord { increment.onMissing = .reject }
+        return .increment(increment)
+    }
+
+    /// What tells the write from one that a copy of this device gives the same number.
+    func nonce(of receipt: Receipt) -> Int64 {
+        var chance = Chance(now.random ^ UInt64(bitPattern: receipt.number))
+        return chance.below(Revision.maximum.number) + 1
     }
 
     /// What the server must find if this record is what it has; a revision of another history is none, and the highest never holds.
     func revision(of entry: Entry) -> Revision {
-        guard entry.content != nil else { return .zero }
+        guard !entry.isAbsent else { return .zero }
         return entry.epoch == state.epoch ? entry.revision : .maximum
     }
 }

@@ -13,7 +13,7 @@ extension PlanBuilder {
     mutating func add(_ results: WriteResults, _ lastWrite: Int64?) {
         for outcome in results.results {
             guard let place = outbox.place(ofNumber: outcome.number),
-                let row = pending(place.key)?.rows.first(where: { $0.receipt == place.receipt && $0.state == .pending })
+                let row = pending(place.key)?.rows.row(number: place.number, receipt: place.receipt), row.state == .pending
             else { continue }
             switch outcome.verdict {
             case .applied(let revision?):
@@ -21,6 +21,7 @@ extension PlanBuilder {
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
+            case .rejected(let problem) where problem.code == .numberTaken: displace(row)
             case .rejected(let problem):
                 // The record in the state that this answer's number is of.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
@@ -30,11 +31,47 @@ extension PlanBuilder {
         settle(.confirmed)
     }
 
+    /// The number was another device's: the write goes on under another name.
+    private mutating func displace(_ row: OutboxRow) {
+        guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, receipt: row.receipt) else { return }
+        markDecided(row.number)
+        pending.rows[index].isDisplaced = true
+        stage(pending, .written)
+        suspectName()
+        guard case .put(let own) = row.operation, let base = pending.base, base.content == own else { return }
+        // Where the change left its value out, this device's own was taken for it: the record is read again.
+        apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
+        guard settings.following == .everything, isFollowed(row.key) else { return }
+        let news = Confirmation(
+            key: row.key, epoch: base.epoch, revision: base.revision, asOf: base.asOf, pass: base.pass, verifiedAt: base.verifiedAt)
+        apply(.withoutValue(news, keepsValue: false), to: row.key, .invalidated)
+    }
+
+    /// Another device has the name too: what has a number by now gets its answer under it.
+    mutating func suspectName() {
+        if after.renamesAfter == nil { change(.renamesAfter(state.nextNumber - 1)) }
+    }
+
+    /// Takes another name. What has no verdict is numbered from 1 on under it, in order; what has one keeps no number, since those of the earlier name say
+    /// nothing any more: a record that is stated under the new name is later than all of them.
+    mutating func rename(to client: ClientIdentifier) {
+        var numbers: [Receipt: Int64] = [:]
+        let waiting = outbox.keys.values.flatMap { $0.rows.filter { $0.state == .pending } }.sorted { $0.number < $1.number }
+        for (index, row) in waiting.enumerated() { numbers[row.receipt] = Int64(index) + 1 }
+        for key in outbox.sortedKeys {
+            guard var pending = pending(key) else { continue }
+            pending.rename(numbers)
+            stage(pending, .written)
+        }
+        change(.client(client), .nextNumber(Int64(waiting.count) + 1))
+    }
+
     /// The verdict on a write: for the row, for writes that waited for it, and for its writer.
     mutating func decide(_ row: OutboxRow, _ decision: Decision) {
-        guard var pending = pending(row.key), let index = pending.rows.firstIndex(where: { $0.receipt == row.receipt }) else { return }
+        guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, receipt: row.receipt) else { return }
         markDecided(row.number)
         var verdict: WriteVerdict?
+        var fault: Problem?
         var cause = Cause.confirmed
         switch decision {
         case .applied(let position):
@@ -51,15 +88,13 @@ extension PlanBuilder {
                 pending.rows[index].state = .merging(epoch)
             } else {
                 pending.rows.remove(at: index)
-                verdict = .rejected(problem ?? rejection)
+                fault = problem ?? rejection
             }
         }
-        let next = Self.precondition(after: row, decision)
-        for place in pending.rows.indices where pending.rows[place].precondition == .after(row.receipt) {
-            pending.rows[place].precondition = next
-        }
+        pending.setPrecondition(Self.precondition(after: row, decision), ofThoseAfter: row.receipt)
         stage(pending, cause)
         if let verdict { tell(row.receipt, row.key, verdict) }
+        if let fault { reject(row, fault) }
     }
 
     /// What a write must find that was written over this one.
@@ -69,10 +104,14 @@ extension PlanBuilder {
         case (.applied(let position), _): return .revision(position.revision)
         case (.settled, .delete): return .revision(.zero)
         // Nobody knows what is there now: only what the user saw then will do.
-        case (.settled, _), (.rejected, _):
-            if case .revision = row.precondition { return row.precondition }
-            return .revision(row.baseRevision ?? .maximum)
+        case (.settled, _), (.rejected, _): return unchanged(since: row)
         }
+    }
+
+    /// What holds for as long as the record is what the user saw before this write.
+    private static func unchanged(since row: OutboxRow) -> OutboxRow.Precondition {
+        if case .revision = row.precondition { return row.precondition }
+        return .revision(row.baseRevision ?? .maximum)
     }
 
     /// A put or a delete at a known revision tells the whole record; a patch or an increment does not: the server's value comes by the feed.
@@ -92,7 +131,7 @@ extension PlanBuilder {
     }
 
     private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
-        guard let content = record.content else { return takeOutline(record, epoch) }
+        guard let content = record.content else { return takeOutline(record, epoch, lastWrite) }
         guard let lastWrite else { return }
         let entry = Entry(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, content: content,
@@ -108,10 +147,20 @@ extension PlanBuilder {
     ///
     /// What the device knows beyond its cursor stays where the feed follows the key: a page on its way may hold an older value, which nothing
     /// but the entry tells. The feed brings this record too.
-    private mutating func takeOutline(_ record: Record, _ epoch: Epoch) {
+    private mutating func takeOutline(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
         raiseFloor(.key(record.key), to: record.revision)
         guard let base = pending(record.key)?.base, !isFollowed(record.key) || base.mayBeEvicted(state) else { return }
-        apply(.evict(.key(record.key), before: Cursor(epoch: epoch, revision: record.revision)), to: record.key, .invalidated)
+        // The feed may have told a copy of this record already. While all is read again, only what the pass brings may stay.
+        guard settings.following == .everything, isFollowed(record.key), state.verification == .complete, state.cursor != nil,
+            let lastWrite
+        else {
+            let position = Cursor(epoch: epoch, revision: record.revision)
+            return apply(.evict(.key(record.key), before: position), to: record.key, .invalidated)
+        }
+        let news = Confirmation(
+            key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, verifiedAt: now.wall)
+        let stated = WriteWatermark(epoch: epoch, number: lastWrite)
+        apply(.withoutValue(news, keepsValue: false), to: record.key, .invalidated, stated: stated)
     }
 
     /// An outcome's record, which may be as old as the first attempt, if it is newer than what the device has known of the key.
@@ -139,9 +188,9 @@ extension PlanBuilder {
         if state.epoch == nil { change(.epoch(cursor.epoch)) }
         if state.mustReconcile { change(.mustReconcile(false)) }
         guard last >= state.nextNumber else { return nil }
-        change(.nextNumber(last + 1))
+        suspectName()
         return "the server knows write \(last) of \(state.client), and this cache has numbered none from \(state.nextNumber) on: "
-            + "another cache has or had the same client name. Give each its own; a cache that begins anew takes a new one"
+            + "the directory was copied or rolled back. It takes a new name"
     }
 
     /// What the user's closure made of a conflict goes on as a new write over the record that the closure was shown.
@@ -156,25 +205,26 @@ extension PlanBuilder {
             switch resolution {
             case .put(let content): .put(content)
             case .delete: .delete
-            case .takeTheirs, .unavailable: nil
+            case .takeTheirs: nil
             }
+        var number = state.nextNumber
         if let operation {
             let next = Receipt(state.nextReceipt)
             let revision = revision(of: theirs)
-            pending.rows.append(
+            pending.insert(
                 OutboxRow(
-                    receipt: next, number: state.nextNumber, key: key, operation: operation, policy: row.policy,
-                    precondition: .revision(revision), baseRevision: revision, ancestor: theirs.content,
-                    attempts: row.attempts + 1, created: row.created))
-            change(.nextNumber(state.nextNumber + 1), .nextReceipt(state.nextReceipt + 1))
+                    receipt: next, number: number, key: key, operation: operation, policy: row.policy,
+                    precondition: .revision(revision), baseRevision: revision, ancestor: row.ancestor,
+                    original: row.original ?? row.operation, attempts: row.attempts + 1, created: row.created, nonce: nonce(of: next)))
+            number += 1
+            change(.nextReceipt(state.nextReceipt + 1))
             tell(receipt, key, .merged(into: next))
         } else {
-            let detail =
-                resolution == .takeTheirs
-                ? "the record had changed, and the merge kept the other value"
-                : "the record had changed, and no merge closure of that name is registered: register it before opening the cache"
-            tell(receipt, key, .rejected(Problem(.preconditionFailed, detail)))
+            pending.setPrecondition(Self.unchanged(since: row), ofThoseAfter: receipt)
+            reject(row, Problem(.preconditionFailed, "the record had changed, and the merge kept the other value"))
         }
+        pending.release(&number)
+        if number != state.nextNumber { change(.nextNumber(number)) }
         stage(pending, operation == nil ? .rolledBack : .written)
         settle([key], .rolledBack)
         return true

@@ -12,6 +12,8 @@ struct PlanBuilder {
     let sentThrough: Int64
     /// Writes that the server refuses to take apart, and why.
     let voided: [Int64: Problem]
+    /// As it will be on disk.
+    private(set) var rejections: RejectionList
     private(set) var plan: Plan
 
     init(_ continuation: Plan.Continuation, _ turn: Turn, _ local: LocalState, _ sender: Sender) {
@@ -21,6 +23,7 @@ struct PlanBuilder {
         now = turn.now
         sentThrough = sender.sentThrough
         voided = sender.voided
+        rejections = local.rejections
         plan = Plan(continuation)
     }
 
@@ -62,6 +65,22 @@ struct PlanBuilder {
     mutating func tell(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
         plan.verdicts.append(Plan.Decision(receipt: receipt, key: key, verdict: verdict))
         note(.key(key), verdict.note(receipt))
+    }
+
+    /// Rejects a write, and keeps it for its user; the oldest rejections leave where there are too many. O(rejections).
+    mutating func reject(_ row: OutboxRow, _ problem: Problem) {
+        tell(row.receipt, row.key, .rejected(problem))
+        change(.put(RejectedWrite(row, problem, at: now.wall)))
+        while let oldest = rejections.surplus(settings) {
+            change(.remove(oldest))
+            change(.droppedRejections(after.droppedRejections + 1))
+        }
+    }
+
+    /// Adds a change of the list of rejected writes.
+    mutating func change(_ operation: RejectionOperation) {
+        rejections.apply(operation)
+        plan.rejections.append(operation)
     }
 
     /// Marks the number as one whose verdict the plan stores.
@@ -132,7 +151,24 @@ struct PlanBuilder {
             var builder = builder(.merged)
             guard let theirs = merger.theirs(receipt), builder.addMerge(receipt, resolution, over: theirs) else { return nil }
             return builder.plan
-        case .page, .quiet, .sets, .fetched, .heldVerified: return nil
+        case .discard(let receipt, let token):
+            var builder = builder(.discarded(token))
+            guard builder.rejections.contains(receipt) else {
+                turn.emit(.answer(token, .failed(.noRejection)))
+                return nil
+            }
+            builder.change(.remove(receipt))
+            return builder.plan
+        case .rename:
+            guard local.sync.renamesAfter != nil else { return nil }
+            var builder = builder(.renamed(local.sync.client))
+            builder.rename(to: local.sync.client.renamed(turn.now.random))
+            return builder.plan
+        case .bind(let store):
+            var builder = builder(.bound)
+            builder.change(.store(store))
+            return builder.plan
+        case .page, .quiet, .sets, .fetched, .heldVerified, .refreshed: return nil
         }
     }
 }

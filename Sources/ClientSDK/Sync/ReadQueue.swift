@@ -25,6 +25,8 @@ struct ReadQueue: Hashable, Sendable {
         var retry = Retry()
         /// Whether it waits since nothing came back, rather than since the server said so.
         var lacksContact = false
+        /// What the last attempt came to.
+        var failure: SyncFailure?
 
         var hasCallers: Bool { !askers.isEmpty || !later.isEmpty }
     }
@@ -37,6 +39,8 @@ struct ReadQueue: Hashable, Sendable {
     /// A caller with the views that it has so far.
     private struct Asker: Hashable, Sendable {
         var keys: [RecordKey]
+        /// Uptime in milliseconds; `Int64.max` for none.
+        var deadline: Int64
         var views: [RecordKey: KeyView] = [:]
     }
 
@@ -74,7 +78,7 @@ struct ReadQueue: Hashable, Sendable {
         }
     }
 
-    mutating func add(_ token: Token, keys: [RecordKey]) { askers[token] = Asker(keys: keys) }
+    mutating func add(_ token: Token, keys: [RecordKey], deadline: Int64) { askers[token] = Asker(keys: keys, deadline: deadline) }
 
     mutating func update(_ key: RecordKey, _ change: (inout Item) -> Void) {
         guard var item = items[key] else { return }
@@ -129,6 +133,31 @@ struct ReadQueue: Hashable, Sendable {
 
     func nextAttempt(after uptime: Int64) -> Int64? {
         order.compactMap { items[$0] }.filter { !$0.isUnderWay && $0.retry.notBefore > uptime }.map(\.retry.notBefore).min()
+    }
+
+    // MARK: Deadlines
+
+    /// When the next caller waits no longer. O(callers).
+    var deadline: Int64? { askers.values.lazy.map(\.deadline).filter { $0 < .max }.min() }
+
+    /// How long a request for these keys may take: no longer than somebody waits for one of them; as long as any other for the machine's own.
+    func patience(for keys: some Sequence<RecordKey>, at uptime: Int64, _ settings: SyncSettings) -> Int64 {
+        var end = uptime
+        for item in keys.lazy.compactMap({ items[$0] }) {
+            if item.isOwn { return settings.requestTimeout }
+            for token in item.askers { end = max(end, askers[token]?.deadline ?? 0) }
+        }
+        return max(1, min(settings.requestTimeout, end - uptime))
+    }
+
+    /// Forgets those who wait no longer. Gives them in order, each with what became of the last attempt for one of its keys.
+    mutating func expire(at uptime: Int64) -> [(Token, SyncFailure?)] {
+        let expired = askers.filter { $0.value.deadline <= uptime }.sorted { $0.key < $1.key }
+        return expired.map { token, asker in
+            let failure = asker.keys.first { items[$0]?.failure != nil }.flatMap { items[$0]?.failure }
+            abandon(token)
+            return (token, failure)
+        }
     }
 
     // MARK: Answering
@@ -199,6 +228,7 @@ struct ReadQueue: Hashable, Sendable {
                 $0.retry.makeRelative(to: uptime)
             }
         }
+        for (token, asker) in askers where asker.deadline < .max { askers[token]?.deadline -= uptime }
         // Both follow from the places.
         line = []
         lastPlace = 0

@@ -25,8 +25,9 @@ struct Reader: Hashable, Sendable {
     // MARK: Asking
 
     /// - Parameter known: the device's record of a key.
-    mutating func add(_ request: FetchRequest, _ state: SyncState, known: (FetchRequest.Item) -> Entry?) {
-        queue.add(request.token, keys: request.items.map(\.key))
+    mutating func add(_ request: FetchRequest, _ state: SyncState, _ turn: Turn, known: (FetchRequest.Item) -> Entry?) {
+        let (deadline, isEndless) = turn.now.uptime.addingReportingOverflow(turn.settings.readTimeout)
+        queue.add(request.token, keys: request.items.map(\.key), deadline: isEndless ? .max : deadline)
         for item in request.items {
             let known = known(item)
             queue.add(item.key, known: known, floor: Self.floor(known, state), asker: request.token, mustBeNew: request.mustBeNew)
@@ -50,6 +51,14 @@ struct Reader: Hashable, Sendable {
         queue.add(pending.key, known: pending.base, floor: floor, asker: nil)
     }
 
+    /// Reads a key whose value is too large to come with others, for the machine's own sake.
+    mutating func refresh(large key: RecordKey, _ state: SyncState) {
+        queue.add(key, known: nil, floor: Self.floor(nil, state), asker: nil)
+        queue.update(key) { $0.isAlone = true }
+    }
+
+    func isReading(_ key: RecordKey) -> Bool { queue[key] != nil }
+
     mutating func advance(
         _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
@@ -60,17 +69,19 @@ struct Reader: Hashable, Sendable {
             if item.isAlone || ready.count == 1 || limit == 1 {
                 let known = comparable(item.known, state).map { Cursor(epoch: $0.epoch, revision: $0.revision) }
                 queue.sent([first])
+                let timeout = queue.patience(for: CollectionOfOne(first), at: turn.now.uptime, turn.settings)
                 _ = requests.send(
                     .record(first, known: known, client: rule.client(for: CollectionOfOne(first))), for: .fetch([first]),
-                    needsFreshToken: item.retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
+                    needsFreshToken: item.retry.needsFreshToken, timeout: timeout, &turn)
             } else {
                 let keys = Array(ready.filter { queue[$0]?.isAlone == false }.prefix(min(turn.settings.fetchKeys, limit)))
                 let items = keys.map { ReadsRequest.Item(key: $0, revision: comparable(queue[$0]?.known, state)?.revision) }
                 let needsFreshToken = keys.contains { queue[$0]?.retry.needsFreshToken ?? false }
                 queue.sent(keys)
+                let timeout = queue.patience(for: keys, at: turn.now.uptime, turn.settings)
                 _ = requests.send(
                     .reads(ReadsRequest(items: items, client: rule.client(for: keys))), for: .fetch(keys), needsFreshToken: needsFreshToken,
-                    timeout: turn.settings.requestTimeout, &turn)
+                    timeout: timeout, &turn)
             }
         }
     }
@@ -82,6 +93,18 @@ struct Reader: Hashable, Sendable {
     }
 
     func nextAttempt(after uptime: Int64) -> Int64? { queue.nextAttempt(after: uptime) }
+
+    /// When the next caller waits no longer.
+    var deadline: Int64? { queue.deadline }
+
+    /// Answers those who have waited for as long as a read may take.
+    mutating func expire(_ turn: inout Turn) {
+        guard let deadline, deadline <= turn.now.uptime else { return }
+        for (token, failure) in queue.expire(at: turn.now.uptime) {
+            let silence = SyncFailure.offline(.interrupted("no answer within \(turn.settings.readTimeout) ms"))
+            turn.emit(.answer(token, .failed(failure ?? silence)))
+        }
+    }
 
     // MARK: Responses
 
@@ -104,7 +127,7 @@ struct Reader: Hashable, Sendable {
         case .problem(let problem, _, let retryAfter):
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
         case .failure(let failure):
-            for key in keys { fail(key, .offline(failure), &turn) }
+            for key in keys { fail(key, .offline(failure), after: failure.retryAfter, &turn) }
         case .tooLarge where keys.count > 1: limit = min(limit, keys.count / 2)
         // Asked again it would be as large: raise the limit.
         case .tooLarge(let text):
@@ -204,9 +227,12 @@ struct Reader: Hashable, Sendable {
                 verifiedAt: turn.now.wall, origin: .fetch)
         case .unchanged:
             guard var known = comparable(item.known, state), known.revision <= cursor.revision else { return nil }
-            known.asOf = max(known.asOf, cursor.revision)
             known.pass = state.pass
             known.verifiedAt = turn.now.wall
+            known.confirm(
+                Confirmation(
+                    key: item.key, epoch: cursor.epoch, revision: known.revision, asOf: cursor.revision, pass: state.pass,
+                    verifiedAt: turn.now.wall))
             return known
         }
     }
@@ -259,6 +285,7 @@ struct Reader: Hashable, Sendable {
         queue.dropUnlessWanted(key)
         guard var item = queue[key] else { return }
         item.attempts += 1
+        item.failure = failure
         item.isUnderWay = false
         item.lacksContact = if case .offline = failure { true } else { false }
         item.retry.fail(&turn, retryAfter: retryAfter)

@@ -9,6 +9,7 @@ struct RequestTable: Hashable, Sendable {
         case clientStatus
         case fetch([RecordKey])
         case verification([HeldKey])
+        case refresh([HeldKey])
     }
 
     struct Request: Hashable, Sendable {

@@ -37,6 +37,9 @@ struct Retry: Hashable, Sendable {
     /// The token was good, whatever comes of the rest.
     mutating func acceptToken() { needsFreshToken = false }
 
+    /// Ends the wait then, unless it ends before.
+    mutating func hurry(toUptime end: Int64) { notBefore = min(notBefore, end) }
+
     /// Ends the wait, and nothing else.
     mutating func hurry() { notBefore = 0 }
 

@@ -10,6 +10,8 @@ struct Sender: Hashable, Sendable {
     private var isReconciling = false
     /// The server told of a gap in the numbers: ask for its last before anything is sent.
     private var sawGap = false
+    /// In this life of the process nobody has said yet which store answers, and how far it has come with this device: until then no write leaves.
+    private var mustCheck = false
     /// The server's last number of this device in this history, from when it was asked until it has answered a higher one. A batch that
     /// leaves numbers out behind it says so: all before its first have their verdicts, from another history.
     private var resumesAfter: Int64?
@@ -31,31 +33,36 @@ struct Sender: Hashable, Sendable {
 
     private func mustReconcile(_ state: SyncState) -> Bool { state.mustReconcile || sawGap }
 
-    private func wantsToSend(_ state: SyncState, _ outbox: Outbox) -> Bool { mustReconcile(state) || !outbox.queue.isEmpty }
+    private func wantsToSend(_ state: SyncState, _ outbox: Outbox) -> Bool {
+        mustReconcile(state) || !outbox.queue.isEmpty || state.renamesAfter != nil
+    }
 
     /// When to send next, where that is a matter of time.
     func deadline(_ state: SyncState, _ outbox: Outbox) -> Int64? {
         request == nil && !isDeciding && wantsToSend(state, outbox) ? retry.notBefore : nil
     }
 
-    /// The process has started: whatever has a number may have been sent before.
-    mutating func start(_ state: SyncState) { sentThrough = state.nextNumber - 1 }
+    /// The process has started: whatever has a number may have been sent before, and the address may be that of another store.
+    mutating func start(_ persisted: PersistedState) {
+        sentThrough = persisted.state.nextNumber - 1
+        mustCheck = !persisted.isNew
+    }
 
     /// - Parameter isFeedBusy: whether a response of the feed is on its way. On the first contact it tells the epoch.
     mutating func advance(
         _ state: SyncState, _ outbox: Outbox, isFeedBusy: Bool, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
         guard request == nil, !isDeciding, !isReconciling, retry.isDue(turn), wantsToSend(state, outbox) else { return }
-        guard let epoch = state.epoch, !mustReconcile(state) else {
+        guard let epoch = state.epoch, !mustCheck, !mustReconcile(state) else {
             // Without the server's last number and the history in which it counts no batch may go: one that is held up on its way could
             // arrive in another.
-            guard mustReconcile(state) || !isFeedBusy else { return }
+            guard mustCheck || mustReconcile(state) || !isFeedBusy else { return }
             request = requests.send(
                 .clientStatus(state.client), for: .clientStatus, needsFreshToken: retry.needsFreshToken,
                 timeout: turn.settings.requestTimeout, &turn)
             return
         }
-        let writes = nextBatch(outbox, turn.settings)
+        let writes = nextBatch(outbox, turn.settings, renamesAfter: state.renamesAfter)
         guard let first = writes.first, let last = writes.last else { return }
         sentThrough = max(sentThrough, last.number)
         let resume = resumesAfter.map { first.number - 1 > $0 } ?? false
@@ -65,13 +72,15 @@ struct Sender: Hashable, Sendable {
     }
 
     /// The next writes without a verdict, as far as their numbers follow each other and nothing holds them back.
-    private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings) -> [Write] {
+    private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings, renamesAfter: Int64?) -> [Write] {
         var writes: [Write] = []
         var bytes = 0
         for place in outbox.queue.prefix(min(settings.batchCount, limit)) {
             guard let row = outbox.row(at: place) else { break }
             if let last = writes.last, last.number + 1 != row.number { break }
-            var write = Write(number: row.number, key: row.key, operation: row.operation)
+            // What came after the name was found with another device goes under the next one.
+            if let last = renamesAfter, row.number > last { break }
+            var write = Write(number: row.number, key: row.key, operation: row.operation, nonce: row.nonce)
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
@@ -79,7 +88,7 @@ struct Sender: Hashable, Sendable {
             case .after: return writes
             }
             if voided[row.number] != nil {
-                write = Write(number: row.number, key: row.key, operation: .delete, ifRevision: .maximum)
+                write = Write(number: row.number, key: row.key, operation: .delete, ifRevision: .maximum, nonce: row.nonce)
             }
             bytes += row.operation.size
             if bytes > settings.batchBytes, !writes.isEmpty { break }
@@ -87,6 +96,17 @@ struct Sender: Hashable, Sendable {
         }
         return writes
     }
+
+    /// Whether the device may take another name: nothing is under way, and nothing is left that could be answered under this one.
+    func mayRename(_ state: SyncState, _ outbox: Outbox, _ turn: Turn) -> Bool {
+        guard let last = state.renamesAfter, retry.isDue(turn), request == nil, !isDeciding, !isReconciling, !mustCheck,
+            !mustReconcile(state)
+        else { return false }
+        return nextBatch(outbox, turn.settings, renamesAfter: last).isEmpty
+    }
+
+    /// The device has another name, under which nothing was sent.
+    mutating func renamed() { self = Sender() }
 
     /// The request has ended without a response to take.
     mutating func released() { request = nil }
@@ -110,7 +130,7 @@ struct Sender: Hashable, Sendable {
             isDeciding = true
             return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, &turn)
-        case .failure(let failure): return fail(.transport(failure), nil, &turn)
+        case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .tooLarge where numbers.count > 1:
             limit = numbers.count / 2
             return []
@@ -134,7 +154,7 @@ struct Sender: Hashable, Sendable {
             isReconciling = true
             return [.store(.reconcile(last: status.last, at: cursor))]
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, &turn)
-        case .failure(let failure): return fail(.transport(failure), nil, &turn)
+        case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
         case .page, .quiet, .reads, .record, .notModified, .missing, .results:
             return fail(.malformed("an answer that does not belong to a client's status"), nil, &turn)
@@ -155,7 +175,8 @@ struct Sender: Hashable, Sendable {
             retry.count(&turn)
             return []
         case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
-        case 400, 413, 415, 422:
+        // Not so a broken frame or another media type: no write of this device causes those, but what changes requests on their way does.
+        case 400 where problem.code != .malformedRequest, 413, 422:
             guard let numbers else { return fail(.refused(problem), retryAfter, &turn) }
             if numbers.count > 1 {
                 limit = numbers.count / 2
@@ -187,6 +208,7 @@ struct Sender: Hashable, Sendable {
     mutating func reconciled(last: Int64) {
         isReconciling = false
         sawGap = false
+        mustCheck = false
         resumesAfter = last
     }
 
@@ -218,12 +240,12 @@ struct Sender: Hashable, Sendable {
 
 extension WriteOperation {
     /// About how many bytes the operation takes.
-    fileprivate var size: Int {
+    var size: Int {
         switch self {
         case .put(let content): content.bytes.count
         case .patch(let patch): patch.count
         case .delete: 0
-        case .increment(let path, _): path.description.utf8.count
+        case .increment(let increment): increment.byteCount
         }
     }
 }

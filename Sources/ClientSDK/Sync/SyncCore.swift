@@ -6,19 +6,13 @@ struct SyncCore: Hashable, Sendable {
 
     private let settings: SyncSettings
     private var phase = Phase.idle
-    private var local: LocalState
-    private var requests = RequestTable()
-    private var follower = Follower()
-    private var sender = Sender()
-    private var reader = Reader()
-    private var verifier = Verifier()
-    private var merger = Merger()
-    private var resetter = Resetter()
-    private var contact = Contact()
+    private var parts: SyncParts
+    /// Another name is on its way to the disk.
+    private var isRenaming = false
 
     init(settings: SyncSettings, client: ClientIdentifier) {
         self.settings = settings
-        local = LocalState(client: client)
+        parts = SyncParts(client: client)
     }
 
     /// Whether the machine waits for what has happened.
@@ -28,46 +22,50 @@ struct SyncCore: Hashable, Sendable {
     func isExpected(_ event: SyncEvent) -> Bool {
         guard phase != .stopped else { return false }
         return switch event {
-        case .replied(let id, _, _): id.generation == requests.generation && requests.contains(id)
+        case .replied(let id, _, _, _): id.generation == parts.requests.generation && parts.requests.contains(id)
         // A reset does not take a transaction back that the disk has; a clear does.
-        case .committed(let id, _), .commitFailed(let id, _): local.isUnderWay(id)
+        case .committed(let id, _), .commitFailed(let id, _): parts.local.isUnderWay(id)
         case .heldKeys(let query, _), .heldKeysFailed(let query, _):
-            query.generation == requests.generation && verifier.isWaiting(for: query)
-        case .merged(let receipt, _, let generation): generation == requests.generation && merger.theirs(receipt) != nil
+            query.generation == parts.requests.generation && (parts.verifier.isWaiting(for: query) || parts.refresher.isWaiting(for: query))
+        case .merged(let receipt, _, let generation): generation == parts.requests.generation && parts.merger.theirs(receipt) != nil
         case .started: phase == .idle
-        case .set, .fetch, .abandon, .evicted, .timer, .wake, .clear, .stop: true
+        case .registered, .set, .discard, .fetch, .abandon, .evicted, .timer, .wake, .clear, .stop: true
         }
     }
 
     // MARK: Looking
 
-    func view(of key: RecordKey, stored: Entry?) -> KeyView { local.view(of: key, stored: stored) }
-    var hasOverlay: Bool { !local.outbox.keys.isEmpty }
-    var overlaidKeys: [RecordKey] { local.outbox.sortedKeys }
-    func needs(_ key: RecordKey) -> Bool { local.needs(key) }
+    func view(of key: RecordKey, stored: Entry?) -> KeyView { parts.local.view(of: key, stored: stored) }
+    /// See ``SyncMachine/absence(of:)``.
+    func absence(of key: RecordKey) -> Entry? {
+        guard phase == .running, !parts.resetter.isUnderWay, !settings.mayEvict else { return nil }
+        return parts.local.absence(of: key, settings)
+    }
+    var hasOverlay: Bool { !parts.local.outbox.keys.isEmpty }
+    var overlaidKeys: [RecordKey] { parts.local.outbox.sortedKeys }
+    func needs(_ key: RecordKey) -> Bool { parts.local.needs(key) }
+    func keeps(_ rejection: Receipt) -> Bool { parts.local.rejections.contains(rejection) }
 
     /// What the machine holds, for tests and tools to look at.
     var inspection: Inspection {
         Inspection(
-            state: local.sync, outbox: local.outbox.keys, waitingNumbers: local.outbox.queue.map(\.number), claims: local.claimCount,
-            readsUnderWay: reader.underWay, requestsSent: requests.sentCount, isResetting: resetter.reset != nil,
-            isClearing: phase == .clearing, generation: requests.generation)
+            state: parts.local.sync, outbox: parts.local.outbox.keys, waitingNumbers: parts.local.outbox.queue.map(\.number),
+            claims: parts.local.claimCount,
+            readsUnderWay: parts.reader.underWay, requestsSent: parts.requests.sentCount, isResetting: parts.resetter.reset != nil,
+            isClearing: phase == .clearing, generation: parts.requests.generation)
     }
+
+    /// See ``SyncMachine/state``.
+    var state: SyncState { parts.local.sync }
 
     /// What the device knows of its freshness now.
-    var status: SyncStatus { SyncStatus(settings, contact, follower, sender, local, isRunning: phase == .running) }
+    var status: SyncStatus {
+        SyncStatus(
+            settings, parts.contact, parts.follower, parts.sender, parts.local, parts.merger, parts.refresher, isRunning: phase == .running)
+    }
 
     /// See ``SyncMachine/relativeState(at:)``.
-    mutating func makeRelative(to uptime: Int64) {
-        follower.makeRelative(to: uptime, requests)
-        sender.makeRelative(to: uptime, requests)
-        verifier.makeRelative(to: uptime, requests)
-        reader.makeRelative(to: uptime)
-        merger.makeRelative(to: uptime)
-        resetter.makeRelative(to: uptime)
-        local.makeRelative()
-        requests.makeRelative(to: uptime)
-    }
+    mutating func makeRelative(to uptime: Int64) { parts.makeRelative(to: uptime) }
 
     // MARK: Events
 
@@ -76,21 +74,36 @@ struct SyncCore: Hashable, Sendable {
         switch event {
         case .started(let persisted): start(persisted, &turn)
         case .set(let request): take(request, &turn)
+        case .discard(let receipt, let token):
+            if phase == .idle { turn.emit(.answer(token, .failed(.stopped))) } else { parts.local.add(.discard(receipt, token)) }
         case .fetch(let request): take(request, &turn)
-        case .abandon(let token): reader.abandon(token)
+        case .abandon(let token): parts.reader.abandon(token)
         case .committed(_, let skipped): committed(Set(skipped), &turn)
         case .commitFailed(_, let failure): commitFailed(failure, &turn)
+        case .heldKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
+            parts.refresher.take(keys, parts.local.sync, rule, parts.reader, &parts.requests, &turn)
+        case .heldKeysFailed(let query, _) where parts.refresher.isWaiting(for: query): parts.refresher.failed(&turn)
         case .heldKeys(_, let keys):
-            if local.isVerifying, let intent = verifier.take(keys, local.sync, rule, &requests, &turn) { local.add(intent) }
-        case .heldKeysFailed(_, let failure): verifier.failed(failure, &contact, &turn)
+            if parts.local.isVerifying, let intent = parts.verifier.take(keys, parts.local.sync, rule, &parts.requests, &turn) {
+                parts.local.add(intent)
+            }
+        case .heldKeysFailed(_, let failure): parts.verifier.failed(failure, &parts.contact, &turn)
         case .evicted(let keys): for key in keys { turn.note(.key(key), .evicted) }
-        case .replied(let id, let reply, let lastWrite): take(reply, lastWrite, to: id, &turn)
-        case .merged(let receipt, let resolution, _): local.add(.merged(receipt, resolution))
+        case .registered(let name): parts.merger.register(name, parts.local.outbox, &turn)
+        case .replied(let id, let reply, let lastWrite, let store):
+            switch parts.binding.judge(reply, from: store, knownEpoch: parts.local.epoch, settings) {
+            case .taken: take(reply, lastWrite, to: id, &turn)
+            case .binds(let store):
+                parts.local.add(.bind(store))
+                take(reply, lastWrite, to: id, &turn)
+            case .refused(let failure): take(.failure(failure), nil, to: id, &turn)
+            }
+        case .merged(let receipt, let resolution, _): parts.local.add(.merged(receipt, resolution))
         case .timer: fireWatchdogs(&turn)
-        case .wake: wake(&turn)
+        case .wake: parts.wake(&turn)
         case .clear(let client, let token): clear(client, token, &turn)
         case .stop:
-            cancelAll(&turn)
+            parts.cancelAll(&turn)
             fail(.stopped, &turn)
             phase = .stopped
         }
@@ -98,99 +111,83 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func start(_ persisted: PersistedState, _ turn: inout Turn) {
         phase = .running
-        local.start(persisted, &turn)
-        sender.start(persisted.state)
-        if local.sync.cursor != nil, local.sync.scope != settings.scope { resetter.addAtStart(local.epoch) }
+        parts.local.start(persisted, &turn)
+        parts.binding = StoreBinding(persisted.state.store)
+        parts.sender.start(persisted)
+        if persisted.needsRefresh { parts.refresher.add() }
+        if parts.local.sync.cursor != nil, parts.local.sync.scope != settings.scope { parts.resetter.addAtStart(parts.local.epoch) }
     }
 
     private mutating func take(_ request: SetRequest, _ turn: inout Turn) {
         guard phase != .idle else { return turn.emit(.answer(request.token, .failed(.stopped))) }
-        local.add(request)
+        parts.local.add(request)
     }
 
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {
-        guard phase == .running || phase == .clearing, !request.items.isEmpty else {
-            return turn.emit(.answer(request.token, request.items.isEmpty ? .views([]) : .failed(.stopped)))
+        guard phase == .running || phase == .clearing else { return turn.emit(.answer(request.token, .failed(.stopped))) }
+        if let outage = parts.contact.outage {
+            // Whoever asks gets an answer at once, and the next one may get another.
+            parts.follower.hurrySoon(turn)
+            return turn.emit(.answer(request.token, .failed(.offline(outage))))
         }
+        guard !request.items.isEmpty else { return turn.emit(.answer(request.token, .views([]))) }
         // Before the clear is stored, nothing is known.
-        reader.add(request, local.sync) { item in phase == .running ? local.base(of: item.key, else: item.known) : nil }
+        parts.reader.add(request, parts.local.sync, turn) { item in
+            phase == .running ? parts.local.base(of: item.key, else: item.known) : nil
+        }
     }
 
     // MARK: Requests
 
-    private var rule: WatermarkRule { WatermarkRule(local, sender) }
+    private var rule: WatermarkRule { parts.rule }
 
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
-        guard let request = requests.remove(id) else { return }
-        if let epoch = reply.epoch, let known = local.epoch, epoch != known {
+        guard let request = parts.requests.remove(id) else { return }
+        if let epoch = reply.epoch, let known = parts.local.epoch, epoch != known {
             // Sent in the history that we know, answered in another.
-            released(request)
+            parts.released(request)
             if case .fetch(let keys) = request.purpose { for key in keys { turn.note(.key(key), .fetchOfOtherEpoch(epoch)) } }
             return reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)", &turn)
         }
         switch request.purpose {
         case .feed(let since, let wait):
-            carryOut(follower.take(reply, lastWrite, to: request, since: since, wait: wait, local.sync, &contact, &turn), &turn)
+            carryOut(
+                parts.follower.take(reply, lastWrite, to: request, since: since, wait: wait, parts.local.sync, &parts.contact, &turn), &turn
+            )
         case .writes(let numbers):
-            carryOut(sender.take(reply, lastWrite, to: request, numbers, &turn), &turn)
+            carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, &turn), &turn)
         case .clientStatus:
-            carryOut(sender.takeStatus(reply, to: request, of: local.sync.client, &turn), &turn)
+            carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, &turn), &turn)
         case .fetch(let keys):
-            let arrivals = reader.take(reply, to: request, keys, local.sync, &turn)
-            if !arrivals.isEmpty { local.add(.fetched(arrivals, lastWrite: lastWrite)) }
+            let arrivals = parts.reader.take(reply, to: request, keys, parts.local.sync, &turn)
+            if !arrivals.isEmpty { parts.local.add(.fetched(arrivals, lastWrite: lastWrite)) }
         case .verification(let keys):
-            carryOut(verifier.take(reply, lastWrite, to: request, keys, local.sync, &contact, &turn), &turn)
+            carryOut(parts.verifier.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.contact, &turn), &turn)
+        case .refresh(let keys):
+            carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)
         }
     }
 
     private mutating func carryOut(_ effects: [Effect], _ turn: inout Turn) {
         for effect in effects {
             switch effect {
-            case .store(let intent): local.add(intent)
+            case .store(let intent): parts.local.add(intent)
             case .reset(let epoch, let forgets, let reason): reset(to: epoch, forgets: forgets, because: reason, &turn)
             case .regainedContact:
-                sender.regainedContact()
-                reader.regainedContact()
-            case .reachedServer: if case .transport? = contact.trouble { follower.hurry(turn) }
+                parts.sender.regainedContact()
+                parts.reader.regainedContact()
+                parts.refresher.regainedContact()
+            case .reachedServer: if case .transport? = parts.contact.trouble { parts.follower.hurry(turn) }
             }
         }
     }
 
-    /// Lets the part that asked ask again.
-    private mutating func released(_ request: RequestTable.Request) {
-        switch request.purpose {
-        case .feed: follower.released()
-        case .writes, .clientStatus: sender.released()
-        case .fetch(let keys): reader.released(keys)
-        case .verification: verifier.released()
-        }
-    }
-
-    private mutating func cancel(_ id: RequestID, _ turn: inout Turn) {
-        guard let request = requests.remove(id) else { return }
-        turn.emit(.cancel(id))
-        released(request)
-    }
-
-    private mutating func cancelAll(_ turn: inout Turn) { for id in requests.all { cancel(id, &turn) } }
-
     /// Fires on what got no answer in its time, whatever the transport believes.
     private mutating func fireWatchdogs(_ turn: inout Turn) {
-        for id in requests.overdue(at: turn.now.uptime) where requests.contains(id) {
+        for id in parts.requests.overdue(at: turn.now.uptime) where parts.requests.contains(id) {
             turn.emit(.cancel(id))
             take(.failure(.watchdog), nil, to: id, &turn)
         }
-    }
-
-    /// Connections may be dead without knowing it, and what failed before sleep says nothing about now.
-    private mutating func wake(_ turn: inout Turn) {
-        cancelAll(&turn)
-        follower.wake()
-        sender.wake()
-        merger.wake()
-        verifier.wake()
-        reader.wake()
-        resetter.wake()
     }
 
     // MARK: Reset and clear
@@ -198,99 +195,92 @@ struct SyncCore: Hashable, Sendable {
     /// Begins a reset: nothing is asked until it is on disk.
     private mutating func reset(to epoch: Epoch?, forgets: Bool, because reason: String, _ turn: inout Turn) {
         turn.log(.warning, "verifying the whole cache: \(reason)")
-        cancelAll(&turn)
-        reader.release(except: local.dropResponses())
-        follower.reset()
-        sender.reset()
-        verifier = Verifier()
-        requests.generation += 1
+        parts.beginGeneration(&turn)
+        parts.sender.reset()
         turn.note(.everything, .reset)
-        resetter.add(epoch, forgets: forgets, &turn)
+        parts.resetter.add(epoch, forgets: forgets, &turn)
+    }
+
+    /// What is on its way speaks of the earlier name's numbers, so it is asked for again.
+    private mutating func renamed(from earlier: ClientIdentifier, _ turn: inout Turn) {
+        turn.log(
+            .warning,
+            "another device has the name \(earlier), as after a copy or a rollback of the directory: this one is \(parts.local.sync.client) from now on"
+        )
+        parts.beginGeneration(&turn)
+        parts.sender.renamed()
+        // What a closure answers now is of an earlier generation.
+        parts.merger.forget()
+        isRenaming = false
     }
 
     private mutating func clear(_ client: ClientIdentifier, _ token: Token, _ turn: inout Turn) {
-        if let earlier = resetter.add(Resetter.Clear(client: client, token: token)) { turn.emit(.answer(earlier, .failed(.cleared))) }
-        cancelAll(&turn)
+        if let earlier = parts.resetter.add(Resetter.Clear(client: client, token: token)) { turn.emit(.answer(earlier, .failed(.cleared))) }
+        parts.cancelAll(&turn)
         fail(.cleared, &turn)
-        local.clear(&turn)
-        requests.generation += 1
-        merger = Merger()
-        follower = Follower()
-        sender = Sender()
-        verifier = Verifier()
-        contact = Contact()
+        parts.clear(&turn)
+        isRenaming = false
         phase = .clearing
         turn.emit(.publish([.cleared]))
     }
 
     /// Answers every waiting caller with this failure.
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
-        var tokens = local.dropSets()
-        if failure == .stopped, let clear = resetter.clear { tokens.append(clear.token) }
-        turn.answer(tokens + reader.removeAll(), .failed(failure))
+        var tokens = parts.local.dropSets()
+        if failure == .stopped, let clear = parts.resetter.clear { tokens.append(clear.token) }
+        turn.answer(tokens + parts.reader.removeAll(), .failed(failure))
     }
 
     // MARK: What can be started now
 
     private mutating func advance(_ turn: inout Turn) {
         guard phase == .running || phase == .clearing else { return }
+        parts.reader.expire(&turn)
         advanceTransactions(&turn)
-        guard phase == .running, !resetter.isUnderWay else { return }
-        let (state, outbox) = (local.sync, local.outbox)
-        follower.advance(state, isVerifying: local.isVerifying, rule, &requests, &turn)
-        if local.isVerifying { verifier.advance(state, rule, &requests, &turn) }
-        sender.advance(state, outbox, isFeedBusy: follower.isBusy, &requests, &turn)
-        let unread = merger.advance(state, outbox, generation: requests.generation, &turn)
-        for key in unread + local.keysToRead(settings.filter) {
-            if let pending = outbox.keys[key] { reader.refresh(pending, state) }
+        guard phase == .running, !parts.resetter.isUnderWay else { return }
+        if parts.sender.mayRename(parts.local.sync, parts.local.outbox, turn), !isRenaming, parts.local.epoch != nil {
+            isRenaming = true
+            parts.local.add(.rename)
+            return advanceTransactions(&turn)
         }
-        reader.advance(state, rule, &requests, &turn)
+        parts.sendRequests(settings, &turn)
     }
 
     /// The next time at which something can be started that waits for the clock alone.
     func deadline(after uptime: Int64) -> Int64? {
         guard phase == .running || phase == .clearing else { return nil }
-        var times: [Int64?] = [requests.deadline, follower.liveUntil(settings)]
-        if resetter.isUnderWay {
-            if local.isIdle { times.append(resetter.deadline.flatMap { $0 > uptime ? $0 : nil }) }
-        } else {
-            let feed = local.isVerifying ? verifier.deadline : follower.deadline
-            let waits = [feed, sender.deadline(local.sync, local.outbox), merger.deadline(local.outbox), reader.nextAttempt(after: uptime)]
-            // What could be started by now has been: a time that has passed waits for something else than the clock.
-            times += waits.map { time in time.flatMap { $0 > uptime ? $0 : nil } }
-        }
-        return times.compactMap { $0 }.min()
+        return parts.deadline(after: uptime, settings)
     }
 
     // MARK: Transactions
 
     private func builder(_ continuation: Plan.Continuation, _ turn: Turn) -> PlanBuilder {
-        PlanBuilder(continuation, turn, local, sender)
+        PlanBuilder(continuation, turn, parts.local, parts.sender)
     }
 
     private mutating func advanceTransactions(_ turn: inout Turn) {
-        while local.isIdle {
-            if resetter.clear != nil {
-                guard let clear = resetter.dueClear(turn) else { return }
+        while parts.local.isIdle {
+            if parts.resetter.clear != nil {
+                guard let clear = parts.resetter.dueClear(turn) else { return }
                 var builder = builder(.cleared(clear.token), turn)
                 builder.clear(for: clear.client)
                 begin(builder.plan, &turn)
                 continue
             }
             // While a reset waits for the disk, the user's writes still get their answer.
-            if let reset = resetter.dueReset(turn) {
+            if let reset = parts.resetter.dueReset(turn) {
                 var builder = builder(.reset, turn)
                 builder.addReset(to: reset.epoch, forgets: reset.forgets)
                 begin(builder.plan, &turn)
                 continue
             }
-            guard let intent = local.nextIntent() else { return }
+            guard let intent = parts.local.nextIntent() else { return }
             if let plan = plan(intent, &turn) { begin(plan, &turn) }
         }
     }
 
     private mutating func plan(_ intent: Intent, _ turn: inout Turn) -> Plan? {
-        if let epoch = intent.epoch, let known = local.epoch, epoch != known {
+        if let epoch = intent.epoch, let known = parts.local.epoch, epoch != known {
             reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)", &turn)
             return nil
         }
@@ -298,100 +288,113 @@ struct SyncCore: Hashable, Sendable {
         case .page(let page, let since, let lastWrite): return plan(page, since, lastWrite, &turn)
         case .quiet(let cursor, let since, let lastWrite):
             return plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
-        case .sets: return local.planSets(sender, &turn)
-        case .fetched(let arrivals, let lastWrite): return reader.plan(arrivals, lastWrite, rule, builder(.fetched([]), turn), &turn)
+        case .sets: return parts.local.planSets(parts.sender, &turn)
+        case .fetched(let arrivals, let lastWrite): return parts.reader.plan(arrivals, lastWrite, rule, builder(.fetched([]), turn), &turn)
         case .heldVerified(let keys, let response, let lastWrite):
-            return verifier.plan(keys, response, lastWrite, rule, builder(.heldVerified, turn))
-        case .results, .reconcile, .verificationOver, .merged: return PlanBuilder.plan(for: intent, &turn, local, sender, merger)
+            return parts.verifier.plan(keys, response, lastWrite, rule, builder(.heldVerified, turn))
+        case .refreshed(let keys, let response, let lastWrite):
+            return parts.refresher.plan(keys, response, lastWrite, rule, builder(.refreshed(large: []), turn))
+        case .results, .reconcile, .verificationOver, .merged, .discard, .bind, .rename:
+            return PlanBuilder.plan(for: intent, &turn, parts.local, parts.sender, parts.merger)
         }
     }
 
     private mutating func plan(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?, _ turn: inout Turn) -> Plan? {
         var builder = builder(.page(upToDate: page.upToDate), turn)
         guard builder.isNext(since) else {
-            follower.overtaken()
+            parts.follower.overtaken()
             return nil
         }
         guard builder.hasWatermarks(for: page, since, lastWrite) else {
             // The same is asked for again, with the number.
-            follower.dropped()
-            cancelFollower(&turn)
+            parts.follower.dropped()
+            parts.cancelFollower(&turn)
             return nil
         }
         builder.add(page, since, lastWrite)
         return builder.plan
     }
 
-    /// What was asked for from a page on that is not stored has no ground.
-    private mutating func cancelFollower(_ turn: inout Turn) { if let id = follower.underWay { cancel(id, &turn) } }
-
     /// Hands the plan to the disk; one without anything to store is complete at once.
     private mutating func begin(_ plan: Plan, _ turn: inout Turn) {
-        if !local.begin(plan, generation: requests.generation, &turn) { committed([], &turn) }
+        if !parts.local.begin(plan, generation: parts.requests.generation, &turn) { committed([], &turn) }
     }
 
     // MARK: The disk's answers
 
     private mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) {
-        guard let plan = local.committed(skipped, &turn) else { return }
-        resetter.stored()
-        for floor in plan.floors { reader.raiseFloor(floor.scope, to: floor.revision) }
+        guard let plan = parts.local.committed(skipped, &turn) else { return }
+        parts.resetter.stored()
+        for floor in plan.floors { parts.reader.raiseFloor(floor.scope, to: floor.revision) }
         if plan.outdatesReads {
-            for id in requests.fetches { cancel(id, &turn) }
-            local.dropFetches()
-            reader.release()
+            for id in parts.requests.fetches { parts.cancel(id, &turn) }
+            parts.local.dropFetches()
+            parts.reader.release()
         }
         for decision in plan.verdicts {
-            merger.decided(decision.receipt)
+            parts.merger.decided(decision.receipt)
             turn.emit(.verdict(decision.receipt, decision.key, decision.verdict))
         }
+        if plan.entries.contains(where: \.leavesWorkToRefresh) { parts.refresher.add() }
         conclude(plan, &turn)
     }
 
     private mutating func conclude(_ plan: Plan, _ turn: inout Turn) {
         switch plan.continuation {
-        case .page(let upToDate): if follower.stored(upToDate: upToDate, local.sync, turn) { resetter.calm() }
-        case .sets(let requests, let receipts):
-            for (request, receipt) in zip(requests, receipts) { local.answer(request, .accepted(receipt), &turn) }
-        case .verdicts: sender.decided(plan.decided)
+        case .page(let upToDate): if parts.follower.stored(upToDate: upToDate, parts.local.sync, turn) { parts.resetter.calm() }
+        case .sets(let callers, let receipts):
+            for (request, receipt) in zip(callers, receipts) { parts.local.answer(request, .accepted(receipt), &turn) }
+        case .verdicts: parts.sender.decided(plan.decided)
         case .fetched(let entries):
             for entry in entries {
-                merger.noteRead(entry.key, local.outbox)
-                let isKnown = !local.mustRead(entry.key, settings.filter)
-                reader.stored(entry.key, view(of: entry.key, stored: entry), isKnown: isKnown, &turn)
+                parts.merger.noteRead(entry.key, parts.local.outbox)
+                let isKnown = !parts.local.mustRead(entry.key, settings.filter)
+                parts.reader.stored(entry.key, view(of: entry.key, stored: entry), isKnown: isKnown, &turn)
             }
         case .reset:
-            resetter.resetStored()
-            merger.forget()
-            if local.sync.mustReconcile { reader.forgetFloors() }
-        case .reconciled(let last): sender.reconciled(last: last)
-        case .heldVerified: verifier.stored(&contact)
-        case .merged: merger.stored()
+            parts.resetter.resetStored()
+            parts.merger.forget()
+            if parts.local.sync.mustReconcile { parts.reader.forgetFloors() }
+        case .reconciled(let last): parts.sender.reconciled(last: last)
+        case .heldVerified: parts.verifier.stored(&parts.contact)
+        case .refreshed(let large):
+            parts.refresher.stored(large: large)
+            for key in large { parts.reader.refresh(large: key, parts.local.sync) }
+        case .merged: parts.merger.stored()
+        case .discarded(let token): turn.emit(.answer(token, .discarded))
+        case .bound: break
+        case .renamed(let earlier): renamed(from: earlier, &turn)
         case .cleared(let token):
-            resetter.cleared()
+            parts.resetter.cleared()
             phase = .running
             turn.emit(.answer(token, .cleared))
         }
     }
 
     private mutating func commitFailed(_ failure: DiskFailure, _ turn: inout Turn) {
-        guard let plan = local.failed() else { return }
+        guard let plan = parts.local.failed() else { return }
         turn.log(.error, "the disk did not take a transaction: \(failure)")
         switch plan.continuation {
         case .page:
-            follower.notStored(failure, &contact, &turn)
-            cancelFollower(&turn)
-        case .sets(let requests, _):
-            for request in requests { local.answer(request, .failed(SyncFailure(failure)), &turn) }
-        case .verdicts, .reconciled: sender.notStored(failure, &turn)
+            parts.follower.notStored(failure, &parts.contact, &turn)
+            parts.cancelFollower(&turn)
+        case .sets(let callers, _):
+            for request in callers { parts.local.answer(request, .failed(SyncFailure(failure)), &turn) }
+        case .verdicts, .reconciled: parts.sender.notStored(failure, &turn)
         case .fetched(let entries):
             for entry in entries {
-                merger.noteRead(entry.key, local.outbox)
-                reader.notStored(entry.key, plan.staged(entry.key)?.view ?? KeyView(entry.key, entry), &turn)
+                parts.merger.noteRead(entry.key, parts.local.outbox)
+                parts.reader.notStored(entry.key, plan.staged(entry.key)?.view ?? KeyView(entry.key, entry), &turn)
             }
-        case .reset, .cleared: resetter.notStored(&turn)
-        case .heldVerified: verifier.failed(failure, &contact, &turn)
-        case .merged: merger.notStored(&turn)
+        case .reset, .cleared: parts.resetter.notStored(&turn)
+        case .heldVerified: parts.verifier.failed(failure, &parts.contact, &turn)
+        case .refreshed: parts.refresher.failed(&turn)
+        case .merged: parts.merger.notStored(&turn)
+        case .discarded(let token): turn.emit(.answer(token, .failed(SyncFailure(failure))))
+        case .bound: parts.binding.notStored(parts.local.sync.store)
+        case .renamed:
+            isRenaming = false
+            parts.sender.notStored(failure, &turn)
         }
     }
 }

@@ -48,6 +48,10 @@ package struct SyncMachine: Sendable {
     /// The key as it is to be shown, given the disk's row. O(writes pending to the key).
     package func view(of key: RecordKey, stored: Entry?) -> KeyView { core.view(of: key, stored: stored) }
 
+    /// What is known of a key without a row where the device holds a copy of all that it follows: that there is no record, as of the position
+    /// of the copy. `nil` where the copy is not complete, or does not include the key.
+    package func absence(of key: RecordKey) -> Entry? { core.absence(of: key) }
+
     /// Whether any view comes from the machine rather than from the disk.
     package var hasOverlay: Bool { core.hasOverlay }
 
@@ -57,11 +61,17 @@ package struct SyncMachine: Sendable {
     /// Whether the disk must keep the key's entry, or that it has none: writes of this device stand on it, on disk or on their way there.
     package func needs(_ key: RecordKey) -> Bool { core.needs(key) }
 
+    /// Whether the rejected write waits for its user. O(rejected writes).
+    package func keeps(_ rejection: Receipt) -> Bool { core.keeps(rejection) }
+
     /// What became of a key lately, oldest first.
     package func story(of key: RecordKey) -> [StoryNote] { story.notes(of: key) }
 
     /// When the last event was, in milliseconds of uptime.
     package var lastEvent: Int64 { uptime }
+
+    /// The device's name, history, position and store, as they are on disk.
+    package var state: SyncState { core.state }
 
     /// What the device knows of its freshness now.
     package var status: SyncStatus { core.status }

@@ -1,9 +1,12 @@
 extension SyncStatus {
     /// What the parts of a ``SyncCore`` know of the device's freshness.
-    init(_ settings: SyncSettings, _ contact: Contact, _ follower: Follower, _ sender: Sender, _ local: LocalState, isRunning: Bool) {
+    init(
+        _ settings: SyncSettings, _ contact: Contact, _ follower: Follower, _ sender: Sender, _ local: LocalState, _ merger: Merger,
+        _ refresher: Refresher, isRunning: Bool
+    ) {
         let connection: Connection =
             if let since = contact.lostAt {
-                .offline(since: since)
+                contact.trouble == .unauthorized ? .unauthorized(since: since) : .offline(since: since)
             } else if follower.isLive, local.isVerified, isRunning {
                 .live
             } else {
@@ -11,7 +14,9 @@ extension SyncStatus {
             }
         self.init(
             connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
-            pendingWrites: local.outbox.pendingCount, cursor: local.sync.cursor, isVerified: local.isVerified && local.sync.cursor != nil,
+            pendingWrites: local.outbox.pendingCount, missingMerges: merger.missing(local.outbox), rejections: local.rejectionCount,
+            droppedRejections: local.sync.droppedRejections, cursor: local.sync.cursor,
+            isVerified: local.isVerified && local.sync.cursor != nil && !refresher.isNeeded,
             pass: local.sync.pass,
             filter: settings.filter)
     }

@@ -30,6 +30,13 @@ struct Transactions: Hashable, Sendable {
     /// Drops the results of reads: they may be older than the beginning of the pass.
     mutating func dropFetches() { intents.removeAll { if case .fetched = $0 { true } else { false } } }
 
+    /// Forgets the calls to discard rejected writes. Returns those who wait, in order.
+    mutating func removeDiscards() -> [Token] {
+        let tokens = intents.compactMap { if case .discard(_, let token) = $0 { token } else { nil } }
+        intents.removeAll { if case .discard = $0 { true } else { false } }
+        return tokens
+    }
+
     mutating func begin(_ plan: Plan, generation: Int64) -> TransactionID {
         last += 1
         let id = TransactionID(last, generation: generation)

@@ -29,7 +29,7 @@ struct Verifier: Hashable, Sendable {
         guard isIdle, retry.isDue(turn) else { return }
         if !again.isEmpty { return ask(again, state, rule, &requests, &turn) }
         let query = HeldQuery(
-            pass: state.pass, after: after, limit: turn.settings.verificationKeys, generation: requests.generation)
+            .before(pass: state.pass), after: after, limit: turn.settings.verificationKeys, generation: requests.generation)
         self.query = query
         turn.emit(.loadHeld(query))
     }
@@ -56,12 +56,9 @@ struct Verifier: Hashable, Sendable {
     ) {
         again = keys
         let keys = Array(keys.prefix(limit))
-        let items = keys.map { held in
-            ReadsRequest.Item(key: held.key, revision: held.epoch == state.epoch && !held.isAbsent ? held.revision : nil)
-        }
         request = requests.send(
-            .reads(ReadsRequest(items: items, client: rule.client(for: keys.lazy.map(\.key)))), for: .verification(keys),
-            needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
+            .reads(keys.request(state, rule)), for: .verification(keys), needsFreshToken: retry.needsFreshToken,
+            timeout: turn.settings.requestTimeout, &turn)
     }
 
     /// The request has ended without a response to take.
@@ -94,7 +91,7 @@ struct Verifier: Hashable, Sendable {
             } else {
                 stall(problem.status == 401 ? .unauthorized : .refused(problem), retryAfter, &contact, &turn)
             }
-        case .failure(let failure): stall(.transport(failure), nil, &contact, &turn)
+        case .failure(let failure): stall(.transport(failure), failure.retryAfter, &contact, &turn)
         case .tooLarge where keys.count > 1: limit = keys.count / 2
         case .tooLarge(let text):
             // Not confirmed, its entry leaves at the end of the pass. Who reads the key gets the error.

@@ -8,14 +8,19 @@ package struct VolatileStore: Sendable {
     package private(set) var entries: [RecordKey: Entry] = [:]
     package private(set) var rows: [Receipt: OutboxRow] = [:]
     package private(set) var watermarks: [RecordKey: WriteWatermark] = [:]
+    /// Oldest first.
+    package private(set) var rejections: [RejectedWrite] = []
 
     package init(client: ClientIdentifier) { state = SyncState(client: client) }
 
     /// What a machine starts from.
     package var persisted: PersistedState {
-        let outbox = rows.values.sorted { $0.number < $1.number }
+        let outbox = rows.values.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
         let keys = Set(outbox.map(\.key)).sorted()
-        return PersistedState(state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, watermarks: watermarks)
+        return PersistedState(
+            state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, watermarks: watermarks,
+            needsRefresh: entries.values.contains(where: \.needsRefresh),
+            rejections: rejections.map { RejectionPlace(receipt: $0.receipt, size: $0.size) })
     }
 
     /// Carries the transaction out and gives the indices of the entry operations that had no effect.
@@ -29,16 +34,20 @@ package struct VolatileStore: Sendable {
             case .watermark(let key, let watermark): watermarks[key] = watermark
             }
         }
+        for operation in transaction.rejections {
+            switch operation {
+            case .put(let write): rejections.append(write)
+            case .remove(let receipt): rejections.removeAll { $0.receipt == receipt }
+            }
+        }
         for change in transaction.state { state.apply(change) }
         return skipped
     }
 
     /// The held keys that a query asks for. O(number of entries).
     package func heldKeys(_ query: HeldQuery) -> [HeldKey] {
-        let keys = entries.values.filter { entry in entry.pass < query.pass && query.after.map { $0 < entry.key } ?? true }
-        return keys.sorted { $0.key < $1.key }.prefix(query.limit).map {
-            HeldKey(key: $0.key, epoch: $0.epoch, revision: $0.revision, isAbsent: $0.content == nil)
-        }
+        let keys = entries.values.filter { entry in entry.isSelected(by: query.selection) && query.after.map { $0 < entry.key } ?? true }
+        return keys.sorted { $0.key < $1.key }.prefix(query.limit).map(HeldKey.init)
     }
 
     /// Takes an entry away for want of room. Keys with rows in the outbox stay, and so does what the feed could set back.
@@ -52,8 +61,9 @@ package struct VolatileStore: Sendable {
         switch operation {
         case .put(let entry, _): return apply(operation, to: entry.key)
         case .confirm(let news): return apply(operation, to: news.key)
-        case .evict(.key(let key), _): return apply(operation, to: key)
-        case .evict, .endPass:
+        case .withoutValue(let news, _): return apply(operation, to: news.key)
+        case .evict(.key(let key), _), .invalidate(.key(let key), _): return apply(operation, to: key)
+        case .evict, .invalidate, .endPass:
             var hadEffect = false
             for (key, entry) in entries {
                 let updated = operation.applied(to: entry, of: key)

@@ -34,10 +34,11 @@ extension OutboxRow {
     ///   - isRecordKnown: whether the device has a record, or knows that there is none.
     ///   - epoch: the present history.
     func standing(at watermark: WriteWatermark?, isRecordKnown: Bool, in epoch: Epoch?) -> OverlayStanding {
-        guard let watermark else { return .replayed }
+        // What the server has decided under the number was another write.
+        guard let watermark, !isDisplaced else { return .replayed }
         let unfinished: OverlayStanding = isRecordKnown && number <= watermark.number ? .included : .replayed
         switch state {
-        case .pending: return unfinished
+        case .pending, .held: return unfinished
         // No record of the history that rejected it contains it; one of another history may.
         case .merging(let epoch): return watermark.epoch == epoch ? .replayed : unfinished
         case .applied(let position), .settled(let position):

@@ -20,6 +20,8 @@ package final class CurlTransport: Sendable {
         package var userAgent = "freshet"
         /// Whether an `Authorization` field, or a URL's password, may go over plain `http` to other hosts than loopback.
         package var allowsInsecureCredentials = false
+        /// Which requests go through a proxy; what the environment says when the configuration is made.
+        package var proxies = ProxyRule.environment
 
         package init() {}
     }

@@ -32,12 +32,20 @@ package struct RequestTarget: Hashable, Sendable {
         return String(cString: text)
     }
 
+    /// What stands before the segment `/v1` of a server's URL, with which the path of every request begins; `nil` where it has none.
+    package static func root(of url: String) -> String? {
+        let segments = url.split(separator: "/", omittingEmptySubsequences: false)
+        // The first three are the scheme, nothing, and the host.
+        guard segments.count > 3, let version = segments[3...].firstIndex(of: "v1") else { return nil }
+        return segments[..<version].joined(separator: "/")
+    }
+
     /// Whether requests cannot be read on a network: they are encrypted, or stay on this machine.
     package var isProtected: Bool { isEncrypted || isLoopback }
 
     /// Whether the host is in `127.0.0.0/8`, `[::1]`, `localhost` or a name below it; libcurl resolves those names itself, to loopback.
     /// An IPv6 address that holds an IPv4 one and names that end with a dot do not count: libcurl asks the system about the latter.
-    private var isLoopback: Bool {
+    var isLoopback: Bool {
         let name = host.lowercased()
         if name == "localhost" || name.hasSuffix(".localhost") { return true }
         return Self.isLoopback(address: name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name)

@@ -6,6 +6,10 @@ extension Transfer {
     func configure(_ configuration: CurlTransport.Configuration) throws(TransportError) {
         easy.reset()
         try protectCredentials(configuration)
+        // The rule has decided: libcurl asks the environment no more.
+        proxy = configuration.proxies.proxy(for: request.url)
+        try easy.set(CURLOPT_PROXY, proxy?.url ?? "")
+        try easy.set(CURLOPT_NOPROXY, "")
         // No signals: they would hit other threads of the program. DNS time-outs work all the same with a threaded resolver.
         try easy.set(CURLOPT_NOSIGNAL, 1)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -42,8 +46,6 @@ extension Transfer {
         guard target.isProtected else {
             throw .invalidRequest("its credentials would go unencrypted to \(target.host): use https, or set allowsInsecureCredentials")
         }
-        // What stays on this machine does not go through a proxy that the environment names.
-        if !target.isEncrypted { try easy.set(CURLOPT_NOPROXY, "*") }
     }
 
     private func setTimes(_ configuration: CurlTransport.Configuration) throws(TransportError) {

@@ -19,6 +19,9 @@ final class Transfer {
     /// The request's fields as libcurl wants them; libcurl does not copy the list, so it lives as long as the transfer.
     var fieldList: UnsafeMutablePointer<curl_slist>?
 
+    /// What the request goes through.
+    var proxy: ProxyRule.Proxy?
+
     private var fields: HTTPFields = [:]
     private var headerSize = 0
     /// Whether the header has ended: libcurl hands over what comes after the content likewise.
@@ -40,9 +43,10 @@ final class Transfer {
     func outcome(_ code: CURLcode) -> Result<HTTPReply, TransportError> {
         if let refusal { return .failure(refusal) }
         guard code == CURLE_OK else {
-            return .failure(TransportError(code, text: easy.errorText(for: code), limit: request.maximumResponseSize))
+            return .failure(
+                TransportError(code, text: easy.errorText(for: code), limit: request.maximumResponseSize, proxy: proxy?.description))
         }
-        return .success(HTTPReply(status: easy.responseCode, fields: fields, body: body))
+        return .success(HTTPReply(status: easy.responseCode, fields: fields, body: body, proxy: proxy?.description))
     }
 
     /// - Returns: whether to go on.

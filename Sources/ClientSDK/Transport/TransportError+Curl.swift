@@ -1,13 +1,18 @@
 internal import CCurl
 
 extension TransportError {
-    /// What libcurl's result means; `limit` is the bound on the response that was asked for.
-    init(_ code: CURLcode, text: String, limit: Int) {
+    /// What libcurl's result means.
+    ///
+    /// - Parameters:
+    ///   - limit: the bound on the response that was asked for.
+    ///   - proxy: what the request went through.
+    init(_ code: CURLcode, text: String, limit: Int, proxy: String? = nil) {
+        let text = proxy.map { "\(text), through \($0)" } ?? text
         self =
             switch code {
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .couldNotResolve(text)
             case CURLE_COULDNT_CONNECT: .couldNotConnect(text)
-            case CURLE_OPERATION_TIMEDOUT: .timedOut
+            case CURLE_OPERATION_TIMEDOUT: .timedOut(proxy: proxy)
             case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
                 CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
                 CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,

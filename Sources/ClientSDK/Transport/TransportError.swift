@@ -4,8 +4,8 @@ package enum TransportError: Error, Hashable, Sendable {
     case couldNotResolve(String)
     /// Nothing accepted the connection. Check that the server runs and the port is right.
     case couldNotConnect(String)
-    /// The request's time was up, connecting included. Whether the server has acted is unknown: ask again.
-    case timedOut
+    /// The request's time was up, connecting included. Whether the server has acted is unknown: ask again. `proxy` is what it went through.
+    case timedOut(proxy: String? = nil)
     /// The certificate or the handshake failed. Check the server's certificate and this machine's clock and roots.
     case tls(String)
     /// The connection broke before the response was complete. Whether the server has acted is unknown: ask again.
@@ -27,7 +27,8 @@ extension TransportError: CustomStringConvertible {
         switch self {
         case .couldNotResolve(let text): "the host's name could not be resolved (\(text)): check the URL and the network"
         case .couldNotConnect(let text): "no connection (\(text)): check that the server runs and that host and port are right"
-        case .timedOut: "no complete response in time: the server or the network is slow, or the connection is dead"
+        case .timedOut(let proxy):
+            "no complete response in time\(proxy.map { ", through \($0)" } ?? ""): the server or the network is slow, or the connection is dead"
         case .tls(let text): "the TLS handshake failed (\(text)): check the certificate, the clock and the trusted roots"
         case .connectionLost(let text): "the connection broke before the response was complete (\(text))"
         case .malformedResponse(let text): "the answer is not HTTP (\(text)): check that the URL leads to a Freshet server"

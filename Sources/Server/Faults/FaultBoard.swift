@@ -82,13 +82,13 @@ final class FaultBoard: Sendable {
         case .delayRequest(let milliseconds):
             hold(in: namespace, milliseconds) { handle(call) }
         case .delayReply(let milliseconds): handle(call.passed(.whole, after: .milliseconds(milliseconds)))
-        case .answer(let status, let retryAfter): call.respond(Self.answer(status, retryAfter))
+        case .answer(let status, let retryAfter): call.respondUnmarked(Self.answer(status, retryAfter))
         case .freeze:
             let dropped = call.passed(.nothing)
             let number = hold(in: namespace) { dropped.abort() }
             // Its peer has given up: the connection may go.
             dropped.exchange.onHangUp { [weak self] in self?.resume(number) }
-        case .expireToken: call.respond(Self.expired(token))
+        case .expireToken: call.respondUnmarked(Self.expired(token))
         }
         tell(namespace)
     }

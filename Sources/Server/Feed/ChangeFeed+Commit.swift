@@ -1,19 +1,27 @@
 package import FreshetWire
 
 extension ChangeFeed {
-    /// A commit was made: its changes in revision order, and the position after it.
+    /// A commit was made: its changes and the revisions of its atomic batches, both in revision order, and the position after it.
     ///
     /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters).
     /// A commit that the feed has been opened past is ignored; one of another epoch begins a new history.
-    package mutating func commit(_ changes: [Change], at position: Cursor) -> [FeedDelivery<Waiter>] {
+    package mutating func commit(
+        _ changes: [Change], batches: [ClosedRange<Revision>] = [], at position: Cursor
+    ) -> [FeedDelivery<Waiter>] {
         guard position.epoch == head.epoch else {
             let base = changes.first.flatMap { Revision($0.revision.number - 1) } ?? position.revision
-            return reset(to: Cursor(epoch: position.epoch, revision: base)) + commit(changes, at: position)
+            return reset(to: Cursor(epoch: position.epoch, revision: base))
+                + commit(changes, batches: batches, at: position)
         }
         guard position.revision > head.revision else { return [] }
         let before = head.revision
         latestPage = nil
-        for change in changes where change.revision > before { recent.append(change) }
+        var batches = batches[...]
+        for change in changes where change.revision > before {
+            while let batch = batches.first, batch.upperBound < change.revision { batches.removeFirst() }
+            let batch = batches.first.flatMap { $0.contains(change.revision) ? $0 : nil }
+            recent.append(change, firstOfBatch: batch?.lowerBound)
+        }
         head = position
         let deliveries = wake(after: before) + settle()
         recent.trim()
@@ -147,7 +155,7 @@ extension ChangeFeed {
         guard present.subscription.delivery == .stream else {
             return .answer(present.awaited == nil ? takeMembers(of: group) : take(group), .page(page))
         }
-        return .push(page.upToDate ? members(of: present) : take(group), page)
+        return .push(page.keepsStreams ? members(of: present) : take(group), page)
     }
 
     func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {

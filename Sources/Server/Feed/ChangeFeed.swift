@@ -186,11 +186,11 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return places.filter { place in recent.scope(at: place).map(filter.matches) ?? false }
     }
 
-    /// The first page of the changes at these places, of which there is one at least.
+    /// The first page of the changes at these places, of which there is one at least. It does not end within an atomic batch.
     mutating func page(of places: [Int], _ subscription: Subscription) -> FeedPage {
         var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes(for: subscription.delivery))
         for (number, place) in places.enumerated() {
-            if encoder.isFull {
+            if encoder.isFull, !(encoder.keepsBatches && recent.isOneBatch(places[number - 1], place)) {
                 return encoder.page(
                     at: Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1])), upToDate: false)
             }

@@ -121,7 +121,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
             run(entry) { state in
                 // Made, but not opened: the store may have been read before this commit, so the feed begins before it.
                 begin(&state, at: commit.base)
-                return state.feed?.commit(commit.changes, at: commit.cursor)
+                return state.feed?.commit(commit.changes, batches: commit.batches, at: commit.cursor)
             }
         }
         if recentBytes.load(ordering: .relaxed) > limits.totalBytes { forgetUnused() }

@@ -8,6 +8,13 @@ package struct FeedPage: Hashable, Sendable {
     package var cursor: Cursor
     /// Whether nothing was left.
     package var upToDate: Bool
+
+    /// Whether streams that it is pushed to wait in the feed for the next: they are up to date, and have room for more. A page that holds a
+    /// large atomic batch would have the next one drop them.
+    package var keepsStreams: Bool { upToDate && body.count <= Self.largestPush }
+
+    /// Streams that got a larger page than this read it before they wait again. Less than a connection may leave unread.
+    private static let largestPush = 192 << 10
 }
 
 /// What a reader of the feed is told.
@@ -35,8 +42,8 @@ package enum FeedVerdict: Hashable, Sendable {
 package enum FeedDelivery<Waiter: Sendable>: Sendable {
     /// All of them get the same bytes.
     case answer([Waiter], FeedReply)
-    /// The next page of streams. If it does not bring them up to date, they have left the feed and ask on from its cursor,
-    /// each at its own pace.
+    /// The next page of streams. Unless it ``FeedPage/keepsStreams``, they have left the feed and ask on from its cursor, each at its
+    /// own pace.
     case push([Waiter], FeedPage)
     /// Nothing happened for a while on these streams, which are all at this position.
     case keepAlive([Waiter], Cursor)

@@ -21,6 +21,10 @@ package struct PageEncoder: Sendable {
     /// Whether another change has to wait for the next page. A page has at least one change, whatever its size.
     package var isFull: Bool { count > 0 && (count >= limit || body.count >= pageBytes) }
 
+    /// Whether a full page goes on to the end of an atomic batch. One with a limit of 1 does not, so that a client which can take no more
+    /// than one change at a time gets on.
+    package var keepsBatches: Bool { limit > 1 }
+
     /// Takes one more change, encoded.
     package mutating func append(_ json: [UInt8]) {
         if count > 0 { body.append(UInt8(ascii: ",")) }

@@ -20,6 +20,8 @@ package struct RecentChanges: Sendable {
 
     private struct Entry: Sendable {
         let revision: Revision
+        /// The first revision of its atomic batch; its own outside of one.
+        let firstOfBatch: Revision
         let subject: Subject
         let cost: Int
         /// `nil` once a later change has taken its place.
@@ -46,13 +48,17 @@ package struct RecentChanges: Sendable {
     package var count: Int { entries.count - superseded }
 
     /// Takes a change that is later than all before. O(log n). ``trim()`` afterwards, once its readers have been served.
-    package mutating func append(_ change: Change) {
+    ///
+    /// - Parameter firstOfBatch: the first revision of the atomic batch that it belongs to, if any.
+    package mutating func append(_ change: Change, firstOfBatch: Revision? = nil) {
         let subject = Subject(change)
         if let earlier = latest.updateValue(change.revision, forKey: subject) { supersede(earlier) }
         var change = change
         if case .put(_, let content?, _, _) = change.effect, content.bytes.count > limits.inlineBytes { change = change.withoutValue }
         let cost = Self.cost(of: change)
-        entries.append(Entry(revision: change.revision, subject: subject, cost: cost, change: change))
+        entries.append(
+            Entry(
+                revision: change.revision, firstOfBatch: firstOfBatch ?? change.revision, subject: subject, cost: cost, change: change))
         bytes += cost
     }
 
@@ -80,6 +86,9 @@ package struct RecentChanges: Sendable {
     package func scope(at place: Int) -> InvalidationScope? { entries[place].change == nil ? nil : entries[place].subject.scope }
 
     package func revision(at place: Int) -> Revision { entries[place].revision }
+
+    /// Whether the changes at two places, the earlier one first, are of the same atomic batch. O(1)
+    package func isOneBatch(_ earlier: Int, _ place: Int) -> Bool { entries[place].firstOfBatch <= entries[earlier].revision }
 
     /// The change at a place as JSON, made at the first use. `nil` if a later one has taken its place.
     package mutating func json(at place: Int, values: Bool) -> [UInt8]? {

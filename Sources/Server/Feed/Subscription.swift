@@ -14,7 +14,7 @@ package struct Subscription: Hashable, Sendable {
     package var filter: ChangeFilter
     /// Whether values come along.
     package var values: Bool
-    /// The most changes in one page, at least 1.
+    /// The most changes in one page, at least 1. A page goes on beyond it to the end of an atomic batch, unless it is 1.
     package var limit: Int
     package var delivery: Delivery
 

@@ -3,9 +3,13 @@ import Synchronization
 
 /// A store that can be closed while others still hold it, so that its files are free when a stop has returned, and not some time later.
 final class ClosableStore: RecordStore {
+    let identifier: StoreIdentifier
     private let base: Mutex<(any RecordStore)?>
 
-    init(_ base: any RecordStore) { self.base = Mutex(base) }
+    init(_ base: any RecordStore) {
+        identifier = base.identifier
+        self.base = Mutex(base)
+    }
 
     /// Lets go of the store. Calls that are under way finish; those after it fail.
     func close() {

@@ -12,7 +12,8 @@ package struct CompactionSchedule: Sendable {
     private var isRunning = false
 
     package init(interval: Int64, retention: Int64, now: Int64) {
-        self.interval = max(interval, 1)
+        // So far away that no sum with a clock overflows.
+        self.interval = min(max(interval, 1), .max / 4)
         self.retention = max(retention, 0)
         next = now + self.interval
     }

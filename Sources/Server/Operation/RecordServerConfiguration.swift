@@ -21,7 +21,7 @@ public struct RecordServerConfiguration: Sendable {
     /// what the back-up does not have. Set it for the first start after a restore only.
     public var isRestored = false
 
-    /// Event loops, at least 1; by default half the cores.
+    /// Event loops, 1 to 1,024; by default half the cores.
     public var loops = HTTPServerConfiguration.defaultLoops
     /// The most connections open at once.
     public var connections = 20_000
@@ -86,7 +86,8 @@ public struct RecordServerConfiguration: Sendable {
 
     func check() throws(RecordServerError) {
         let rules: [(Bool, String)] = [
-            ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"), (loops > 0, "loops is \(loops): it takes 1 or more"),
+            ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"),
+            ((1...1_024).contains(loops), "loops is \(loops): it takes 1 to 1024"),
             (connections > 0, "connections is \(connections): it takes 1 or more"),
             (connectionsPerAddress > 0, "connectionsPerAddress is \(connectionsPerAddress): it takes 1 or more"),
             (bodyBytes > 0, "bodyBytes is \(bodyBytes): it takes 1 or more"),
@@ -155,6 +156,7 @@ extension Duration {
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        return overflow ? .max : product + attoseconds / 1_000_000_000_000_000
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return overflow || isBeyond ? (seconds < 0 ? .min : .max) : sum
     }
 }

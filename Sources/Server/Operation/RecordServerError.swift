@@ -53,7 +53,8 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
 
     init(_ error: StoreError) {
         switch error {
-        case .missingDirectory(let path), .readOnly(let path, _): self = .directoryUnusable(path: path, reason: error.description)
+        case .missingDirectory(let path), .notADirectory(let path), .readOnly(let path, _):
+            self = .directoryUnusable(path: path, reason: error.description)
         case .inUse(let path): self = .directoryInUse(path: path)
         case .notADatabase(let path), .corrupt(let path, _): self = .dataDamaged(path: path, reason: error.description)
         case .newerSchema(let path, let found, let known):

@@ -35,7 +35,10 @@ struct Call: Sendable {
         return media.lowercased() == Content.json
     }
 
-    func respond(_ response: Response) {
+    func respond(_ response: consuming Response) { respondUnmarked(core.marked(response)) }
+
+    /// Answers as something between client and server would, which says nothing of the store.
+    func respondUnmarked(_ response: Response) {
         core.metrics.countResponse(endpoint, status: response.status.code)
         exchange.respond(response)
     }

@@ -40,6 +40,7 @@ final class EventStream: Sendable {
                     .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .xAccelBuffering: "no",
                 ]
                 fields.append(.freshetCursor, cursor.description)
+                fields.append(store: core.store.identifier)
                 let stream = EventStream(call, changes, fields)
                 stream.stream.onHangUp { [weak stream] in stream?.cancel() }
                 return stream

@@ -4,6 +4,7 @@ extension OpenAPI {
     private static let parameters = #"""
         "headers": {
           "cursor": {"description": "The position of the state that the answer reflects.", "schema": {"$ref": "#/components/schemas/Cursor"}},
+          "store": {"description": "Which store the answer is from, whatever its address; 'memory' where the records go with the server.", "schema": {"type": "string", "pattern": "^[a-z0-9]{1,32}$"}},
           "lastWrite": {"description": "The number of the client's last write that is decided in that state; where the request names a client, and for writes.", "schema": {"type": "integer", "minimum": 0}},
           "etag": {"description": "Strong: the record's own position in quotes.", "schema": {"type": "string", "pattern": "^\"[a-z0-9]{1,32}-[0-9]{1,16}\"$"}}
         },
@@ -24,12 +25,12 @@ extension OpenAPI {
     private static let successes = #"""
         "written": {
           "description": "On disk.",
-          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "ETag": {"$ref": "#/components/headers/etag"}},
+          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "ETag": {"$ref": "#/components/headers/etag"}},
           "content": {"application/json": {"schema": {"type": "object", "required": ["key", "cursor"], "properties": {"key": {"$ref": "#/components/schemas/Key"}, "revision": {"$ref": "#/components/schemas/Revision"}, "cursor": {"$ref": "#/components/schemas/Cursor"}}}}}
         },
         "namespace": {
           "description": "Where it stands.",
-          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}},
+          "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}},
           "content": {"application/json": {"schema": {"type": "object", "required": ["namespace", "epoch", "head", "records", "bytes", "tombstones", "invalidations", "clients", "outcomes", "outcomeBytes", "waiting", "cursor"], "properties": {
             "namespace": {"type": "string"}, "epoch": {"type": "string"}, "head": {"type": "integer", "minimum": 0}, "records": {"type": "integer"},
             "bytes": {"type": "integer", "description": "Of all values."},
@@ -57,7 +58,7 @@ extension OpenAPI {
     ]
     .map { name, text in
         """
-        "\(name)": {"description": "\(text)", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, \
+        "\(name)": {"description": "\(text)", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, \
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}}
         """
     }
@@ -101,13 +102,17 @@ extension OpenAPI {
               "number": {"type": "integer", "minimum": 1, "maximum": 9007199254740991}, "op": {"enum": ["put", "patch", "delete", "increment"]},
               "key": {"$ref": "#/components/schemas/Key"}, "value": {}, "body": {"$ref": "#/components/schemas/Body"},
               "path": {"type": "string", "pattern": "^(/([^/~]|~[01])*){0,128}$", "maxLength": 4096, "description": "A JSON pointer (RFC 6901) of at most 128 steps and 4,096 bytes."},
-              "by": {"type": "number"}, "ifRevision": {"$ref": "#/components/schemas/OptionalRevision"}},
+              "by": {"$ref": "#/components/schemas/Addend"}, "onMissing": {"enum": ["create", "reject"], "default": "create", "description": "What an increment does where there is no record: begin from 'value', or from 0; or be rejected."},
+              "min": {"$ref": "#/components/schemas/Bound"}, "max": {"$ref": "#/components/schemas/Bound"}, "ifRevision": {"$ref": "#/components/schemas/OptionalRevision"},
+              "nonce": {"type": ["integer", "null"], "minimum": 1, "maximum": 9007199254740991, "description": "Random: tells the write from another of the same client and number, as of a copied device."}},
             "not": {"required": ["value", "body"]},
             "oneOf": [
               {"properties": {"op": {"const": "put"}}, "anyOf": [{"required": ["value"]}, {"required": ["body"]}]},
               {"properties": {"op": {"const": "patch"}}, "required": ["value"]},
               {"properties": {"op": {"const": "delete"}}},
-              {"properties": {"op": {"const": "increment"}}, "required": ["path", "by"]}]},
+              {"properties": {"op": {"const": "increment"}}, "required": ["path", "by"], "not": {"anyOf": [{"required": ["body"]}, {"required": ["value", "onMissing"], "properties": {"onMissing": {"const": "reject"}}}]}}]},
+          "Addend": {"type": "number", "description": "A whole number of 64 bits, or any other that a double holds."},
+          "Bound": {"type": ["number", "null"], "description": "The least or the most that an increment's sum may be: beyond, it is rejected with out-of-bounds. 'min' is not above 'max'."},
           "WriteResults": {"type": "object", "required": ["results", "cursor"], "properties": {
             "cursor": {"$ref": "#/components/schemas/Cursor"},
             "results": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "required": ["number", "status"], "properties": {

@@ -15,7 +15,7 @@ extension OpenAPI {
               "retryAfter": {"type": "integer", "minimum": 0, "maximum": 86400, "default": 0}, "generation": {"type": "integer", "minimum": 0}}}}}},
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "201": {"description": "Armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object"}}}},
+              "201": {"description": "Armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "500": {"$ref": "#/components/responses/storageFailed"}
@@ -26,7 +26,7 @@ extension OpenAPI {
             "summary": "For tests alone: the faults that were armed since the last lifting, and how often each has struck.",
             "responses": {
               "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "In the order in which they were armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["faults"], "properties": {"faults": {"type": "array", "items": {"type": "object"}}}}}}},
+              "200": {"description": "In the order in which they were armed.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["faults"], "properties": {"faults": {"type": "array", "items": {"type": "object"}}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
             }
@@ -36,7 +36,7 @@ extension OpenAPI {
             "summary": "For tests alone: disarms all faults. What is frozen ends, and what is late comes at once.",
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "How many would still have struck.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["lifted"], "properties": {"lifted": {"type": "integer"}}}}}},
+              "200": {"description": "How many would still have struck.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["lifted"], "properties": {"lifted": {"type": "integer"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
             }
@@ -65,7 +65,7 @@ extension OpenAPI {
             "summary": "For tests alone: forgets the namespace's deletes and invalidations at once, so that cursors from before them expire.",
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "How many were forgotten.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["forgotten"], "properties": {"forgotten": {"type": "integer"}}}}}},
+              "200": {"description": "How many were forgotten.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["forgotten"], "properties": {"forgotten": {"type": "integer"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"},
               "503": {"$ref": "#/components/responses/overloaded"},

@@ -8,7 +8,7 @@ extension OpenAPI {
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteBatch"}}}},
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "One result a write, in order. Where the writes edit or free large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
+              "200": {"description": "One result a write, in order. Where the writes edit or free large values there may be fewer than writes, but at least one: those without a result are not decided, and to be sent again.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/WriteResults"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "409": {"$ref": "#/components/responses/gap"},
@@ -28,7 +28,7 @@ extension OpenAPI {
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Invalidation"}}}},
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "The revision of the invalidation.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["revision"], "properties": {"revision": {"$ref": "#/components/schemas/Revision"}}}}}},
+              "200": {"description": "The revision of the invalidation.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["revision"], "properties": {"revision": {"$ref": "#/components/schemas/Revision"}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "413": {"$ref": "#/components/responses/tooLarge"},
@@ -45,7 +45,7 @@ extension OpenAPI {
             "summary": "The last number of a client's writes, 0 if it has none.",
             "responses": {
               "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "How far the client has come.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["client", "last"], "properties": {"client": {"type": "string"}, "last": {"type": "integer", "minimum": 0}}}}}},
+              "200": {"description": "How far the client has come.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["client", "last"], "properties": {"client": {"type": "string"}, "last": {"type": "integer", "minimum": 0}}}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"}
             }
@@ -61,7 +61,7 @@ extension OpenAPI {
               {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "maxItems": 64, "items": {"$ref": "#/components/schemas/Collection"}}, "explode": true},
               {"$ref": "#/components/parameters/prefix"},
               {"name": "wait", "in": "query", "description": "Seconds to wait if there is nothing.", "schema": {"type": "integer", "minimum": 0, "maximum": 60, "default": 25}},
-              {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},
+              {"name": "limit", "in": "query", "description": "The most changes on a page. Unless it is 1, a page goes on to the end of an atomic batch.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}},
               {"name": "values", "in": "query", "description": "Whether values come along.", "schema": {"type": "boolean", "default": true}},
               {"name": "client", "in": "query", "description": "The response states the number of this client's last decided write as Freshet-Last-Write. Needs wait=0 and no stream.", "schema": {"$ref": "#/components/schemas/Client"}},
               {"name": "Last-Event-ID", "in": "header", "description": "The position of a stream that resumes; nothing else reads it.", "schema": {"type": "string"}}
@@ -70,10 +70,10 @@ extension OpenAPI {
               "421": {"$ref": "#/components/responses/misdirected"},
               "200": {
                 "description": "There are changes, or since=now.",
-                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}},
+                "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}},
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChangePage"}}, "text/event-stream": {"schema": {"type": "string", "description": "Events 'changes' whose id is the cursor and whose data is a ChangePage."}}}
               },
-              "204": {"description": "Nothing came in time; Freshet-Cursor is a new position.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}},
+              "204": {"description": "Nothing came in time; Freshet-Cursor is a new position.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "410": {"$ref": "#/components/responses/gone"},
               "500": {"$ref": "#/components/responses/storageFailed"},

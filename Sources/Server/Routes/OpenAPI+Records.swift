@@ -15,7 +15,7 @@ extension OpenAPI {
               "200": {
                 "description": "The value.",
                 "headers": {
-                  "Freshet-Cursor": {"$ref": "#/components/headers/cursor"},
+                  "Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"},
                   "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"},
                   "ETag": {"$ref": "#/components/headers/etag"},
                   "Last-Modified": {"description": "For people; nothing is decided by it.", "schema": {"type": "string"}},
@@ -24,7 +24,7 @@ extension OpenAPI {
                 },
                 "content": {"*/*": {}}
               },
-              "304": {"description": "If-None-Match names its entity tag.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "ETag": {"$ref": "#/components/headers/etag"}}},
+              "304": {"description": "If-None-Match names its entity tag.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "ETag": {"$ref": "#/components/headers/etag"}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "404": {"$ref": "#/components/responses/notFound"},
               "412": {"$ref": "#/components/responses/preconditionFailed"},
@@ -95,11 +95,12 @@ extension OpenAPI {
             "parameters": [
               {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
               {"name": "after", "in": "query", "description": "Only ids after this one: the 'next' of the page before.", "schema": {"type": "string"}},
+              {"name": "values", "in": "query", "description": "Whether values come along.", "schema": {"type": "boolean", "default": true}},
               {"$ref": "#/components/parameters/prefix"}
             ],
             "responses": {
               "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "A page.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RecordList"}}}},
+              "200": {"description": "A page.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RecordList"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "500": {"$ref": "#/components/responses/storageFailed"},
               "503": {"$ref": "#/components/responses/overloaded"}
@@ -114,7 +115,7 @@ extension OpenAPI {
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsRequest"}}}},
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
-              "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
+              "200": {"description": "What differs.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}, "Freshet-Last-Write": {"$ref": "#/components/headers/lastWrite"}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadsResponse"}}}},
               "400": {"$ref": "#/components/responses/invalid"},
               "415": {"$ref": "#/components/responses/unsupported"},
               "413": {"$ref": "#/components/responses/tooLarge"},

@@ -15,7 +15,7 @@ enum OpenAPI {
         "info": {
           "title": "Freshet",
           "version": "1",
-          "description": "Cache invalidation and sync. Every answer about a namespace, errors included, carries Freshet-Cursor: the position of the state that it reflects."
+          "description": "Cache invalidation and sync. Every answer about a namespace, errors included, carries Freshet-Cursor: the position of the state that it reflects, and Freshet-Store: which store it is from."
         }
         """#
 }

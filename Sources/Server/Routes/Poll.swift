@@ -81,12 +81,12 @@ final class Poll: RepeatHandler {
         polls.crowd.respond { [core] in
             var response = response
             response.fields[.retryAfter] = String(core.environment.retryAfter())
-            return response
+            return core.marked(response)
         }
     }
 
     private func respond(_ reader: FeedReader, _ response: Response) {
         core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
-        reader.respond(EncodedResponse(response))
+        reader.respond(EncodedResponse(core.marked(response)))
     }
 }

@@ -28,11 +28,17 @@ extension ResponseFields {
     static func bare(at cursor: Cursor?) -> ResponseFields { bare.with(cursor) }
 
     private static let cursorStart = FieldLineStart(.freshetCursor)
+    private static let storeStart = FieldLineStart(.freshetStore)
     private static let entityTagStart = FieldLineStart(.eTag)
 
     /// The entity tag of a record whose last write has this position.
     mutating func appendEntityTag(_ position: Cursor) {
         if let start = Self.entityTagStart { append(start) { position.appendEntityTag(to: &$0) } }
+    }
+
+    /// Which store the response is from.
+    mutating func append(store: StoreIdentifier) {
+        if let start = Self.storeStart { append(start) { $0.append(contentsOf: store.token.utf8) } }
     }
 
     private func with(_ cursor: Cursor?) -> ResponseFields {
@@ -51,11 +57,15 @@ extension Response {
     }
 
     /// The response with the number of the client's last write that is decided in the state which it reflects, where that was asked for.
-    func stating(_ lastWrite: Int64?) -> Response {
-        guard let lastWrite else { return self }
-        var response = self
-        response.fields.append(.freshetLastWrite, String(lastWrite))
-        return response
+    consuming func stating(_ lastWrite: Int64?) -> Response {
+        if let lastWrite { fields.append(.freshetLastWrite, String(lastWrite)) }
+        return self
+    }
+
+    /// The response with the field that says which store it is from. Consumes it, since a copy of its fields is an allocation a request.
+    consuming func marked(with store: StoreIdentifier) -> Response {
+        fields.append(store: store)
+        return self
     }
 
     /// An error. `retryAfter` is whole seconds.

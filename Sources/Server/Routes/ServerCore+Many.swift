@@ -14,9 +14,11 @@ extension ServerCore {
         let query = ListQuery(
             collection: collection, after: parameters.text("after"), prefix: try parameters.prefix(),
             limit: try parameters.integer("limit", in: 1...1_000) ?? 100, byteLimit: Self.byteLimit)
+        let hasValues = try parameters.boolean("values") ?? true
         call.later { [self] in
             let snapshot = try store.records(query, in: namespace)
-            let list = RecordList(records: snapshot.value.records, next: snapshot.value.next, cursor: snapshot.cursor)
+            let records = hasValues ? snapshot.value.records : snapshot.value.records.map(\.withoutValue)
+            let list = RecordList(records: records, next: snapshot.value.next, cursor: snapshot.cursor)
             call.respond(json: list.json, at: snapshot.cursor)
         }
     }

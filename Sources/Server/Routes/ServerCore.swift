@@ -39,10 +39,11 @@ final class ServerCore: Sendable {
 
     init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
         let metrics = ServerMetrics()
+        let identifier = store.identifier
         let hub = FeedHub<FeedReader>(
             limits: settings.feed, metrics: metrics.feed,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
-            deliver: { delivery in metrics.deliver(delivery) })
+            deliver: { delivery in metrics.deliver(delivery, from: identifier) })
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
         committer = Committer(
@@ -94,6 +95,9 @@ final class ServerCore: Sendable {
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
+    /// The response with the field that says which store it is from.
+    func marked(_ response: consuming Response) -> Response { response.marked(with: store.identifier) }
+
     /// Runs on the read queue what may take long. What it throws, or that too much waits already, goes to `fail`.
     ///
     /// - Parameter readers: how many it is for.
@@ -113,7 +117,7 @@ final class ServerCore: Sendable {
     func router() -> Router {
         var router = Router { [self] failure in
             metrics.countResponse(nil, status: failure.status.code)
-            return response(to: Problem(failure), at: nil, in: Self.namespace(at: failure.path))
+            return marked(response(to: Problem(failure), at: nil, in: Self.namespace(at: failure.path)))
         }
         for endpoint in endpoints {
             let handler = handler(of: endpoint)

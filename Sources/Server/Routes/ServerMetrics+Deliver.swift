@@ -1,12 +1,13 @@
+import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
 extension ServerMetrics {
     /// Carries out what the feed decided, and counts it.
-    func deliver(_ delivery: FeedDelivery<FeedReader>) {
+    func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier) {
         switch delivery {
         case .answer(let readers, let reply):
-            let response = Response(reply)
+            let response = Response(reply).marked(with: store)
             let encoded = EncodedResponse(response)
             let count = readers.reduce(0) { $0 + $1.count }
             switch reply {
@@ -20,7 +21,7 @@ extension ServerMetrics {
         case .push(let readers, let page):
             let streams = readers.compactMap(\.stream)
             ResponseStream.broadcast(to: streams.map(\.stream), EventStream.encode(page))
-            if !page.upToDate { for stream in streams { stream.goOn(after: page.cursor) } }
+            if !page.keepsStreams { for stream in streams { stream.goOn(after: page.cursor) } }
         case .keepAlive(let readers, let cursor):
             ResponseStream.broadcast(to: readers.compactMap { $0.stream?.stream }, EventStream.keepAlive(at: cursor))
         case .close(let readers):

@@ -4,7 +4,7 @@ package import FreshetWire
 package struct ChangeQuery: Hashable, Sendable {
     package var since: Since
     package var filter: ChangeFilter
-    /// The most changes in the answer, at least 1.
+    /// The most changes in the answer, at least 1. Unless it is 1, the answer goes on beyond all bounds to the end of an atomic batch.
     package var limit: Int
     /// The most bytes of values in the answer; the first change comes whatever its size.
     package var byteLimit: Int

@@ -23,15 +23,17 @@ struct ChangeScan {
     ///
     /// - Parameters:
     ///   - isRecord: whether it is a record with a value, which a reader from nothing wants too.
+    ///   - firstOfBatch: the first revision of the row's atomic batch, if any; asked for only at a bound.
     ///   - effect: the row's effect and the bytes that it carries, if the filter wants it.
     ///   - details: asked for only if there is an effect.
     mutating func take(
-        revision: Revision, isRecord: Bool, effect: (ChangeFilter) throws -> (Change.Effect, bytes: Int)?,
+        revision: Revision, isRecord: Bool, firstOfBatch: @autoclosure () -> Revision?,
+        effect: (ChangeFilter) throws -> (Change.Effect, bytes: Int)?,
         details: () throws -> (Timestamp, Change.Author?)
     ) throws -> Bool {
-        guard looked < query.scanLimit, changes.count < query.limit else { return stop() }
+        if looked >= query.scanLimit || changes.count >= query.limit, !goesOn(firstOfBatch()) { return stop() }
         if isRecord || revision > origin, let (effect, size) = try effect(query.filter) {
-            guard changes.isEmpty || bytes + size <= query.byteLimit else { return stop() }
+            if !changes.isEmpty, bytes + size > query.byteLimit, !goesOn(firstOfBatch()) { return stop() }
             let (modified, author) = try details()
             changes.append(Change(revision: revision, effect: effect, modified: modified, author: author))
             bytes += size
@@ -39,6 +41,12 @@ struct ChangeScan {
         looked += 1
         reached = revision
         return true
+    }
+
+    /// Whether a batch with that first revision has begun where the walk is: then its other rows belong to the same page.
+    private func goesOn(_ firstOfBatch: Revision?) -> Bool {
+        guard query.limit > 1, let firstOfBatch else { return false }
+        return firstOfBatch <= reached
     }
 
     private mutating func stop() -> Bool {

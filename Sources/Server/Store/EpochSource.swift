@@ -27,7 +27,7 @@ struct EpochSource: Hashable, Sendable {
     }
 
     /// The finalizer of SplitMix64: every bit of the input changes half of the output's.
-    private static func mix(_ value: UInt64) -> UInt64 {
+    static func mix(_ value: UInt64) -> UInt64 {
         var value = value &+ 0x9E37_79B9_7F4A_7C15
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB

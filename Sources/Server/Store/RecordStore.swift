@@ -5,6 +5,9 @@ package import FreshetWire
 /// Any thread may read; each answer is of one snapshot and says of which. Reads do not wait for a write. Writing is for one caller
 /// at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative pool.
 package protocol RecordStore: Sendable {
+    /// Which store it is, for as long as its records are kept.
+    var identifier: StoreIdentifier { get }
+
     /// The namespaces that writes have made, by name, at most `limit`.
     func namespaces(limit: Int) throws(StoreError) -> [Namespace]
 
@@ -63,6 +66,9 @@ extension RecordStore {
     }
 
     package func prepare(_ records: () -> [RecordAddress]) {}
+
+    /// One whose records go with it is like any other of its kind.
+    package var identifier: StoreIdentifier { .memory }
 }
 
 /// A record among those of all namespaces.

@@ -109,10 +109,13 @@ package struct Occupant: Hashable, Sendable {
 package struct Stamp: Hashable, Sendable {
     package var modified: Timestamp
     package var author: Change.Author?
+    /// The first revision of the atomic batch that the write belongs to, if any. The feed keeps the batch on one page.
+    package var firstOfBatch: Revision?
 
-    package init(modified: Timestamp, author: Change.Author? = nil) {
+    package init(modified: Timestamp, author: Change.Author? = nil, firstOfBatch: Revision? = nil) {
         self.modified = modified
         self.author = author
+        self.firstOfBatch = firstOfBatch
     }
 }
 
@@ -123,11 +126,14 @@ package struct KeptOutcome: Hashable, Sendable {
     package var verdict: WriteOutcome.Verdict
     /// Whether the problem shows the write's record as `current`.
     package var showsRecord: Bool
+    /// What tells the write from another of the same number; `nil` where the client did not say.
+    package var nonce: Int64?
 
     /// The most bytes that a problem's `detail` has in JSON: with all else of an outcome less than 1 KiB.
     package static let detailLimit = 768
 
-    package init(number: Int64, verdict: WriteOutcome.Verdict, showsRecord: Bool = false) {
+    package init(number: Int64, verdict: WriteOutcome.Verdict, showsRecord: Bool = false, nonce: Int64? = nil) {
+        self.nonce = nonce
         self.number = number
         self.verdict = verdict
         self.showsRecord = showsRecord

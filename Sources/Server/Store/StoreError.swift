@@ -5,6 +5,8 @@ internal import SQLite
 package enum StoreError: Error, Hashable, Sendable {
     /// The directory's parent is not there: make it.
     case missingDirectory(path: String)
+    /// A file is where the directory, or one above it, should be: name another directory, or move the file away.
+    case notADirectory(path: String)
     /// Another server has the directory open: stop it, or name another directory.
     case inUse(path: String)
     /// The directory or a file in it cannot be written: give the server's user the right to.
@@ -29,6 +31,8 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .missingDirectory(let path):
             "The directory \(path) cannot be made, since the one above it is missing. Make it: mkdir -p \(path)"
+        case .notADirectory(let path):
+            "\(path) is not a directory, since a file is in its place or above it. Name another directory, or move the file away."
         case .inUse(let path):
             "Another server has \(path) open. Stop it, or give this one another directory."
         case .readOnly(let path, let reason):

@@ -1,5 +1,8 @@
-/// What waits for the disk, and who may join it: first come, first served, and no longer than a writer should wait. A pure value: time
-/// comes in with the events, in nanoseconds that never go back.
+/// The submissions that wait for the disk, and whether another may join them. A pure value: time comes in with the events, in nanoseconds
+/// that never go back.
+///
+/// They wait in two lanes, each in the order of its submissions: short ones, and those that are large or that a transaction has left over.
+/// The lanes take turns, so a short write waits for one long transaction and does not share it.
 package struct CommitQueue<Element> {
     /// What may wait, and what one group takes.
     package struct Limits: Hashable, Sendable {
@@ -11,6 +14,8 @@ package struct CommitQueue<Element> {
         package var groupWrites = 4_096
         /// The most bytes of values that one group takes.
         package var groupBytes = 16 << 20
+        /// The most bytes of values of an element that waits in the lane of short ones.
+        package var shortBytes = 256 << 10
         /// The longest that an element may have to wait, in nanoseconds, unless the very next group can take it.
         package var wait: Int64 = 500_000_000
 
@@ -19,11 +24,11 @@ package struct CommitQueue<Element> {
 
     private let limits: Limits
     private typealias Waiting = (element: Element, load: WriteLoad)
-    private var elements: [Waiting] = []
-    /// What a transaction had taken and had no room for.
-    private var leftOver: [Waiting] = []
-    /// Whether the group before was of what is left over: the two take turns.
-    private var wasLeftOver = false
+    private var short: [Waiting] = []
+    /// Large elements, and those that a transaction had taken and had no room for.
+    private var long: [Waiting] = []
+    /// Whether the latest group was of the long ones. The short ones begin.
+    private var wasLong = true
     private var load = WriteLoad()
     private var pace: WritePace
     /// Whether whoever takes groups is at it, and will look again.
@@ -35,7 +40,7 @@ package struct CommitQueue<Element> {
     }
 
     /// How many wait.
-    package var count: Int { elements.count + leftOver.count }
+    package var count: Int { short.count + long.count }
 
     /// Whether one more of this load would be let in.
     ///
@@ -53,7 +58,7 @@ package struct CommitQueue<Element> {
     ///
     /// - Returns: whether somebody has to begin to take groups.
     package mutating func append(_ element: Element, _ other: WriteLoad) -> Bool {
-        elements.append((element, other))
+        if other.bytes <= limits.shortBytes { short.append((element, other)) } else { long.append((element, other)) }
         load += other
         defer { isDraining = true }
         return !isDraining
@@ -66,21 +71,19 @@ package struct CommitQueue<Element> {
         let left = rest.reduce(WriteLoad()) { $0 + $1.load }
         load += left
         pace.correct(leftOver: left, touched: touched)
-        leftOver.insert(contentsOf: rest, at: wasLeftOver ? 0 : leftOver.count)
+        long.insert(contentsOf: rest, at: wasLong ? 0 : long.count)
     }
 
     /// The next group, within its bounds; empty when nothing waits, and then whoever took it stops. The group before is on disk by now,
     /// or has failed.
-    ///
-    /// What is left over and what has come meanwhile take turns, so that neither waits for all of the other.
     package mutating func nextGroup(now: Int64) -> [Element] {
         pace.end(now: now)
         guard count > 0 else {
-            (isDraining, wasLeftOver) = (false, false)
+            (isDraining, wasLong) = (false, true)
             return []
         }
-        wasLeftOver = elements.isEmpty || !leftOver.isEmpty && !wasLeftOver
-        let group = wasLeftOver ? Self.takeGroup(from: &leftOver, limits) : Self.takeGroup(from: &elements, limits)
+        wasLong = short.isEmpty || !long.isEmpty && !wasLong
+        let group = wasLong ? Self.takeGroup(from: &long, limits) : Self.takeGroup(from: &short, limits)
         load -= group.load
         pace.begin(group.load, now: now)
         return group.elements

@@ -7,13 +7,18 @@ package struct NamespaceCommit: Hashable, Sendable {
     package var cursor: Cursor
     /// The changes in revision order; a record that was written twice comes twice.
     package var changes: [Change]
+    /// The revisions of each atomic batch that made two changes or more, in order.
+    package var batches: [ClosedRange<Revision>]
     /// Whether the namespace began a new history before these changes: whoever waits with an old epoch gets `410`.
     package var isReset: Bool
 
-    package init(namespace: Namespace, cursor: Cursor, changes: [Change], isReset: Bool = false) {
+    package init(
+        namespace: Namespace, cursor: Cursor, changes: [Change], batches: [ClosedRange<Revision>] = [], isReset: Bool = false
+    ) {
         self.namespace = namespace
         self.cursor = cursor
         self.changes = changes
+        self.batches = batches
         self.isReset = isReset
     }
 }
@@ -23,25 +28,27 @@ struct CommitLog {
     private(set) var commits: [NamespaceCommit] = []
     private var places: [Namespace: Int] = [:]
 
-    mutating func add(_ changes: [Change], to namespace: Namespace, cursor: Cursor) {
+    mutating func add(_ changes: [Change], _ batches: [ClosedRange<Revision>], to namespace: Namespace, cursor: Cursor) {
         guard !changes.isEmpty else { return }
         // Mostly one follows another of the same namespace, which need not be looked up.
         let last = commits.count - 1
         if last >= 0, commits[last].namespace == namespace {
             commits[last].changes.append(contentsOf: changes)
+            commits[last].batches.append(contentsOf: batches)
             commits[last].cursor = cursor
         } else if let place = places[namespace] {
             commits[place].changes += changes
+            commits[place].batches += batches
             commits[place].cursor = cursor
         } else {
             places[namespace] = commits.count
-            commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: changes))
+            commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: changes, batches: batches))
         }
     }
 
     mutating func reset(_ namespace: Namespace, cursor: Cursor) {
         // What the old history had gained in this group nobody may see any more.
-        if let place = places[namespace] { commits[place].changes = [] }
+        if let place = places[namespace] { (commits[place].changes, commits[place].batches) = ([], []) }
         places[namespace] = commits.count
         commits.append(NamespaceCommit(namespace: namespace, cursor: cursor, changes: [], isReset: true))
     }

@@ -12,6 +12,8 @@ struct NumberedWrites {
         var number: Int64
         var key: RecordKey
         var work: Work
+        /// What tells the write from another of the same number; `nil` where the client does not say.
+        var nonce: Int64?
     }
 
     enum Work {
@@ -61,7 +63,8 @@ struct NumberedWrites {
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
         if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
-            try namespace.keep(fresh.map(Self.kept), of: client, settled: ledger.settled, at: applier.modified)
+            try namespace.keep(
+                fresh.map { Self.kept($0, items[$0.place].nonce) }, of: client, settled: ledger.settled, at: applier.modified)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // One write alone met the record that it would find now.
@@ -99,9 +102,8 @@ extension NumberedWrites {
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: KeptOutcome], _ applier: inout WriteApplier
     ) throws -> [Decided] {
         let namespace = applier.namespace
-        let mark = applier.changes.count
         do {
-            return try namespace.atomically {
+            return try applier.atomically { applier in
                 var fresh: [Decided] = []
                 for (place, item) in items.enumerated() {
                     switch decisions[place] {
@@ -111,6 +113,7 @@ extension NumberedWrites {
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
                         fresh.append(decided)
                     case .replay:
+                        if let problem = taken(item, kept[item.number]) { throw Rejection(number: item.number, problem: problem) }
                         // A part that was decided before belongs to the whole: if it was rejected, so is the rest.
                         guard case .rejected(let problem)? = kept[item.number]?.verdict else { continue }
                         throw Rejection(number: item.number, problem: problem)
@@ -120,7 +123,6 @@ extension NumberedWrites {
                 return fresh
             }
         } catch let rejection as Rejection {
-            applier.undo(to: mark)
             return try items.indices.filter { decisions[$0] == .apply }.map { place in
                 let item = items[place]
                 guard item.number == rejection.number else {
@@ -169,6 +171,9 @@ extension NumberedWrites {
             guard decision == .replay, let kept = kept[item.number] else {
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: .settled), place: place)
             }
+            if let problem = taken(item, kept) {
+                return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
+            }
             guard case .rejected(let problem) = kept.verdict else {
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: kept.verdict), place: place)
             }
@@ -202,13 +207,22 @@ extension NumberedWrites {
         return problem
     }
 
-    private static func kept(_ decided: Decided) -> KeptOutcome {
+    private static func kept(_ decided: Decided, _ nonce: Int64?) -> KeptOutcome {
         guard case .rejected(var problem) = decided.outcome.verdict else {
-            return KeptOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict)
+            return KeptOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict, nonce: nonce)
         }
         let showsRecord = showsRecord(problem)
         problem.current = nil
-        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord)
+        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
+    }
+
+    /// Why an item may not be answered with what became of its number, if it may not: two devices share the client's name.
+    private func taken(_ item: Item, _ kept: KeptOutcome?) -> Problem? {
+        guard let nonce = item.nonce, let other = kept?.nonce, nonce != other else { return nil }
+        return Problem(
+            .numberTaken,
+            "Write \(item.number) of \(client) was another one: another device has the same client name, as after a copy of its directory. "
+                + "This one had no effect: take a new client name, and send it under that.")
     }
 }
 

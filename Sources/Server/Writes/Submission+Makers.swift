@@ -10,7 +10,7 @@ extension Submission {
         let items = batch.writes.map { write in
             NumberedWrites.Item(
                 number: write.number, key: write.key,
-                work: .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []))
+                work: .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce)
         }
         let (client, epoch) = (batch.client, batch.epoch)
         var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in

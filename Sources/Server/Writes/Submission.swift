@@ -98,7 +98,7 @@ extension Submission.Context {
         let result = try work(&applier)
         room -= min(applier.touched, room)
         let cursor = namespace.state.cursor
-        log.add(applier.changes, to: name, cursor: cursor)
+        log.add(applier.changes, applier.batches, to: name, cursor: cursor)
         return Committed(result, cursor)
     }
 }

@@ -55,7 +55,8 @@ extension WriteOperation {
         switch self {
         case .put(let content): content.bytes.count
         case .patch(let patch): patch.count
-        case .delete, .increment: 0
+        case .delete: 0
+        case .increment(let increment): increment.byteCount
         }
     }
 
@@ -65,7 +66,9 @@ extension WriteOperation {
             switch self {
             case .put(let content): if content.isJSON { try JSONReader.validate(content.bytes) }
             case .patch(let patch): try JSONReader.validate(patch)
-            case .delete, .increment: break
+            case .increment(let increment):
+                if case .create(let initial?) = increment.onMissing { try JSONReader.validate(initial) }
+            case .delete: break
             }
             return nil
         } catch { return Problem(error) }

@@ -20,6 +20,10 @@ struct WriteApplier {
     /// visits each page of a value that it frees, which takes a third of the time that an edit takes.
     private(set) var touched = 0
     private(set) var changes: [Change] = []
+    /// The revisions of each atomic batch that made two changes or more, in order.
+    private(set) var batches: [ClosedRange<Revision>] = []
+    /// The first revision of the atomic batch that is being applied.
+    private var firstOfBatch: Revision?
     /// What the last patch or increment made, so that the next one of the same record need not read and parse it again.
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
@@ -37,11 +41,13 @@ struct WriteApplier {
         let namespace = namespace
         let occupant = try namespace.occupant(of: key)
         let record = occupant.flatMap { $0.size == nil ? nil : $0 }
-        if strict, record == nil, case .delete = operation { return .rejected(Self.missing(key)) }
+        if strict, record == nil, case .delete = operation {
+            return .rejected(Problem(.notFound, "There is no record \(key.description.shortened), so there is nothing to delete."))
+        }
         for precondition in preconditions where !precondition.holds(for: record?.revision, in: namespace.state.epoch) {
             return .rejected(precondition.problem(current: try namespace.outline(key)))
         }
-        let stamp = Stamp(modified: modified, author: author)
+        let stamp = Stamp(modified: modified, author: author, firstOfBatch: firstOfBatch)
         switch operation {
         case .put(let content):
             return try put(content, at: key, over: occupant, stamp)
@@ -56,12 +62,12 @@ struct WriteApplier {
             guard let record else { return .rejected(Self.missing(key)) }
             if let problem = tooLarge(patch.count, "The merge patch for \(key.description.shortened) has") { return .rejected(problem) }
             touched += patch.count
-            return try edit(key, record, stamp) { document throws(WireError) in document.merging(try JSONDocument(patch)) }
-        case .increment(let path, let amount):
-            guard let record else {
-                return try store(key, occupant, stamp) { () throws(WireError) in try JSONDocument.incrementingNothing(path, by: amount) }
+            return try edit(key, record, stamp) { document throws(EditFailure) in
+                try EditFailure.of { () throws(WireError) in document.merging(try JSONDocument(patch)) }
             }
-            return try edit(key, record, stamp) { document throws(WireError) in try document.incrementing(path, by: amount) }
+        case .increment(let increment):
+            guard let record else { return try store(key, occupant, stamp) { () throws(EditFailure) in try increment.made(of: nil) } }
+            return try edit(key, record, stamp) { document throws(EditFailure) in try increment.made(of: document) }
         }
     }
 
@@ -85,11 +91,22 @@ struct WriteApplier {
     /// Makes room for the changes of as many writes.
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }
 
-    /// Forgets the changes noted after there were `count`, since they were undone.
-    mutating func undo(to count: Int) {
-        changes.removeSubrange(count...)
-        // The revisions that were undone are taken again, by other values.
-        edited = nil
+    /// Runs the closure, whose writes are an atomic batch, and undoes what it did if it throws.
+    mutating func atomically<Result>(_ body: (inout WriteApplier) throws -> Result) throws -> Result {
+        let namespace = namespace
+        let mark = changes.count
+        firstOfBatch = namespace.state.head.next
+        defer { firstOfBatch = nil }
+        do {
+            let result = try namespace.atomically { try body(&self) }
+            if changes.count > mark + 1 { batches.append(changes[mark].revision...changes[changes.count - 1].revision) }
+            return result
+        } catch {
+            changes.removeSubrange(mark...)
+            // The revisions that were undone are taken again, by other values.
+            edited = nil
+            throw error
+        }
     }
 }
 
@@ -108,7 +125,7 @@ extension WriteApplier {
 
     /// Stores what `change` makes of the record's JSON.
     private mutating func edit(
-        _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(WireError) -> JSONDocument
+        _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(EditFailure) -> JSONDocument
     ) throws -> Effect {
         guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
         if let problem = tooLarge(record.size ?? 0, "\(key.description.shortened) has") { return .rejected(problem) }
@@ -117,18 +134,18 @@ extension WriteApplier {
         edited = nil
         let bytes = try known == nil ? namespace.record(key)?.content?.bytes ?? Array("null".utf8) : []
         touched += bytes.count
-        return try store(key, record, stamp) { () throws(WireError) in
+        return try store(key, record, stamp) { () throws(EditFailure) in
             if let known { return try change(known) }
-            return try change(try JSONDocument(bytes))
+            return try change(try EditFailure.of { () throws(WireError) in try JSONDocument(bytes) })
         }
     }
 
     private mutating func store(
-        _ key: RecordKey, _ occupant: Occupant?, _ stamp: Stamp, _ make: () throws(WireError) -> JSONDocument
+        _ key: RecordKey, _ occupant: Occupant?, _ stamp: Stamp, _ make: () throws(EditFailure) -> JSONDocument
     ) throws -> Effect {
         let document: JSONDocument
-        do throws(WireError) { document = try make() } catch {
-            return .rejected(Problem(.invalidRequest, "\(key.description.shortened): \(error)", current: try namespace.outline(key)))
+        do throws(EditFailure) { document = try make() } catch {
+            return .rejected(Problem(error.code, "\(key.description.shortened): \(error.text)", current: try namespace.outline(key)))
         }
         let bytes = document.bytes
         touched += bytes.count
@@ -159,5 +176,23 @@ extension WriteApplier {
         Problem(
             .unsupportedMediaType,
             "\(key.description.shortened) is not JSON, so it can be neither patched nor incremented. Replace it with a put.")
+    }
+}
+
+/// Why a patch or an increment cannot be applied to a record.
+private struct EditFailure: Error {
+    let code: ProblemCode
+    let text: String
+
+    static func of<Value>(_ body: () throws(WireError) -> Value) throws(EditFailure) -> Value {
+        do throws(WireError) { return try body() } catch { throw EditFailure(code: .invalidRequest, text: error.description) }
+    }
+}
+
+extension Increment {
+    fileprivate func made(of document: JSONDocument?) throws(EditFailure) -> JSONDocument {
+        do throws(IncrementFailure) { return try applied(to: document) } catch {
+            throw EditFailure(code: error.code, text: error.description)
+        }
     }
 }

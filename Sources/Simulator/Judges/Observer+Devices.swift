@@ -31,6 +31,7 @@ extension Observer {
         var rows = transaction.outbox.compactMap { if case .put(let row) = $0 { row } else { nil } }
         rows.sort { $0.receipt < $1.receipt }
         for row in rows { noteRow(row, device) }
+        noteRejections(transaction, device)
         for operation in transaction.outbox {
             switch operation {
             case .put: break
@@ -46,14 +47,16 @@ extension Observer {
             guard Int(row.receipt.number) == records[number].receipts.count + 1 else {
                 return complain(device, Complaint(.nothingInvented, "write \(row.receipt.number) comes out of its order"))
             }
-            let write = add(WriteRecord(device: number, receipt: row.receipt, key: row.key, operation: row.operation))
+            var record = WriteRecord(device: number, receipt: row.receipt, key: row.key, operation: row.operation)
+            if case .merge = row.policy { record.mergesLeft = device.settings.mergeAttempts - row.attempts }
+            let write = add(record)
             records[number].receipts.append(write)
             records[number].alive.append(row.receipt)
             asked(device, [row.key])
         }
         guard let write = write(row.receipt, of: device) else { return }
         switch row.state {
-        case .pending: break
+        case .pending, .held: break
         case .applied(let position):
             guard let history = history(position.epoch), appliedRevision(of: write, in: history) == position.revision.number else {
                 return complain(
@@ -89,7 +92,7 @@ extension Observer {
                 .overlayThenBase, "\(record.name) left the overlay, and the record is known through \(entry.asOf), before \(revision)"))
     }
 
-    private func complain(_ device: SimulatedDevice, _ complaint: Complaint) {
+    func complain(_ device: SimulatedDevice, _ complaint: Complaint) {
         if records[device.number].complaint == nil { records[device.number].complaint = complaint }
     }
 
@@ -99,6 +102,14 @@ extension Observer {
         records[device.number] = DeviceRecord(highest: Array(repeating: nil, count: keys.count))
         records[device.number].wanted = wanted
         if device.isCleared { records[device.number].wantedNext = wanted }
+    }
+
+    /// The device has the disk of another one, or an earlier one of its own, with what was known of that then.
+    func replaced(_ device: SimulatedDevice, by record: DeviceRecord) {
+        records[device.number] = record
+        // Its user may have asked for all that is on it.
+        records[device.number].wanted = Set(keys.indices)
+        records[device.number].wantedNext = []
     }
 
     /// The device's process has started: has its disk kept what it had accepted?

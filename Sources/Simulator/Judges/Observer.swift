@@ -34,6 +34,10 @@ final class Observer {
         var receipt: Receipt
         var key: RecordKey
         var operation: WriteOperation
+        /// How often its user's closure may merge it yet; 0 for one without a closure.
+        var mergesLeft: Int64 = 0
+        /// Its user's closure kept the other value.
+        var hasYielded = false
         var timesSent = 0
         /// Where and at which revision it took effect.
         var applied: [(history: Int, revision: Int64)] = []
@@ -53,6 +57,12 @@ final class Observer {
         var alive: [Receipt] = []
         /// The highest revision shown of each key.
         var highest: [Point?]
+        /// Its rejected writes that its user has not retried or discarded, as they must be on its disk, oldest first.
+        var rejections: [Receipt] = []
+        /// All that were listed so far.
+        var listed: Set<Receipt> = []
+        /// Those that the user has retried, with the operation, or discarded.
+        var acknowledged: [Receipt: [WriteOperation?]] = [:]
         /// The keys that it has asked for or written.
         var wanted: Set<Int> = []
         /// Those that it has asked for in its next account already.
@@ -67,20 +77,20 @@ final class Observer {
 
     let keys: [RecordKey]
     let numbers: [RecordKey: Int]
-    let inlineLimit: Int
     private(set) var histories: [History] = []
     private(set) var current = 0
     private var historyOf: [Epoch: Int] = [:]
     private(set) var writes: [WriteRecord] = []
     var records: [DeviceRecord]
+    /// The clients' names that are on a copied disk, and so may be those of two devices.
+    var copiedNames: Set<ClientIdentifier> = []
     /// By the keys' numbers: how new an answer must be at least, since that was told to somebody.
     private var floors: [Point]
     /// Where the server stood over time.
     private var positions: [(time: Int64, point: Point)] = []
 
-    init(keys: [RecordKey], devices: Int, inlineLimit: Int) {
+    init(keys: [RecordKey], devices: Int) {
         self.keys = keys
-        self.inlineLimit = inlineLimit
         numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
         records = Array(repeating: DeviceRecord(highest: Array(repeating: nil, count: keys.count)), count: devices)
         floors = Array(repeating: Point(history: 0, revision: 0), count: keys.count)
@@ -145,6 +155,9 @@ final class Observer {
 
     private func check(_ write: Int, made content: Content?, of before: Content?) throws(Complaint) {
         var replay = Replay(before.map { .content($0) } ?? .absent)
+        if case .increment(let increment) = writes[write].operation, let flaw = Replay.flaw(increment, made: content, of: before) {
+            throw Complaint(.nothingInvented, "\(writes[write].name) took effect, and \(flaw)")
+        }
         replay.apply(writes[write].operation)
         guard replay.value.content == content else {
             throw Complaint(.nothingInvented, "the server made \(Replay.text(content)) of \(Replay.text(before)) by \(writes[write].name)")
@@ -207,6 +220,14 @@ final class Observer {
         }
     }
 
+    /// A device says that there is no record; says what is wrong with that.
+    func claimed(_ absence: Entry) -> String? {
+        guard let number = numbers[absence.key], let history = history(absence.epoch),
+            let content = histories[history].version(of: number, at: absence.asOf.number)?.content
+        else { return nil }
+        return "a copy says that there is no \(absence.key) at \(absence.asOf), where the server had \(Replay.text(content))"
+    }
+
     /// A reader got this; says what is wrong with that.
     func returned(_ view: KeyView, of key: RecordKey, _ floor: Point) -> String? {
         guard let entry = view.entry, let history = history(entry.epoch), history == floor.history else { return nil }
@@ -226,6 +247,12 @@ final class Observer {
         let numbers = first...last
         for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
             guard let write = write(row.receipt, of: device) else { continue }
+            if let sent = batch.writes.first(where: { $0.number == row.number }), sent.operation != row.operation {
+                // The server here takes every batch apart, so nothing entitles a device to give a write up.
+                let text =
+                    "the device gives \(writes[write].name) up: it sends another operation under that number, and the server had not refused it"
+                records[device.number].complaint = records[device.number].complaint ?? Complaint(.exactlyOnce, text)
+            }
             origins[row.number] = write
             writes[write].timesSent += 1
         }
@@ -255,6 +282,11 @@ final class Observer {
         return nil
     }
 
+    /// The user's closure kept the other value.
+    func yielded(_ device: SimulatedDevice, _ receipt: Receipt) {
+        if let write = write(receipt, of: device) { writes[write].hasYielded = true }
+    }
+
     /// The device told its user what became of a write.
     func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict) -> String? {
         guard let write = write(receipt, of: device) else { return nil }
@@ -269,6 +301,9 @@ final class Observer {
         case .rejected(let problem):
             guard writes[write].isRefused || appliedRevision(of: write, in: current) == nil else {
                 return "the device says that \(writes[write].name) is rejected (\(problem.code)), and the server applied it"
+            }
+            guard problem.code != .preconditionFailed || writes[write].mergesLeft == 0 || writes[write].hasYielded else {
+                return "the device says that \(writes[write].name) is rejected, and its merge closure was never called"
             }
         case .merged:
             guard writes[write].isRefused else { return "the device merged \(writes[write].name), which the server never refused" }

@@ -30,6 +30,8 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case bounded
     /// A scenario's own expectation.
     case expectation
+    /// A rejected write stays on the device's disk, with its operation, until its user has retried or discarded it.
+    case rejectionsStay
 
     /// For example `2 never back`.
     public var description: String {
@@ -49,6 +51,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
         case .linearizable: "linearizable"
         case .bounded: "bounded"
         case .expectation: "expectation"
+        case .rejectionsStay: "rejections stay"
         }
     }
 }

@@ -5,7 +5,7 @@ import FreshetWire
 struct Scene {
     /// What its machine shows in the disk's place.
     let views: [Int: KeyView]
-    /// The writes on its disk, in the order in which they were made, and the numbers of their keys.
+    /// The writes on its disk, in the order in which they take effect, and the numbers of their keys.
     private let rows: [OutboxRow]
     private let keys: [Int?]
     /// The keys that have writes under way.
@@ -25,7 +25,7 @@ struct Scene {
         self.views = views
         rows =
             observer.records[device.number].alive.isEmpty
-            ? [] : device.store.rows.keys.sorted().compactMap { device.store.rows[$0] }
+            ? [] : device.store.rows.values.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
         keys = rows.map { observer.numbers[$0.key] }
         written = Set(views.keys).union(keys.compactMap { $0 })
         let limit = now - patience

@@ -14,8 +14,9 @@ extension World {
                 return fail(
                     .converge, device.number,
                     "\(device.store.rows.count) writes are still in the outbox, \(status.pendingWrites) of them pending; "
-                        + "trouble: \(status.writeTrouble.map { "\($0)" } ?? "none")")
+                        + "trouble: \(status.writeTrouble.map { "\($0)" } ?? "none"); \(Self.first(device.store.rows))")
             }
+            if !status.isVerified { return fail(.converge, device.number, "the device still has records to verify or to read again") }
             if status.connection != .live || status.cursor != server.state.cursor {
                 return fail(
                     .converge, device.number,
@@ -24,6 +25,14 @@ extension World {
             }
         }
         return fail(.converge, nil, "the server is still busy")
+    }
+
+    /// How far the first of the writes has come.
+    private static func first(_ rows: [Receipt: OutboxRow]) -> String {
+        guard let row = rows.values.min(by: { $0.receipt < $1.receipt }) else { return "none is on disk" }
+        let place = row.isDisplaced ? ", to be sent under another name" : ""
+        return "the first is write \(row.receipt.number), number \(row.number)\(place): \(row.operation.name) \(row.key), \(row.state), "
+            + "expecting \(row.precondition)"
     }
 
     /// All is quiet: every device holds what the server has, and every write came to its end.
@@ -45,18 +54,16 @@ extension World {
         let history = observer.histories[observer.current]
         let truth = history.version(of: number, at: history.head)
         guard let entry = device.store.entries[key] else {
-            let isToBeHeld = device.settings.following == .everything && !device.hasEvicted
-            if isToBeHeld, let content = truth?.content, content.bytes.count <= observer.inlineLimit,
-                history.lastTouch(of: number, at: history.head) == truth?.revision
-            {
+            if device.settings.following == .everything, !device.hasEvicted, let content = truth?.content {
                 throw fail(.converge, device.number, "a replica lacks \(key), which is \(Replay.text(content)) on the server")
             }
             return
         }
-        guard entry.content == truth?.content, entry.content == nil || entry.revision.number == truth?.revision else {
+        guard !entry.needsRefresh, entry.isTrue(of: truth?.content, at: truth?.revision) else {
             throw fail(
                 .converge, device.number,
-                "\(key) is \(Replay.text(entry.content)) at \(entry.revision), and on the server \(Replay.text(truth?.content))")
+                "\(key) is \(entry.valueText) at \(entry.revision)\(entry.invalidatedAt.map { ", invalidated at \($0)" } ?? ""), and on the "
+                    + "server \(Replay.text(truth?.content))")
         }
     }
 
@@ -86,7 +93,7 @@ extension World {
                 switch devices[number].status?.connection {
                 case .live: .live
                 case .catchingUp: .catchingUp
-                case .offline: .offline
+                case .offline, .unauthorized: .offline
                 case nil: nil
                 }
             try expect(found == standing, number, "the device is \(found?.words ?? "not running"), not \(standing.words)")

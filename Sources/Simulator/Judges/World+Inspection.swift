@@ -8,6 +8,7 @@ extension World {
         do throws(Observer.Complaint) {
             if let complaint = observer.records[device.number].complaint { throw complaint }
             try checkOutbox(device)
+            if !device.isCleared, let complaint = observer.rejectionComplaint(device) { throw complaint }
             let scene = Scene(device, patience: patience(device), observer, at: now)
             if device.isCleared || device.inspectedState != device.store.state {
                 device.inspectedState = device.isCleared ? nil : device.store.state
@@ -80,12 +81,12 @@ extension World {
                 .nothingInvented, "\(key) is at \(entry.revision) as of \(entry.asOf), and the server at \(history.head)")
         }
         let truth = history.version(of: number, at: entry.asOf.number)
-        guard truth?.content != entry.content || (entry.content != nil && truth?.revision != entry.revision.number) else { return }
+        guard !entry.isTrue(of: truth?.content, at: truth?.revision) else { return }
         let then = history.version(of: number, at: entry.revision.number)
-        let wasTrue = then?.content == entry.content && (entry.content == nil || then?.revision == entry.revision.number)
+        let wasTrue = entry.isTrue(of: then?.content, at: then?.revision)
         throw Observer.Complaint(
             wasTrue ? .fenceFetches : .nothingInvented,
-            "\(key) is \(Replay.text(entry.content)) at \(entry.revision) as of \(entry.asOf), where the server had "
+            "\(key) is \(entry.valueText) at \(entry.revision) as of \(entry.asOf), where the server had "
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
@@ -95,7 +96,7 @@ extension World {
         if device.generation > 0, device.settings.following == .held, !observer.hasWanted(number, device) {
             throw Observer.Complaint(.clearMeansClear, "\(entry.key) is held, and was never asked for since the clear")
         }
-        guard entry.pass >= state.pass, let cursor = state.cursor else { return }
+        guard entry.isConfirmed(in: state.pass), let cursor = state.cursor else { return }
         guard entry.epoch == cursor.epoch else {
             throw Observer.Complaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch before, \(entry.epoch)")
         }
@@ -136,7 +137,9 @@ extension World {
         guard view.entry == entry else {
             throw Observer.Complaint(.overlayThenBase, "\(view.key) does not stand on the record that the disk has")
         }
-        let base: KeyView.Value = entry.map { $0.content.map { .content($0) } ?? .absent } ?? .unknown
+        // Until a device knows that another one has its name, a record may seem to contain its writes: the server states that one's last number.
+        guard !observer.copiedNames.contains(device.store.state.client) else { return }
+        let base = KeyView.Value(entry)
         var replay = Replay(base)
         for row in rows where mustReplay(row, over: entry, device) { replay.apply(row.operation) }
         guard replay.value != view.value else { return }
@@ -218,5 +221,6 @@ extension Entry? {
         guard let self, let other else { return self == nil && other == nil }
         return self.revision == other.revision && self.asOf == other.asOf && self.pass == other.pass && self.origin == other.origin
             && self.epoch == other.epoch && self.content == other.content
+            && self.lacksValue == other.lacksValue && self.invalidatedAt == other.invalidatedAt
     }
 }

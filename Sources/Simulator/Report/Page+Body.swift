@@ -4,7 +4,7 @@ extension Page {
         <body>
         <noscript>This report is drawn by its own script: allow scripts for this page.</noscript>
         <header>
-          <h1 id="title"></h1>
+          <div class="head"><h1 id="title"></h1> <button type="button" id="theme"></button></div>
           <p id="summary"></p>
           <div class="again" id="again">
             <span id="again-label">Run it again</span>
@@ -28,12 +28,14 @@ extension Page {
                 <button type="button" id="out" aria-label="Zoom out" title="Zoom out (-)">−</button>
                 <button type="button" id="in" aria-label="Zoom in" title="Zoom in (+)">+</button>
                 <button type="button" id="all" title="Show the whole run (0)">Whole run</button>
-                <button type="button" id="jump" title="Go to the violation (f)">Violation</button>
+                <button type="button" id="jump"></button>
               </span>
               <label class="switch"><input type="checkbox" id="true-scale"> True time scale</label>
-              <span class="muted"><span id="scale-note"></span> <span id="crowd-note"></span></span>
+              <label class="switch" id="idle-box"><input type="checkbox" id="idle"> <span id="idle-note"></span></label>
+              <span><label for="messages-lane">Messages of</label> <select id="messages-lane"></select></span>
+              <span class="muted"><span id="scale-note"></span> <span id="crowd-note"></span> <span id="label-note"></span></span>
               <span class="muted keys">wheel zooms · drag pans · click pins · <kbd>←</kbd> <kbd>→</kbd> moment
-                <span id="jump-key">· <kbd>f</kbd> violation</span></span>
+                <span id="jump-key">· <kbd>f</kbd> <span id="jump-word"></span></span></span>
             </div>
           </section>
           <section class="wide" aria-label="Lanes over virtual time">

@@ -10,20 +10,23 @@ extension Page {
         const limits = { arrived: 800, troubled: 400, pieces: 700, marks: 300, cursors: 300, faults: 150, breaks: 120, labels: 120 };
         const view = { width: 1200, plot: 1010, perUnit: 1 };
 
-        // Where each lane lies, from its top: faults' labels, marks' labels, the line of life, cursors, the writes' bars.
+        const faultHeight = 15;
+
+        // Where each lane lies, from its top: faults, marks' labels, the line of life, cursors, the writes' bars.
         const laneBoxes = [];
         let chartHeight = lanesTop;
         for (const [index] of lanes.entries()) {
           const hasMarks = marks.some(item => item.lane === index);
-          const isHit = faults.some(item => item.lanes.includes(index));
-          const line = 22 + (isHit ? 14 : 0) + (hasMarks ? 14 : 0);
+          const line = 22 + faultRows[index] * faultHeight + (hasMarks ? 14 : 0);
           const bars = line + (heldBy[index].has("") ? 22 : 14);
           // Below the server's line the arrows fan out: they need room for their labels.
-          const height = Math.max(index === 0 ? line + 46 : 70, bars + rowsOfLane[index] * rowHeight + 8);
-          laneBoxes.push({ top: chartHeight, line: chartHeight + line, bars: chartHeight + bars, height, isHit });
+          const height = Math.max(index === 0 ? line + 46 : 62, bars + rowsOfLane[index] * rowHeight + 8);
+          laneBoxes.push({ top: chartHeight, line: chartHeight + line, bars: chartHeight + bars, height });
           chartHeight += height;
         }
-        chartHeight += 4;
+        // Below the lanes the axis stands once more: with many lanes the upper one scrolls away.
+        const axisBottom = chartHeight + 4;
+        chartHeight += 24;
 
         const xOf = place => gutter + (place - state.from) * view.perUnit;
         const xOfTime = time => xOf(placeOf(time));
@@ -35,15 +38,38 @@ extension Page {
 
         // Labels take their room in turn; one that would cover another is left out and is still told by its tip.
         let taken = [];
+        let labels = 0;
+        let hiddenLabels = 0;
+        const pen = document.createElement("canvas").getContext("2d");
+        const fonts = new Map();
+        function widthOf(text, className) {
+          if (!fonts.has(className)) {
+            const sample = shape("text", { class: className });
+            chart.append(sample);
+            const style = getComputedStyle(sample);
+            fonts.set(className, style.fontWeight + " " + style.fontSize + " " + style.fontFamily);
+            sample.remove();
+          }
+          pen.font = fonts.get(className);
+          return pen.measureText(text).width;
+        }
+        // As much of a text as `room` pixels take.
+        function fitted(text, className, room) {
+          const whole = shortened(text, 200);
+          const width = widthOf(whole, className);
+          return width <= room ? whole : shortened(whole, Math.floor(whole.length * room / width));
+        }
+        function take(left, right, top, bottom) { taken.push({ left, right, top, bottom }); }
         function label(layer, x, y, text, className, length = 40, end = view.width) {
-          if (taken.length >= limits.labels) return false;
+          if (labels >= limits.labels) return false;
           const short = shortened(text, length);
-          const width = short.length * (className.includes("mono") ? 6.5 : 6.3) + 6;
+          const width = widthOf(short, className) + 4;
           const box = { left: x - 2, right: x + width, top: y - 10, bottom: y + 3 };
           if (box.left < gutter || box.right > end) return false;
           const covers = other => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top;
           if (taken.some(covers)) return false;
           taken.push(box);
+          labels += 1;
           layer.append(shape("text", { x: pixel(x), y: pixel(y), class: className }, short));
           return true;
         }
@@ -83,6 +109,8 @@ extension Page {
           head("arrived", "", "M-5 -4L5 0L-5 4Z", 10, 5);
           head("suspect", "strong", "M-5 -4L5 0L-5 4Z", 15, 5);
           head("ignored", "open", "M-5 -4L5 0L-5 4Z", 10, 5);
+          head("refused", "bar", "M0 -5V5", 14, 0);
+          head("intercepted", "box", "M-4 -4H4V4H-4Z", 12, 0);
           head("lost", "cross", "M-4 -4L4 4M4 -4L-4 4", 14, 0);
           head("underWay", "ring", "M-3 0A3 3 0 1 0 3 0A3 3 0 1 0 -3 0", 12, 3);
           const pattern = (id, size, rotation, base, stripe, width, opacity) => {
@@ -117,7 +145,7 @@ extension Page {
         }
 
         function drawAxis() {
-          const bottom = chartHeight - 4;
+          const bottom = axisBottom;
           const apart = runEnd < 60000 ? 70 : runEnd < 86400000 ? 100 : 120;
           layers.axis.replaceChildren();
           layers.breaks.replaceChildren();
@@ -135,11 +163,12 @@ extension Page {
               layers.breaks.append(shape("path", { class: "break-sign", d }));
             }
             const text = durationText(gap.to - gap.from);
-            label(layers.breaks, left + width / 2 - text.length * 3.1, 12, text, "quiet mono break-label", 20);
+            label(layers.breaks, left + width / 2 - widthOf(text, "quiet mono") / 2, 12, text, "quiet mono break-label", 20);
           }
           for (const tick of ticksIn(state.from, state.to, apart)) {
             layers.axis.append(shape("line", { x1: pixel(tick.x), x2: pixel(tick.x), y1: axisTop, y2: bottom, class: "grid" }));
             label(layers.axis, tick.x + 3, 12, timeText(tick.time, tick.step), "mono tick", 30);
+            label(layers.axis, tick.x + 3, axisBottom + 13, timeText(tick.time, tick.step), "mono tick", 30);
           }
         }
 
@@ -147,6 +176,8 @@ extension Page {
         function draw() {
           isDrawn = true;
           taken = [];
+          labels = 0;
+          hiddenLabels = 0;
           targets = [];
           for (const name of ["faults", "writes", "messages", "marks", "labels", "away", "violation"]) layers[name].replaceChildren();
           drawViolation();
@@ -156,6 +187,7 @@ extension Page {
           drawMarks();
           drawMessages();
           drawCursors();
+          byId("label-note").textContent = hiddenLabels === 0 ? "" : "· " + counted(hiddenLabels, "label") + " left out: zoom in, or point";
           drawNow();
           drawHovered();
           drawFrame();

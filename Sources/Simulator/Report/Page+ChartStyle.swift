@@ -15,27 +15,34 @@ extension Page {
         .grid { stroke: var(--line); stroke-width: 1; stroke-dasharray: 1 3; }
         .break { fill: var(--muted); fill-opacity: 0.09; stroke: var(--muted); stroke-opacity: 0.5; stroke-dasharray: 2 3; }
         .break-sign { stroke: var(--muted); fill: none; stroke-width: 1.2; }
-        .fault { fill: url(#fault-pattern); stroke: var(--fault); stroke-width: 1; stroke-dasharray: 4 3; }
+        .fault { fill: url(#fault-pattern); stroke: var(--fault); stroke-width: 1; }
+        .fault-region { fill: var(--fault); fill-opacity: 0.07; }
+        .fault-region.instant { fill-opacity: 0.45; }
+        .lane:not([data-lane="0"]) { cursor: pointer; }
         .fault.instant { fill: var(--fault); stroke: none; }
         text.fault-label { fill: var(--fault-ink); font-weight: 600; }
         .message { fill: none; stroke: var(--message); stroke-width: 1.4; marker-end: url(#head-arrived); }
         .message.lost { stroke: var(--lost); stroke-width: 1.8; marker-end: url(#head-lost); }
+        .message.refused { stroke: var(--lost); stroke-width: 1.8; marker-end: url(#head-refused); }
+        .message.intercepted { stroke: var(--lost); stroke-width: 1.8; marker-end: url(#head-intercepted); }
         .message.ignored { stroke: var(--ignored); stroke-dasharray: 5 4; marker-end: url(#head-ignored); }
         .message.underWay { stroke: var(--message); stroke-dasharray: 1 3; marker-end: url(#head-underWay); }
         .message.suspect { stroke: var(--ink); stroke-width: 3; marker-end: url(#head-suspect); }
-        .crowded .message.arrived { stroke-opacity: 0.5; }
+        .crowded .message.arrived { stroke-opacity: 0.45; stroke-width: 1; }
         .crowded .message.suspect { stroke-opacity: 1; }
         text.message-label, text.mark-label, text.fault-label, text.cursor { paint-order: stroke; stroke: var(--panel); stroke-width: 3px;
           stroke-linejoin: round; }
         .odd text.message-label, .odd text.mark-label, .odd text.cursor { stroke: var(--band); }
         text.message-label { fill: var(--message); }
-        text.message-label.lost { fill: var(--lost); font-weight: 600; }
+        text.message-label.lost, text.message-label.refused, text.message-label.intercepted { fill: var(--lost); font-weight: 600; }
         text.message-label.ignored { fill: var(--ignored); }
         text.message-label.suspect { fill: var(--ink); font-weight: 700; }
         .head { fill: var(--message); }
         .head.strong { fill: var(--ink); }
         .head.open { fill: var(--panel); stroke: var(--ignored); }
         .head.cross { fill: none; stroke: var(--lost); stroke-width: 2.2; }
+        .head.bar { fill: none; stroke: var(--lost); stroke-width: 2.6; }
+        .head.box { fill: var(--panel); stroke: var(--lost); stroke-width: 1.8; }
         .head.ring { fill: var(--panel); stroke: var(--message); }
         .mark { fill: var(--panel); stroke: var(--ink); stroke-width: 1.5; }
         .cursor-tick { stroke: var(--muted); stroke-width: 1; }
@@ -52,8 +59,7 @@ extension Page {
         .violation-line { stroke: var(--violation); stroke-width: 6; stroke-opacity: 0.3; }
         #overview .violation-line { stroke-width: 2; stroke-opacity: 1; }
         .violation-flag { fill: var(--violation); }
-        svg text.violation-text { fill: #ffffff; font-weight: 700; font-size: 12px; }
-        @media (prefers-color-scheme: dark) { svg text.violation-text { fill: #16080b; } }
+        svg text.violation-text { fill: light-dark(#ffffff, #16080b); font-weight: 700; font-size: 12px; }
         .violation-ring { fill: var(--violation-soft); stroke: var(--violation); stroke-width: 3; }
         .violation-cross { stroke: var(--violation); stroke-width: 2.5; stroke-linecap: round; }
         .now-line { stroke: var(--now); stroke-width: 1.5; }

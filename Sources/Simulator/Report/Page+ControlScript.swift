@@ -41,22 +41,28 @@ extension Page {
           if (place < state.from || place > state.to) setWindow(place - 0.6 * length, place + 0.4 * length);
           change({ moment });
         }
-        // To the violation, with what led to it before its eyes.
-        function goToViolation() {
-          if (!breach) return;
-          const index = lastUpTo(moments, breach.time, identity);
-          const place = placeOf(breach.time);
-          const [from, to] = storyWindow();
+        // To the violation, with what led to it in view; without one to the first fault, with what followed.
+        function goToIncident() {
+          if (incident === null) return;
+          const place = placeOf(incident);
+          const [from, to] = incidentWindow();
           if (place < state.from || place > state.to || state.to - state.from > 4 * (to - from)) setWindow(from, to);
-          goTo(index);
+          goTo(lastUpTo(moments, incident, identity));
         }
-        // The window of the last sixty events up to the violation, or to the beginning where there are not so many.
-        function storyWindow() {
-          const place = placeOf(breach.time);
+        // The window of the last events up to the violation, or from the beginning where there are few; of the first fault that of the
+        // events after it. Sixty events for two devices, more for more.
+        const eventsInView = Math.min(180, Math.max(60, 20 * lanes.length));
+        function incidentWindow() {
+          const place = placeOf(incident);
           const last = lastUpTo(places.events, place, identity);
-          const first = last < 80 ? -0.03 * scale.length : places.events[last - 60];
-          const length = Math.max(place - first, scale.length * 1e-6, 4);
-          return [place - 1.02 * length, place + 0.2 * length];
+          if (breach) {
+            const first = last < eventsInView + 20 ? -0.03 * scale.length : places.events[last - eventsInView];
+            const length = Math.max(place - first, scale.length * 1e-6, 4);
+            return [place - 1.02 * length, place + 0.2 * length];
+          }
+          const end = places.events[last + eventsInView] ?? 1.03 * scale.length;
+          const length = Math.max(end - place, scale.length * 1e-6, 4);
+          return [place - 0.12 * length, place + 1.02 * length];
         }
 
         function resize() {
@@ -74,7 +80,8 @@ extension Page {
           byId("title").textContent = data.title;
           const lost = messages.filter(item => item.fate === "lost").length;
           const ignored = messages.filter(item => item.fate === "ignored").length;
-          const fates = [[lost, "lost"], [ignored, "ignored"]].filter(([count]) => count > 0)
+          const stopped = messages.filter(item => item.fate === "refused" || item.fate === "intercepted").length;
+          const fates = [[lost, "lost"], [stopped, "refused or intercepted"], [ignored, "ignored"]].filter(([count]) => count > 0)
             .map(([count, word]) => count.toLocaleString("en") + " " + word);
           const parts = [counted(Math.max(0, lanes.length - 1), "device"), counted(messages.length, "message"),
             counted(writes.length, "write"), counted(faults.length, "fault"), durationText(data.end) + " of virtual time"];
@@ -87,7 +94,7 @@ extension Page {
           const verdict = byId("verdict");
           if (breach) {
             const show = tag("button", { type: "button", id: "show" }, "Show it (f)");
-            show.addEventListener("click", goToViolation);
+            show.addEventListener("click", goToIncident);
             verdict.className = "broken";
             verdict.append(tag("h2", {}, "✖ Rule broken: " + breach.rule),
               tag("span", {}, "by ", tag("strong", {}, lanes[breach.lane].name), " at " + timeText(breach.time)), show,
@@ -96,7 +103,12 @@ extension Page {
             verdict.className = "held";
             verdict.append(tag("h2", {}, "✓ No rule was broken"));
           }
-          byId("jump").hidden = byId("jump-key").hidden = !breach;
+          byId("jump").hidden = byId("jump-key").hidden = incident === null;
+          byId("jump").textContent = breach ? "Violation" : "First fault";
+          byId("jump").title = breach ? "Go to the violation (f)" : "Go to the first fault (f)";
+          byId("jump-word").textContent = breach ? "violation" : "first fault";
+          byId("idle-box").hidden = idleMessages === 0;
+          byId("idle-note").textContent = "Polls that brought nothing (" + counted(idleMessages, "message") + ")";
           byId("events-title").textContent = breach ? "What led to it" : "What happened";
         }
         function fillLegend() {
@@ -106,7 +118,8 @@ extension Page {
             return picture;
           };
           const add = (picture, text) => byId("legend").append(tag("li", {}, picture, text));
-          const messageWords = { arrived: "message", lost: "lost", ignored: "ignored: nobody waited", underWay: "under way at the end" };
+          const messageWords = { arrived: "message", lost: "lost", refused: "refused: not sent", intercepted: "ended on its way",
+            ignored: "ignored: nobody waited", underWay: "under way at the end" };
           for (const fate in messageWords) {
             if (!messages.some(item => item.fate === fate)) continue;
             const d = fate === "arrived" || fate === "ignored" ? "M1 8H32" : "M1 8H24";
@@ -125,23 +138,36 @@ extension Page {
           if (faults.length > 0) add(sample(shape("rect", { x: 1, y: 1, width: 32, height: 14, class: "fault" })), "fault");
           if (marks.length > 0) add(sample(shape("path", { d: "M17 3l5 5l-5 5l-5 -5Z", class: "mark" })), "mark");
           const hasCursors = heldBy.some(held => held.has(""));
-          if (hasCursors) add(sample(shape("text", { x: 2, y: 12, class: "mono cursor" }, "▸a-7")), "cursor moves");
-          if (squeezedGaps > 0) add(sample(shape("rect", { x: 5, y: 1, width: 24, height: 14, class: "break" })), "idle time, squeezed");
+          if (hasCursors) add(sample(shape("text", { x: 2, y: 12, class: "mono cursor" }, "▸@7")), "cursor moves to revision 7");
+          if (scale.gaps.length > 0) add(sample(shape("rect", { x: 5, y: 1, width: 24, height: 14, class: "break" })), "idle time, squeezed");
           if (breach) {
             add(sample(shape("circle", { cx: 17, cy: 8, r: 6, class: "violation-ring" }),
               shape("path", { d: "M14.5 5.5l5 5m0 -5l-5 5", class: "violation-cross" })), "rule broken");
           }
         }
 
-        function setScale(isTrue) {
+        // Makes the axis again, with what was in view in view.
+        function setScale(changes) {
           const from = timeAt(state.from);
           const to = timeAt(state.to);
           const wasAll = state.to - state.from >= scale.length;
-          state.trueScale = isTrue;
-          scale = makeScale(isTrue);
+          const time = moments[state.moment];
+          Object.assign(state, changes);
+          moments = findMoments();
+          events = findEvents();
+          scale = makeScale(state.trueScale);
           workOutPlaces();
+          slider.max = String(moments.length - 1);
+          noteGaps();
           drawOverview();
           if (wasAll) showAll(); else setWindow(placeOf(from), placeOf(to));
+          change({ moment: momentNearest(time) });
+        }
+        function noteGaps() {
+          const count = scale.gaps.length;
+          byId("scale-note").textContent = state.trueScale ? "" : count === 0 ? "nothing to squeeze"
+            : counted(count, "idle stretch", "idle stretches") + " squeezed";
+          byId("true-scale").disabled = count === 0 && !state.trueScale;
         }
 
         byId("copy").addEventListener("click", async () => {
@@ -169,8 +195,9 @@ extension Page {
         byId("in").addEventListener("click", () => zoom(0.5, middle()));
         byId("out").addEventListener("click", () => zoom(2, middle()));
         byId("all").addEventListener("click", showAll);
-        byId("jump").addEventListener("click", goToViolation);
-        byId("true-scale").addEventListener("change", event => setScale(event.target.checked));
+        byId("jump").addEventListener("click", goToIncident);
+        byId("true-scale").addEventListener("change", event => setScale({ trueScale: event.target.checked }));
+        byId("idle").addEventListener("change", event => setScale({ showsIdle: event.target.checked }));
         byId("filter").addEventListener("input", drawState);
         byId("differing").addEventListener("change", drawState);
         addEventListener("keydown", event => {
@@ -183,7 +210,7 @@ extension Page {
           const actions = {
             ArrowLeft: () => goTo(state.moment - step), ArrowRight: () => goTo(state.moment + step),
             Home: () => goTo(0), End: () => goTo(moments.length - 1),
-            f: goToViolation, Escape: unpin,
+            f: goToIncident, Escape: unpin,
             "+": () => zoom(0.5, middle()), "=": () => zoom(0.5, middle()), "-": () => zoom(2, middle()), "0": showAll,
           };
           const action = actions[event.key];
@@ -197,14 +224,13 @@ extension Page {
         fillLegend();
         buildChart();
         slider.max = String(moments.length - 1);
-        byId("scale-note").textContent = squeezedGaps === 0 ? "nothing to squeeze"
-          : counted(squeezedGaps, "idle stretch", "idle stretches") + " squeezed";
-        byId("true-scale").disabled = squeezedGaps === 0;
+        noteGaps();
+        showTheme();
         showAll();
         isDrawn = true;
         resize();
-        state.moment = breach ? lastUpTo(moments, breach.time, identity) : moments.length - 1;
-        if (breach) setWindow(...storyWindow());
+        state.moment = incident === null ? moments.length - 1 : lastUpTo(moments, incident, identity);
+        if (incident !== null) setWindow(...incidentWindow());
         change({});
         draw();
         new ResizeObserver(() => { if (chart.clientWidth !== view.width) resize(); }).observe(chart);

@@ -16,12 +16,15 @@ extension Page {
           rolledBack: "rolled back", cleared: "cleared" };
 
         // What the reader sees now; every change goes through change().
-        const state = { moment: 0, from: 0, to: 1, trueScale: false, key: null, pinned: null, hover: null };
+        const state = { moment: 0, from: 0, to: 1, trueScale: false, key: null, pinned: null, hover: null, showsIdle: false, lane: -1 };
+        // Polls that brought nothing are hidden unless the reader asks for them.
+        const isShown = message => state.showsIdle || !message.isIdle;
+        const idleMessages = messages.filter(item => item.isIdle).length;
 
-        // The times at which anything happens, each once, in order.
-        const moments = (() => {
+        // The times at which anything happens that is shown, each once, in order.
+        function findMoments() {
           const times = [0, data.end];
-          for (const item of messages) times.push(item.sent, item.ended);
+          for (const item of messages) if (isShown(item)) times.push(item.sent, item.ended);
           for (const item of writes) for (const step of item.steps) times.push(step.time);
           for (const item of faults) times.push(item.from, item.to);
           for (const item of marks) times.push(item.time);
@@ -29,8 +32,9 @@ extension Page {
           if (breach) times.push(breach.time);
           const sorted = Float64Array.from(times).sort();
           return sorted.filter((time, index) => index === 0 || time !== sorted[index - 1]);
-        })();
-        const runEnd = moments[moments.length - 1];
+        }
+        let moments = findMoments();
+        const runEnd = messages.reduce((end, item) => Math.max(end, item.ended), moments[moments.length - 1]);
 
         // The index of the last element whose time is not after `time`; -1 where there is none.
         function lastUpTo(list, time, timeOf) {
@@ -60,14 +64,28 @@ extension Page {
           write.to = write.pieces[write.pieces.length - 1].to;
         }
 
-        // Bars of one lane that overlap in time lie in different rows; beyond eight they share the last.
+        // Bars of one lane that overlap in time lie in different rows; beyond the limit they share the last. Many lanes get fewer rows each,
+        // so that they fit on a screen.
+        const rowLimits = lanes.length <= 5 ? { writes: 8, faults: 3 } : { writes: 4, faults: 2 };
         const rowsOfLane = lanes.map((_, lane) => {
           const ends = [];
           for (const write of writes.filter(item => item.lane === lane).sort((one, other) => one.from - other.from)) {
             let row = ends.findIndex(end => end < write.from);
-            if (row < 0) row = Math.min(ends.length, 7);
+            if (row < 0) row = Math.min(ends.length, rowLimits.writes - 1);
             write.row = row;
             ends[row] = Math.max(ends[row] ?? 0, write.to);
+          }
+          return ends.length;
+        });
+
+        // Faults of one lane that overlap in time lie in different rows too.
+        const faultRows = lanes.map((_, lane) => {
+          const ends = [];
+          for (const fault of faults.filter(item => item.lanes.includes(lane)).sort((one, other) => one.from - other.from)) {
+            let row = ends.findIndex(end => end < fault.from);
+            if (row < 0) row = Math.min(ends.length, rowLimits.faults - 1);
+            (fault.rows ??= {})[lane] = row;
+            ends[row] = Math.max(ends[row] ?? 0, fault.to);
           }
           return ends.length;
         });
@@ -83,6 +101,11 @@ extension Page {
           if (!list) return null;
           return list[lastUpTo(list, time, item => item.time)] ?? null;
         }
+        // A cursor in short: `@7` of `epoch-7`.
+        function positionOf(cursor) {
+          const [, epoch, revision] = /^([^-]+)-(\d+)(?:-\d+)?$/.exec(cursor ?? "") ?? [];
+          return epoch === undefined ? { epoch: null, text: cursor ?? "none" } : { epoch, text: "@" + revision };
+        }
         const isNamedByBreach = key => {
           if (!breach || key === "") return false;
           const text = breach.text + " " + breach.rule;
@@ -97,7 +120,7 @@ extension Page {
           .sort((one, other) => isNamedByBreach(other) - isNamedByBreach(one) || one.localeCompare(other, "en", { numeric: true }));
 
         // Everything that happened, one line each.
-        const events = (() => {
+        function findEvents() {
           const list = [];
           const add = (time, order, lanes, kind, text) => list.push({ time, order, lanes, kind, text });
           const name = lane => lanes[lane].name;
@@ -105,11 +128,21 @@ extension Page {
             add(item.from, 0, item.lanes, "fault", item.to > item.from ? item.label + " begins" : item.label);
             if (item.to > item.from) add(item.to, 0, item.lanes, "fault", item.label + " ends");
           }
+          const because = item => item.outcome ? " (" + item.outcome + ")" : "";
           for (const item of messages) {
+            if (!isShown(item)) continue;
+            if (item.fate === "refused") {
+              add(item.ended, 1, [item.from, item.to], "lost", "✕ not sent to " + name(item.to) + because(item) + ": " + item.label);
+              continue;
+            }
             add(item.sent, 4, [item.from, item.to], "sent", "→ " + name(item.to) + ": " + item.label);
-            if (item.fate === "arrived") add(item.ended, 1, [item.to, item.from], "arrived", "← " + name(item.from) + ": " + item.label);
-            if (item.fate === "lost") {
-              add(item.ended, 1, [item.from, item.to], "lost", "✕ lost on its way to " + name(item.to) + ": " + item.label);
+            if (item.fate === "arrived") {
+              add(item.ended, 1, [item.to, item.from], "arrived", "← " + name(item.from) + ": " + item.label + because(item));
+            }
+            if (item.fate === "lost" || item.fate === "intercepted") {
+              const word = item.fate === "lost" ? "lost" : "intercepted";
+              add(item.ended, 1, [item.from, item.to], "lost",
+                "✕ " + word + " on its way to " + name(item.to) + because(item) + ": " + item.label);
             }
             if (item.fate === "ignored") {
               add(item.ended, 1, [item.to, item.from], "ignored", "ignored, from " + name(item.from) + ": " + item.label);
@@ -122,6 +155,10 @@ extension Page {
           for (const item of marks) add(item.time, 3, [item.lane], "mark", item.label);
           if (breach) add(breach.time, 5, [breach.lane], "breach", "breaks rule " + breach.rule);
           return list.sort((one, other) => one.time - other.time || one.order - other.order);
-        })();
+        }
+        let events = findEvents();
+        // What the page opens at, and where `f` leads: the violation, or else the first fault.
+        const incident = breach ? breach.time : faults.length === 0 ? null
+          : faults.reduce((first, item) => Math.min(first, item.from), Infinity);
         """#
 }

@@ -34,5 +34,15 @@ extension Page {
           byId("events").replaceChildren(...lines);
         }
         laneChoice.addEventListener("change", drawEvents);
+
+        // Of which device the chart shows the messages.
+        const messageChoice = byId("messages-lane");
+        messageChoice.append(tag("option", { value: "-1" }, "all devices"));
+        lanes.forEach((lane, index) => { if (index > 0) messageChoice.append(tag("option", { value: index }, lane.name)); });
+        function chooseLane(lane) {
+          messageChoice.value = String(lane);
+          change({ lane });
+        }
+        messageChoice.addEventListener("change", () => chooseLane(Number(messageChoice.value)));
         """#
 }

@@ -13,6 +13,10 @@ extension Page {
             layers.bands.append(shape("rect", { x: 0, y: box.top, width: view.width, height: box.height, class: kind }));
             layers.bands.append(shape("line", { x1: gutter, x2: view.width, y1: box.line, y2: box.line, class: "lifeline" }));
             const group = shape("g", { class: isBroken ? "lane broken" : "lane", "data-lane": index });
+            if (index > 0) {
+              group.append(shape("title", {}, "Click to show only the messages of " + lane.name));
+              group.addEventListener("click", () => chooseLane(state.lane === index ? -1 : index));
+            }
             group.append(shape("rect", { x: 0, y: box.top, width: gutter, height: box.height, class: kind }));
             if (isBroken) group.append(shape("rect", { x: 0, y: box.top, width: 5, height: box.height, class: "lane-edge" }));
             const y = Math.max(box.top + 18, Math.min(box.line + 4, box.top + box.height - 34));
@@ -28,7 +32,8 @@ extension Page {
             layers.bands.append(shape("line", { x1: gutter, x2: view.width, y1: box.top, y2: box.top, class: "rule" }));
             layers.gutter.append(shape("line", { x1: 0, x2: gutter, y1: box.top, y2: box.top, class: "rule" }));
           }
-          layers.gutter.append(shape("line", { x1: gutter, x2: gutter, y1: axisTop + 4, y2: chartHeight, class: "rule" }));
+          layers.gutter.append(shape("line", { x1: gutter, x2: gutter, y1: axisTop + 4, y2: axisBottom, class: "rule" }));
+          layers.gutter.append(shape("line", { x1: 0, x2: gutter, y1: axisBottom - 4, y2: axisBottom - 4, class: "rule" }));
         }
         function wrapped(text, length, rows) {
           const lines = [];
@@ -49,6 +54,8 @@ extension Page {
           const kindOf = index => faults[index].lanes + " " + faults[index].label;
           const bound = side => index => xOf(places.faults[index][side]);
           const groups = gathered(visible, limits.faults, kindOf, bound(0), bound(1));
+          const strips = [];
+          const beside = [];
           for (const group of groups) {
             const fault = faults[group[0]];
             const left = Math.max(gutter - 6, xOf(places.faults[group[0]][0]));
@@ -57,14 +64,29 @@ extension Page {
             const width = Math.max(3, right - left);
             for (const lane of fault.lanes) {
               const box = laneBoxes[lane];
-              layers.faults.append(shape("rect", { x: pixel(left), y: box.top + 1, width: pixel(width), height: box.height - 2,
-                class: isInstant ? "fault instant" : "fault", "data-index": group[0], "data-lane": lane }));
-              targets.push({ kind: "fault", indexes: group, left, right: left + width, top: box.top, bottom: box.top + box.height });
-              const text = (isInstant ? "⚡ " : "") + fault.label;
-              const x = Math.max(left, gutter) + (isInstant ? 6 : 5);
-              const put = y => label(layers.labels, x, box.top + y, text, "fault-label", 34);
-              put(13) || put(26);
+              const top = box.top + 3 + fault.rows[lane] * faultHeight;
+              const bottom = top + faultHeight - 2;
+              // A tint over the lane, and a strip that carries the label.
+              layers.faults.append(
+                shape("path", { d: `M${pixel(left)} ${bottom}h${pixel(isInstant ? 1 : width)}V${box.top + box.height - 1}H${pixel(left)}Z`,
+                  class: isInstant ? "fault-region instant" : "fault-region" }),
+                shape("rect", { x: pixel(left), y: top, width: pixel(width), height: faultHeight - 2, rx: isInstant ? 0 : 2,
+                  class: isInstant ? "fault instant" : "fault", "data-index": group[0], "data-lane": lane }));
+              targets.push({ kind: "fault", indexes: group, left, right: left + width, top, bottom });
+              const text = group.length === 1 ? fault.label : fault.label + " ×" + group.length;
+              const begin = Math.max(left, gutter) + 4;
+              const room = right - begin - 4;
+              strips.push([left, left + width, top, bottom]);
+              if (room < Math.min(60, widthOf(text, "fault-label"))) beside.push({ text, right: left + width, top });
+              else if (!label(layers.labels, begin, top + 10.5, fitted(text, "fault-label", room), "fault-label", 200, Infinity)) {
+                hiddenLabels += 1;
+              }
             }
+          }
+          // Labels beside short strips come last: no later label covers a strip.
+          for (const strip of strips) take(...strip);
+          for (const { text, right, top } of beside) {
+            if (!label(layers.labels, right + 3, top + 10.5, "⚡ " + text, "fault-label", 30)) hiddenLabels += 1;
           }
         }
 
@@ -82,6 +104,7 @@ extension Page {
           }));
           const kindOf = item => item.write.lane + " " + item.write.row + " " + item.piece.stage;
           const groups = gathered(pieces, limits.pieces, kindOf, item => xOf(item.from), item => xOf(item.to));
+          const beside = [];
           for (const group of groups) {
             const { write, index, piece, from, to } = group[0];
             const left = Math.max(gutter - 4, xOf(from));
@@ -97,22 +120,27 @@ extension Page {
               const x = pixel(piece.isCap ? left + width / 2 : left + 8);
               layers.writes.append(shape("path", { d: signs[piece.stage], class: "write-sign", transform: `translate(${x} ${top + 8})` }));
             }
-            if (group.length === 1 && piece === write.pieces[0]) labelWrite(write, places.writes[index], left, top, isDim);
+            if (group.length === 1 && piece === write.pieces[0]) labelInBar(write, places.writes[index], left, top, isDim, beside);
+          }
+          for (const target of targets) if (target.kind === "write") take(target.left, target.right, target.top, target.bottom);
+          for (const { x, y, text, className } of beside) {
+            if (!label(layers.labels, x, y, text, className, 26)) hiddenLabels += 1;
           }
         }
-        // In the bar, up to the first sign in it; beside the bar, where that is too short.
-        function labelWrite(write, pieces, left, top, isDim) {
+        // In the bar, up to the first sign in it; later beside the bar, where that is too short.
+        function labelInBar(write, pieces, left, top, isDim, beside) {
           const text = write.key + " " + write.label;
           const last = write.pieces.length - 1;
           const sign = write.pieces.findIndex(piece => piece.isCap || piece.stage === "rejected");
           const end = Math.min(view.width, sign < 0 ? xOf(pieces[last][1]) : xOf(pieces[sign][0]));
           const begin = Math.max(left, gutter) + 4;
-          const room = Math.floor((end - begin - 4) / 6.3);
-          if (room >= Math.min(12, text.length)) {
-            label(layers.labels, begin, top + 12, shortened(text, room), "write-label" + (isDim ? " dim" : ""), room, Infinity);
+          const room = end - begin - 4;
+          const className = "write-label" + (isDim ? " dim" : "");
+          if (room >= Math.min(75, widthOf(text, className))) {
+            if (!label(layers.labels, begin, top + 12, fitted(text, className, room), className, 200, Infinity)) hiddenLabels += 1;
           } else {
             const after = xOf(pieces[last][1]) + (write.pieces[last].isCap ? capWidth : 0);
-            label(layers.labels, after + 4, top + 12, text, "quiet write-beside" + (isDim ? " dim" : ""), 26);
+            beside.push({ x: after + 4, y: top + 12, text, className: "quiet write-beside" + (isDim ? " dim" : "") });
           }
         }
         """#

@@ -10,8 +10,9 @@ extension Page {
             const y = laneBoxes[mark.lane].line;
             layers.marks.append(shape("path", { d: `M${pixel(x)} ${y - 5}l5 5l-5 5l-5 -5Z`, class: "mark", "data-index": group[0] }));
             targets.push({ kind: "mark", indexes: group, left: x - 5, right: x + 5, top: y - 5, bottom: y + 5 });
-            const text = group.length === 1 ? mark.label : mark.label + " +" + (group.length - 1);
-            label(layers.labels, x - 3, y - 8, text, "mark-label", 26);
+            take(x - 5, x + 5, y - 5, y + 5);
+            const text = group.length === 1 ? shortened(mark.label, 26) : shortened(mark.label, 23) + " +" + (group.length - 1);
+            if (!label(layers.labels, x - 3, y - 8, text, "mark-label")) hiddenLabels += 1;
           }
         }
 
@@ -19,15 +20,19 @@ extension Page {
           const changes = [];
           heldBy.forEach((held, lane) => (held.get("") ?? []).forEach((holding, index, list) => {
             const place = places.cursors[lane][index];
-            if (isVisible(place, place) && list[index - 1]?.value !== holding.value) changes.push({ lane, holding, place });
+            const before = list[index - 1];
+            if (!isVisible(place, place) || before && before.value === holding.value) return;
+            const position = positionOf(holding.value);
+            const isNew = position.epoch !== null && position.epoch !== positionOf(before?.value).epoch;
+            changes.push({ lane, holding, place, text: "▸" + position.text + (isNew && before ? " of " + shortened(position.epoch, 9) : "") });
           }));
           const groups = gathered(changes, limits.cursors, item => item.lane, item => xOf(item.place));
           for (const group of groups) {
-            const { lane, holding, place } = group[group.length - 1];
+            const { lane, place, text } = group[group.length - 1];
             const x = xOf(place);
             const y = laneBoxes[lane].line;
             layers.marks.append(shape("line", { x1: pixel(x), x2: pixel(x), y1: y, y2: y + 7, class: "cursor-tick", "data-lane": lane }));
-            label(layers.labels, x + 2, y + 16, "▸" + (holding.value ?? "none"), "mono cursor", 18);
+            if (!label(layers.labels, x + 2, y + 16, text, "mono cursor")) hiddenLabels += 1;
           }
         }
 
@@ -41,17 +46,17 @@ extension Page {
           }
           const y = laneBoxes[breach.lane].line;
           const text = "✖ rule " + shortened(breach.rule, 40) + " – " + shortened(lanes[breach.lane].name, 20);
-          const width = text.length * 7.1 + 16;
+          const width = widthOf(text, "violation-text") + 16;
           const left = Math.max(gutter, Math.min(x - 12, view.width - width - 4));
           layers.violation.append(
-            shape("line", { x1: pixel(x), x2: pixel(x), y1: axisTop + 4, y2: chartHeight - 4, class: "violation-line" }),
+            shape("line", { x1: pixel(x), x2: pixel(x), y1: axisTop + 4, y2: axisBottom - 4, class: "violation-line" }),
             shape("rect", { x: pixel(left), y: axisTop + 5, width: pixel(width), height: 20, rx: 4, class: "violation-flag" }),
             shape("text", { x: pixel(left + 8), y: axisTop + 19, class: "violation-text" }, text),
             shape("circle", { cx: pixel(x), cy: y, r: 10, class: "violation-ring", id: "violation" }),
             shape("path", { d: `M${pixel(x - 4)} ${y - 4}l8 8m0 -8l-8 8`, class: "violation-cross" }));
           targets.push({ kind: "breach", indexes: [0], left: x - 11, right: x + 11, top: y - 11, bottom: y + 11 });
           targets.push({ kind: "breach", indexes: [0], left, right: left + width, top: axisTop + 5, bottom: axisTop + 25 });
-          taken.push({ left: x - 12, right: x + 12, top: y - 12, bottom: y + 12 });
+          take(x - 12, x + 12, y - 12, y + 12);
         }
         // The violation lies outside the window: say on which side.
         function drawAway(isBefore) {
@@ -68,7 +73,7 @@ extension Page {
           layers.now.replaceChildren();
           if (x < gutter - 1 || x > view.width + 1) return;
           layers.now.append(
-            shape("line", { x1: pixel(x), x2: pixel(x), y1: axisTop, y2: chartHeight - 4, class: "now-line", id: "now-line" }),
+            shape("line", { x1: pixel(x), x2: pixel(x), y1: axisTop, y2: axisBottom - 4, class: "now-line", id: "now-line" }),
             shape("path", { d: `M${pixel(x - 6)} ${axisTop - 8}h12l-6 9Z`, class: "now-handle" }));
         }
 

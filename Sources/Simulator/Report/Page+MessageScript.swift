@@ -2,10 +2,12 @@ extension Page {
     /// Messages: one path each, from the line of one lane to that of another.
     static let messageScript = #"""
         // What never arrived stops on its way.
-        const reach = { arrived: 1, ignored: 1, lost: 0.62, underWay: 0.75 };
+        const reach = { arrived: 1, ignored: 1, lost: 0.62, intercepted: 0.5, underWay: 0.75 };
+        // What was refused stays at its sender's line.
+        const refusedLength = 18;
         // The last message that reached the lane of the violation before it did: what it was told when it broke the rule.
         const suspect = breach ? messages.reduce((best, item, index) => {
-          const isBefore = item.to === breach.lane && item.fate === "arrived" && item.ended <= breach.time;
+          const isBefore = item.to === breach.lane && !item.isIdle && item.fate === "arrived" && item.ended <= breach.time;
           return isBefore && (best < 0 || item.ended >= messages[best].ended) ? index : best;
         }, -1) : -1;
         // Only messages of one kind can be drawn as one.
@@ -13,6 +15,8 @@ extension Page {
         function drawMessages() {
           const visible = [];
           for (let index = 0; index < messages.length; index += 1) {
+            const { from, to } = messages[index];
+            if (!isShown(messages[index]) || state.lane >= 0 && from !== state.lane && to !== state.lane) continue;
             if (places.ended[index] >= state.from && places.sent[index] <= state.to) visible.push(index);
           }
           const hasArrived = index => messages[index].fate === "arrived";
@@ -29,7 +33,8 @@ extension Page {
             line.x1 = xOf(places.sent[group[0]]);
             line.y1 = laneBoxes[item.from].line;
             line.x2 = xOf(places.ended[group[0]]);
-            line.y2 = line.y1 + (laneBoxes[item.to].line - line.y1) * reach[item.fate];
+            const height = laneBoxes[item.to].line - line.y1;
+            line.y2 = line.y1 + (item.fate === "refused" ? Math.sign(height) * refusedLength : height * reach[item.fate]);
             return line;
           });
           // The troubled ones lie on top and name themselves first.
@@ -42,27 +47,35 @@ extension Page {
             targets.push(line);
           }
           for (const { fate, x2, y2 } of drawn) {
-            if (fate === "lost") taken.push({ left: x2 - 6, right: x2 + 6, top: y2 - 6, bottom: y2 + 6 });
+            if (["lost", "intercepted", "refused"].includes(fate)) take(x2 - 6, x2 + 6, y2 - 6, y2 + 6);
           }
           // In a crowd only the troubled ones.
-          for (const line of drawn.reverse()) if (drawn.length <= 120 || weight(line) > 0) labelMessage(line);
+          for (const line of drawn.reverse()) {
+            if (drawn.length > 120 && weight(line) === 0 || !labelMessage(line)) hiddenLabels += 1;
+          }
         }
         // A label lies beside its arrow, where there is room for it.
         function labelMessage(line) {
           const item = messages[line.indexes[0]];
-          const text = line.indexes.length === 1 ? item.label : line.indexes.length + " messages";
+          const reason = item.fate === "arrived" ? "" : item.outcome;
+          const texts = [line.indexes.length > 1 ? line.indexes.length + " messages" : (reason ? reason + ": " : "") + item.label];
+          // Where there is no room for more, why it was stopped.
+          if (reason) texts.push(reason);
           const down = line.y2 > line.y1;
           const className = "message-label " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
-          for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
-            const x = line.x1 + (line.x2 - line.x1) * share + 6;
-            const y = line.y1 + (line.y2 - line.y1) * share + (down ? -1 : 8);
-            if (isOccupied(y)) continue;
-            if (label(layers.labels, x, y, text, className, 38)) return;
+          for (const text of texts) {
+            for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
+              const x = line.x1 + (line.x2 - line.x1) * share + (item.fate === "refused" ? 10 : 6);
+              const y = line.y1 + (line.y2 - line.y1) * share + (down ? -1 : 8);
+              if (isOccupied(y)) continue;
+              if (label(layers.labels, x, y, text, className, 38)) return true;
+            }
           }
+          return false;
         }
         // Where a lane's own line or the bars of its writes are.
         const isOccupied = y => laneBoxes.some((box, lane) => {
-          const isOverLine = y > box.line - 3 && y - 9 < box.line + 3;
+          const isOverLine = y > box.line - 2 && y - 9 < box.line + 2;
           return isOverLine || rowsOfLane[lane] > 0 && y > box.bars - 2 && y - 10 < box.bars + rowsOfLane[lane] * rowHeight;
         });
         """#

@@ -36,10 +36,11 @@ extension Page {
           if (target.kind === "message") {
             const item = messages[index];
             const fates = { arrived: "arrived", lost: "lost on its way", ignored: "arrived when nobody waited for it any more",
-              underWay: "under way when the run ended" };
+              refused: "not sent", intercepted: "ended on its way", underWay: "under way when the run ended" };
+            const more = [["came of it", item.outcome], ["position", item.cursor]].filter(([, text]) => text);
             return { title: item.label, time: item.sent, pairs: [["from", lanes[item.from].name], ["to", lanes[item.to].name],
               ["fate", fates[item.fate]], ["sent", timeText(item.sent)], ["ended", timeText(item.ended)],
-              ["took", durationText(item.ended - item.sent)], ...pairs] };
+              ["took", durationText(item.ended - item.sent)], ...more, ...pairs] };
           }
           if (target.kind === "write") {
             const item = writes[index];

@@ -2,17 +2,18 @@ extension Page {
     /// The axis: virtual time to places ("units", one for a millisecond where nothing is squeezed) and back.
     static let scaleScript = #"""
         // Gaps in which nothing happens, longer than this, are squeezed: ten times the usual gap.
-        const gapLimit = (() => {
+        function findGapLimit() {
           const gaps = [];
           for (let index = 1; index < moments.length; index += 1) gaps.push(moments[index] - moments[index - 1]);
           gaps.sort((one, other) => one - other);
           return gaps.length === 0 ? Infinity : Math.max(10 * gaps[gaps.length >> 1], runEnd / 1e7);
-        })();
+        }
 
-        // Stretches of time, each with its places. A squeezed one is a little longer the longer its time; all of them together take no more
-        // room than what is left.
+        // Stretches of time, each with its places. A squeezed one is a little longer the longer its time; all of them together take
+        // no more than a third of the axis.
         function makeScale(isTrue) {
           const stretches = [];
+          const gapLimit = findGapLimit();
           const isIdle = gap => !isTrue && gap > 2 * gapLimit;
           const weightOf = gap => 1 + 0.5 * Math.log10(gap / gapLimit);
           let active = 0;
@@ -21,7 +22,7 @@ extension Page {
             const gap = moments[index] - moments[index - 1];
             if (isIdle(gap)) weights += weightOf(gap); else active += gap;
           }
-          const unit = Math.min(gapLimit, active / weights);
+          const unit = Math.min(gapLimit, active / weights / 2);
           let place = 0;
           let begin = moments[0];
           const add = (from, to, length, isGap) => {
@@ -39,7 +40,6 @@ extension Page {
           return { stretches, length: place, gaps: stretches.filter(stretch => stretch.isGap) };
         }
         let scale = makeScale(false);
-        const squeezedGaps = scale.gaps.length;
 
         function placeOf(time) {
           const stretch = scale.stretches[Math.max(0, lastUpTo(scale.stretches, time, item => item.from))];

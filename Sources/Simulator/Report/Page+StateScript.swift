@@ -15,8 +15,20 @@ extension Page {
           const server = holdingAt(0, key, time);
           const stage = stageChips.find(([, pattern]) => pattern.test(holding.detail))?.[0] ?? null;
           const differs = lane > 0 && key !== "" && isHeld && holding.value !== server?.value;
+          const isFresh = holding.time === time;
+          if (key === "" && isHeld) return positionCell(holding, heldBy[lane].get(""), server, isFresh);
           const text = isHeld ? holding.value : "not held";
-          return { text, detail: holding.detail, stage, differs, isFresh: holding.time === time, isHeld, server };
+          return { text, detail: holding.detail, stage, differs, isFresh, isHeld, server };
+        }
+        // The epoch stands there only where it has just changed, or is not the server's.
+        function positionCell(holding, list, server, isFresh) {
+          const { epoch, text } = positionOf(holding.value);
+          const before = positionOf(list[list.indexOf(holding) - 1]?.value).epoch;
+          const current = positionOf(server?.value).epoch;
+          const details = [holding.detail];
+          if (epoch && current && epoch !== current) details.push("epoch " + epoch + ", the server has " + current);
+          else if (epoch && isFresh && before && before !== epoch) details.push("new epoch " + epoch);
+          return { text, title: holding.value, detail: details.filter(Boolean).join(", "), stage: null, differs: false, isFresh, isHeld: true };
         }
         function cellElement(cell, lane, key) {
           const element = tag("td", { "data-lane": lane, "data-key": key });
@@ -32,7 +44,7 @@ extension Page {
           if (breach?.lane === lane && breach.time === moments[state.moment] && isNamedByBreach(key)) element.classList.add("breach");
           const isLong = cell.text.length > valueLimit;
           const value = tag("span", { class: "value" }, isLong ? cell.text.slice(0, valueLimit) + "…" : cell.text);
-          if (isLong) value.title = cell.text;
+          if (isLong || cell.title) value.title = cell.title ?? cell.text;
           element.append(value);
           if (cell.stage) element.append(tag("span", { class: "chip " + cell.stage }, chipWords[cell.stage]));
           if (cell.detail) element.append(tag("span", { class: "detail" }, cell.detail));

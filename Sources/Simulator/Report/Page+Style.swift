@@ -3,23 +3,21 @@ extension Page {
     static let style = #"""
         :root {
           color-scheme: light dark;
-          --page: #f6f7f9; --panel: #ffffff; --ink: #1a1f27; --muted: #55606e; --line: #d3d8e0; --band: #f1f3f7; --focus: #0b57d0;
-          --message: #4b5b73; --lost: #b84300; --ignored: #66707e; --fault: #6a4bc4; --fault-ink: #4f33a3; --violation: #c8102e;
-          --violation-soft: #fdecef; --good: #00694d; --now: #0b57d0; --differs: #fff1cc; --differs-line: #8f6400;
+          --page: light-dark(#f6f7f9, #11151b); --panel: light-dark(#ffffff, #181d25); --ink: light-dark(#1a1f27, #e8ecf2);
+          --muted: light-dark(#55606e, #a3aebd); --line: light-dark(#d3d8e0, #343c49); --band: light-dark(#f1f3f7, #1d232d);
+          --focus: light-dark(#0b57d0, #8ab4f8); --message: light-dark(#4b5b73, #9fb0c8); --lost: light-dark(#b84300, #ff9052);
+          --ignored: light-dark(#66707e, #8d98a8); --fault: light-dark(#6a4bc4, #a58bf5); --fault-ink: light-dark(#4f33a3, #cbbcff);
+          --violation: light-dark(#c8102e, #ff5c75); --violation-soft: light-dark(#fdecef, #3a1620); --good: light-dark(#00694d, #4fd0a5);
+          --now: light-dark(#0b57d0, #8ab4f8); --differs: light-dark(#fff1cc, #3d3210); --differs-line: light-dark(#8f6400, #f2c14e);
           --pending: #e69f00; --acknowledged: #56b4e9; --confirmed: #009e73; --rejected: #d55e00; --rolledBack: #cc79a7; --cleared: #9aa0a6;
           --mono: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
-        }
-        @media (prefers-color-scheme: dark) {
-          :root {
-            --page: #11151b; --panel: #181d25; --ink: #e8ecf2; --muted: #a3aebd; --line: #343c49; --band: #1d232d; --focus: #8ab4f8;
-            --message: #9fb0c8; --lost: #ff9052; --ignored: #8d98a8; --fault: #a58bf5; --fault-ink: #cbbcff; --violation: #ff5c75;
-            --violation-soft: #3a1620; --good: #4fd0a5; --now: #8ab4f8; --differs: #3d3210; --differs-line: #f2c14e;
-          }
         }
         * { box-sizing: border-box; }
         body { margin: 0; background: var(--page); color: var(--ink); font: 14px/1.45 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
         header, main { max-width: 1900px; margin: 0 auto; padding: 14px 20px 0; }
         main { padding-bottom: 28px; }
+        .head { display: flex; gap: 16px; align-items: flex-start; justify-content: space-between; }
+        #theme { white-space: nowrap; }
         h1 { font-size: 20px; margin: 0; overflow-wrap: anywhere; }
         h2 { font-size: 15px; margin: 0 0 6px; }
         #summary { margin: 2px 0 8px; color: var(--muted); }

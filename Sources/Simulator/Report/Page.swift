@@ -20,7 +20,7 @@ enum Page {
 
     private static let script = [
         dataScript, wordScript, scaleScript, chartScript, laneScript, messageScript, markScript, overviewScript, stateScript, eventScript,
-        pointerScript, controlScript,
+        pointerScript, themeScript, controlScript,
     ].joined(separator: "\n")
 
     private static func head(title: String) -> String {

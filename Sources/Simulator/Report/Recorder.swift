@@ -10,6 +10,10 @@ final class Recorder {
     private var requests: [Int: Int] = [:]
     private var replies: [Int: Int] = [:]
     private var senders: [Int: Int] = [:]
+    /// The places of all requests, by serial.
+    private var places: [Int: Int] = [:]
+    /// The epoch that each device's last message named.
+    private var epochs: [Int: Epoch] = [:]
     private var writes: [Int: [Receipt: Int]] = [:]
     private var held: [[RecordKey: Timeline.Holding]]
     private var cursors: [String?]
@@ -35,7 +39,10 @@ final class Recorder {
         var timeline = timeline
         timeline.end = time
         for place in timeline.faults.indices { timeline.faults[place].to = min(timeline.faults[place].to, time) }
-        for place in timeline.messages.indices where timeline.messages[place].fate == .underWay { timeline.messages[place].ended = time }
+        for place in timeline.messages.indices {
+            let message = timeline.messages[place]
+            timeline.messages[place].ended = message.fate == .underWay ? time : min(message.ended, time)
+        }
         if let violation {
             timeline.breach = Timeline.Breach(
                 lane: lane(violation.device), time: violation.time, rule: violation.rule.description, text: violation.text)
@@ -55,6 +62,7 @@ final class Recorder {
             case .live: "live"
             case .catchingUp: "catching up"
             case .offline: "offline"
+            case .unauthorized: "its token is refused"
             }
         if standings[device + 1] != standing {
             standings[device + 1] = standing
@@ -79,9 +87,11 @@ final class Recorder {
     // MARK: Incidents
 
     func incident(_ what: Occurrence, at time: Int64) {
-        let text = what.text { timeline.lanes[$0 + 1].name }
+        let text = what.words { timeline.lanes[$0 + 1].name }
         switch what {
-        case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle: mark(what.device, at: time, text)
+        case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle, .retryRejected, .discardRejected, .copyDisk,
+            .replaceDisk:
+            mark(what.device, at: time, text)
         case .serverWrite, .invalidate, .backUp, .compact, .drop, .healAll: mark(nil, at: time, text)
         default:
             let duration = what.duration ?? 0
@@ -90,6 +100,7 @@ final class Recorder {
                 for place in timeline.faults.indices where timeline.faults[place].lanes == lanes && timeline.faults[place].isOpen {
                     timeline.faults[place].to = time
                 }
+                return mark(what.device, at: time, text)
             }
             timeline.faults.append(Timeline.Fault(lanes: lanes, from: time, to: time + duration, label: text))
         }
@@ -99,10 +110,17 @@ final class Recorder {
 
     func sent(_ serial: Int, _ message: World.Message, at time: Int64) {
         requests[serial] = timeline.messages.count
+        places[serial] = timeline.messages.count
         senders[serial] = message.device + 1
+        var cursor = ""
+        if case .changes(.after(let since), _, _, _, _) = message.kind {
+            cursor = since.description
+            epochs[message.device + 1] = since.epoch
+        }
         timeline.messages.append(
             Timeline.Message(
-                from: message.device + 1, to: 0, sent: time, ended: time, fate: .underWay, label: Self.label(message.kind)))
+                from: message.device + 1, to: 0, sent: time, ended: time, fate: .underWay, label: MessageWords.of(message.kind),
+                cursor: cursor))
     }
 
     func received(_ serial: Int, at time: Int64) { end(requests.removeValue(forKey: serial), .arrived, time) }
@@ -110,12 +128,36 @@ final class Recorder {
     func replied(_ serial: Int, _ reply: Reply, at time: Int64) {
         guard let device = senders[serial] else { return }
         replies[serial] = timeline.messages.count
+        var label = MessageWords.of(reply)
+        if let epoch = MessageWords.cursor(of: reply)?.epoch, let known = epochs.updateValue(epoch, forKey: device), known != epoch {
+            label += ", a new epoch: \(epoch)"
+        }
         timeline.messages.append(
-            Timeline.Message(from: 0, to: device, sent: time, ended: time, fate: .underWay, label: Self.label(reply)))
+            Timeline.Message(
+                from: 0, to: device, sent: time, ended: time, fate: .underWay, label: label,
+                cursor: MessageWords.cursor(of: reply)?.description ?? ""))
     }
 
-    func arrived(_ serial: Int, isWaitedFor: Bool, at time: Int64) {
-        end(replies.removeValue(forKey: serial), isWaitedFor ? .arrived : .ignored, time)
+    /// What the device takes a response for; on the way it may have become another than the server's.
+    func arrived(_ serial: Int, _ reply: Reply, isWaitedFor: Bool, at time: Int64) {
+        guard let place = replies.removeValue(forKey: serial) else {
+            // The server gave no response: the connection broke first.
+            guard let request = places[serial], timeline.messages[request].fate == .arrived, case .failure = reply else { return }
+            return timeline.messages[request].outcome = MessageWords.of(reply)
+        }
+        end(place, isWaitedFor ? .arrived : .ignored, time)
+        let words = MessageWords.of(reply)
+        if !timeline.messages[place].label.hasPrefix(words) { return timeline.messages[place].outcome = "arrived as \(words)" }
+        guard isWaitedFor, let request = places[serial], !timeline.messages[request].cursor.isEmpty, reply.bringsNothing else { return }
+        timeline.messages[request].isIdle = true
+        timeline.messages[place].isIdle = true
+    }
+
+    /// A request ends before it reaches the server.
+    func stopped(_ serial: Int, _ fate: Timeline.Message.Fate, _ outcome: String, at time: Int64) {
+        guard let place = requests.removeValue(forKey: serial) else { return }
+        end(place, fate, time)
+        timeline.messages[place].outcome = outcome
     }
 
     func ignored(_ serial: Int, at time: Int64) { end(replies.removeValue(forKey: serial), .ignored, time) }
@@ -189,7 +231,7 @@ final class Recorder {
             switch row.state {
             case .applied, .settled: step(place, .acknowledged, time)
             case .merging: step(place, .rejected, time)
-            case .pending: break
+            case .pending, .held: break
             }
             return
         }
@@ -211,58 +253,6 @@ final class Recorder {
         timeline.writes[place].steps.removeAll { $0.stage == .confirmed && $0.time == time }
         step(place, .rejected, time)
         step(place, .rolledBack, time)
-    }
-
-    // MARK: Words
-
-    private static func label(_ kind: RequestDescription.Kind) -> String {
-        switch kind {
-        case .changes(let since, _, let wait, _, _): "GET changes since \(since)" + (wait > 0 ? ", wait \(wait) s" : "")
-        case .writes(let batch):
-            "POST writes " + batch.writes.map { "\($0.number): \($0.operation.text) \($0.key)" }.joined(separator: "; ")
-        case .reads(let request): "POST reads " + request.items.map(\.key.description).joined(separator: ", ")
-        case .record(let key, _, _): "GET \(key)"
-        case .clientStatus: "GET client status"
-        }
-    }
-
-    private static func label(_ reply: Reply) -> String {
-        switch reply {
-        case .page(let page):
-            "200: \(page.changes.count) \(page.changes.count == 1 ? "change" : "changes") up to \(page.cursor)"
-                + (page.upToDate ? "" : ", more to come")
-        case .quiet(let cursor): "204: nothing up to \(cursor)"
-        case .results(let results):
-            "200: "
-                + results.results.map { outcome in
-                    switch outcome.verdict {
-                    case .applied(let revision): "\(outcome.number) applied" + (revision.map { " at \($0)" } ?? "")
-                    case .rejected(let problem): "\(outcome.number) rejected (\(problem.code))"
-                    case .settled: "\(outcome.number) settled"
-                    }
-                }.joined(separator: "; ")
-        case .reads(let response): "200: \(response.records.count) records as of \(response.cursor)"
-        case .record(let record, let cursor): "200: \(Replay.text(record.content)) at \(record.revision) as of \(cursor)"
-        case .notModified(let cursor): "304 as of \(cursor)"
-        case .missing(let cursor): "404 as of \(cursor)"
-        case .client(let status, _): "200: last write \(status.last)"
-        case .problem(let problem, _, _): "\(problem.status) \(problem.code)"
-        case .failure(let failure): "failure: \(failure)"
-        case .garbage(let text): "garbage: \(text)"
-        case .tooLarge: "more than the device takes"
-        }
-    }
-}
-
-extension WriteOperation {
-    /// For people: what it does, without the key.
-    var text: String {
-        switch self {
-        case .put(let content): "put \(Replay.text(content))"
-        case .patch(let patch): "patch \(String(decoding: patch, as: UTF8.self))"
-        case .delete: "delete"
-        case .increment(let path, let amount): "increment \(path) by \(amount)"
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 internal import FreshetWire
 
 extension Timeline {
-    /// The timeline as JSON: members and words as the types name them, `breach` only where there is one. O(n) in the number of events.
+    /// The timeline as JSON: members and words as the types name them. `breach`, and a message's `cursor`, `outcome` and `isIdle`, are
+    /// only there where they say something. O(n) in the number of events.
     public var json: [UInt8] {
         var writer = JSONWriter(capacity: 4_096 + 128 * (messages.count + writes.count + holdings.count))
         writer.beginObject()
@@ -52,6 +53,9 @@ extension Timeline.Message {
         writer.member("ended", ended)
         writer.member("fate", fate.rawValue)
         writer.member("label", label)
+        if !cursor.isEmpty { writer.member("cursor", cursor) }
+        if !outcome.isEmpty { writer.member("outcome", outcome) }
+        if isIdle { writer.member("isIdle", true) }
         writer.endObject()
     }
 }

@@ -26,6 +26,10 @@ public struct Timeline: Hashable, Sendable {
             case lost
             /// It arrived when nobody waited for it any more.
             case ignored
+            /// It never left its sender: there was no connection, or the receiver's host refused one. ``Message/outcome`` says which.
+            case refused
+            /// Something between the two ended it, for example a proxy that answered for the receiver. ``Message/outcome`` says what.
+            case intercepted
             /// It was under way when the run ended.
             case underWay
         }
@@ -36,21 +40,33 @@ public struct Timeline: Hashable, Sendable {
         public var to: Int
         /// When it left.
         public var sent: Int64
-        /// When it arrived, or was lost.
+        /// When it arrived, or was lost, refused or intercepted.
         public var ended: Int64
         /// How it ended.
         public var fate: Fate
-        /// For example `GET changes since a-17, wait 25 s` or `200: 3 changes up to a-20`.
+        /// For example `GET changes since @17, wait 25 s` or `200: 3 changes up to @20`.
         public var label: String
+        /// The complete position that ``label`` shortens, for example `a-17`; empty where it names none.
+        public var cursor: String
+        /// What became of it, where ``fate`` does not say it, for example `connection refused`; empty otherwise.
+        public var outcome: String
+        /// Whether it is a poll that brought nothing, or the response that said so. A report hides those until they are asked for.
+        public var isIdle: Bool
 
         /// A message.
-        public init(from: Int, to: Int, sent: Int64, ended: Int64, fate: Fate, label: String) {
+        public init(
+            from: Int, to: Int, sent: Int64, ended: Int64, fate: Fate, label: String, cursor: String = "", outcome: String = "",
+            isIdle: Bool = false
+        ) {
             self.from = from
             self.to = to
             self.sent = sent
             self.ended = ended
             self.fate = fate
             self.label = label
+            self.cursor = cursor
+            self.outcome = outcome
+            self.isIdle = isIdle
         }
     }
 
@@ -147,7 +163,7 @@ public struct Timeline: Hashable, Sendable {
         public var lane: Int
         /// When it began to hold it.
         public var time: Int64
-        /// The record; empty for the lane's cursor, which ``value`` then is.
+        /// The record; empty for the lane's cursor, which ``value`` then is, with its epoch: `a-17`.
         public var key: String
         /// The value as text; `nil` where the key is not held any more.
         public var value: String?

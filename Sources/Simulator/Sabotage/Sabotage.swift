@@ -7,6 +7,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case loseWakeUp
     /// 1. A device gives up sending after a connection broke.
     case stopSending
+    /// 1. The disk does not know which records were invalidated or lack their values.
+    case loseRefreshes
     /// 2. The disk stores what comes, newer or not.
     case storeOlder
     /// 3. A restart forgets the outbox.
@@ -21,6 +23,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case forgetNumber
     /// 5. The server forgets the device's last number in a crash.
     case forgetLedger
+    /// 5. A device takes what a proxy answers for the server's word.
+    case trustProxy
     /// 6. The server answers before the disk has the write.
     case acknowledgeBeforeSync
     /// 6. The device says that a write is kept before its disk has it.
@@ -35,6 +39,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case confirmAtSend
     /// 8. A rejected write stays.
     case keepRejected
+    /// 8. A write that met a conflict is rejected where its merge closure is not registered yet.
+    case rejectUnregistered
     /// 9. The watchdog sleeps.
     case sleepingWatchdog
     /// 9. Once live, always live, to those who read.
@@ -43,6 +49,10 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case cursorFirst
     /// 10. A merge patch is stored as if it were the whole value.
     case inventValue
+    /// 10. An increment passes its bounds, and begins where it demands a record.
+    case ignoreConditions
+    /// 10. A device that does not hold everything says of what it does not hold that there is no record.
+    case claimAbsence
     /// 11. A reset empties the outbox.
     case resetDropsOutbox
     /// 11. A reset verifies nothing.
@@ -53,26 +63,31 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case clearDiskOnly
     /// A read joins another one that was sent before it.
     case joinEarlierRead
+    /// The disk does not keep rejected writes.
+    case loseRejections
+    /// A read waits for as long as nothing comes back.
+    case endlessRead
     /// The server keeps those who have hung up.
     case keepWaiters
 
     /// The rule that it breaks.
     package var rule: Rule {
         switch self {
-        case .loseWakeUp, .stopSending: .converge
+        case .loseWakeUp, .stopSending, .loseRefreshes: .converge
         case .storeOlder: .neverBack
         case .forgetOutbox, .overstateLastWrite: .readYourWrites
         case .skipFence, .ignoreInvalidation: .fenceFetches
-        case .forgetNumber, .forgetLedger: .exactlyOnce
+        case .forgetNumber, .forgetLedger, .trustProxy: .exactlyOnce
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
         case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
-        case .confirmAtSend, .keepRejected: .pendingMeansPending
+        case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive: .noSilentStaleness
-        case .cursorFirst, .inventValue: .nothingInvented
+        case .cursorFirst, .inventValue, .ignoreConditions, .claimAbsence: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable
-        case .keepWaiters: .bounded
+        case .loseRejections: .rejectionsStay
+        case .endlessRead, .keepWaiters: .bounded
         }
     }
 }

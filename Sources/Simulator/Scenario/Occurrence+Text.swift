@@ -11,6 +11,8 @@ extension Occurrence {
             return "\(name(device)) \(Self.text(operation, key))\(conflict.words.map { " \($0)" } ?? "")"
         case .read(let device, let key): return "\(name(device)) reads \(key.word)"
         case .fetch(let device, let keys): return "\(name(device)) fetches \(keys.map(\.word).joined(separator: " "))"
+        case .retryRejected(let device): return "\(name(device)) retries"
+        case .discardRejected(let device): return "\(name(device)) discards"
         case .evict(let device, let key): return "\(name(device)) evicts \(key.word)"
         case .clear(let device): return "clear \(name(device))"
         case .serverWrite(let key, let operation): return "server \(Self.text(operation, key))"
@@ -18,6 +20,9 @@ extension Occurrence {
         case .join(let device): return "join \(name(device))"
         case .crash(let device, let down): return "crash \(name(device))\(Self.lasting(down))"
         case .start(let who): return "start \(party(who))"
+        case .postponeClosures(let device, let delay): return "postpone closures of \(name(device))\(Self.lasting(delay))"
+        case .copyDisk(let device): return "copy disk of \(name(device))"
+        case .replaceDisk(let device): return "replace disk of \(name(device))"
         case .sleep(let device, let duration): return "sleep \(name(device))\(Self.lasting(duration))"
         case .wake(let device): return "wake \(name(device))"
         case .reconnect(let device): return "reconnect \(name(device))"
@@ -30,6 +35,8 @@ extension Occurrence {
         case .unplug(let device, let duration): return "unplug \(name(device))\(Self.lasting(duration))"
         case .heal(let device): return "heal \(name(device))"
         case .slow(let device, let duration): return "slow \(name(device))\(Self.lasting(duration))"
+        case .intercept(let device, let status, let duration):
+            return "intercept \(name(device)) with \(status)\(Self.lasting(duration))"
         case .cutConnections(let device): return "cut connections of \(name(device))"
         case .mishap(let device, let way, let mishap):
             let direction = way == .request ? "from" : "to"
@@ -56,17 +63,16 @@ extension Occurrence {
         case .put(let content): return "puts \(key.word) \(ScenarioWord.value(content.bytes, content.type))"
         case .patch(let patch): return "merges \(key.word) \(ScenarioWord.value(patch))"
         case .delete: return "deletes \(key.word)"
-        case .increment(let path, let amount):
-            let place = path.description.isEmpty ? "" : " \(ScenarioWord.of(path.description))"
-            return "increments \(key.word)\(place) by \(amount)"
+        case .increment(let increment): return "increments \(key.word) \(increment.words)"
         }
     }
 
     /// How long a fault of this kind lasts, in milliseconds.
     var duration: Int64? {
         switch self {
-        case .crash(_, let duration), .sleep(_, let duration), .disk(_, _, let duration), .partition(_, _, let duration),
-            .unplug(_, let duration), .slow(_, let duration), .crashServer(let duration), .refuse(_, _, let duration):
+        case .crash(_, let duration), .postponeClosures(_, let duration), .sleep(_, let duration), .disk(_, _, let duration),
+            .partition(_, _, let duration), .unplug(_, let duration), .slow(_, let duration), .crashServer(let duration),
+            .refuse(_, _, let duration), .intercept(_, _, let duration):
             duration
         default: nil
         }
@@ -78,6 +84,22 @@ extension Occurrence {
         case .heal, .start, .wake: true
         default: false
         }
+    }
+}
+
+extension Increment {
+    /// For example `/n by 3 if there min 0`.
+    var words: String {
+        var words = path.description.isEmpty ? [] : [ScenarioWord.of(path.description)]
+        words.append("by \(amount)")
+        switch onMissing {
+        case .reject: words.append("if there")
+        case .create(nil): break
+        case .create(let initial?): words.append("from \(ScenarioWord.value(initial))")
+        }
+        if let minimum { words.append("min \(minimum)") }
+        if let maximum { words.append("max \(maximum)") }
+        return words.joined(separator: " ")
     }
 }
 

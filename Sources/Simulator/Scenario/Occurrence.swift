@@ -13,6 +13,10 @@ public enum Occurrence: Hashable, Sendable {
     case read(device: Int, RecordKey)
     /// The device's user reads what the server has now.
     case fetch(device: Int, [RecordKey])
+    /// The device's user writes again what was rejected first of all that waits for that.
+    case retryRejected(device: Int)
+    /// The device's user gives up what was rejected first of all that waits for that.
+    case discardRejected(device: Int)
     /// The device's disk tier lets a key go for want of room.
     case evict(device: Int, RecordKey)
     /// The user logs out, and in under another account: everything is forgotten.
@@ -33,6 +37,14 @@ public enum Occurrence: Hashable, Sendable {
     case crash(device: Int, down: Int64)
     /// A process that is dead starts, before its time if it had one.
     case start(Party)
+    /// The next process of the device registers its merge closures so many milliseconds after its start.
+    case postponeClosures(device: Int, Int64)
+    /// The device's disk is copied as it is, as for an image or a snapshot. Nothing happens where the copy could not be told from one that has sent
+    /// a write already: where a device with writes that wait has a name that was copied before.
+    case copyDisk(device: Int)
+    /// The device goes on with the last copy, its own or another device's, as a clone or after a rollback. Nothing happens without a copy, or where
+    /// that is of a device that follows something else.
+    case replaceDisk(device: Int)
     /// The device sleeps.
     case sleep(device: Int, Int64)
     /// A device that sleeps wakes, before its time if it had one.
@@ -56,6 +68,9 @@ public enum Occurrence: Hashable, Sendable {
     case slow(device: Int, Int64)
     /// The device's connections break; what was under way is cut.
     case cutConnections(device: Int)
+    /// A proxy, the login page of a network or a firewall answers for the server for a while, with this status. Some requests reach the server
+    /// all the same, and only the answer does not come back.
+    case intercept(device: Int, status: Int, Int64)
     /// Something happens to the next message.
     case mishap(device: Int, Way, Mishap)
 

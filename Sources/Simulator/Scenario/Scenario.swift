@@ -23,7 +23,7 @@ public struct Scenario: Hashable, Sendable {
 
         /// Its name: a letter, then letters, digits or `-`.
         public var name: String
-        /// Which changes it stores.
+        /// Which changes it stores; what it holds unless told otherwise, as in a scenario's text.
         public var following: Following
         /// The collections that it follows; empty for all.
         public var collections: [String]

@@ -20,7 +20,12 @@ extension ScenarioParser {
             let time = try lasting(&line, undoneBy: "start", after: "who crashes")
             if case .device(let number) = party { return .crash(device: number, down: time) }
             return .crashServer(down: time)
+        case "postpone":
+            let rule = "that is 'postpone closures of A for 5s'"
+            guard line.take("closures", "of") else { throw .invalid(line: nil, rule) }
+            return .postponeClosures(device: try device(&line, rule), try lasting(&line, undoneBy: nil, after: "the device"))
         case "refuse": return try refusal(&line)
+        case "intercept": return try interception(&line)
         case "disk":
             let rule = "'disk' takes a device or the server, and what is wrong, as in 'disk A full for 5s'"
             let party = try party(&line, rule)
@@ -53,6 +58,11 @@ extension ScenarioParser {
             return try alone(.heal(device: try device(&line, rule)), &line)
         case "wake": return try alone(.wake(device: try device(&line, rule)), &line)
         case "reconnect": return try alone(.reconnect(device: try device(&line, rule)), &line)
+        case "copy", "replace":
+            let rule = "that is '\(verb) disk of A'"
+            guard line.take("disk", "of") else { throw .invalid(line: nil, rule) }
+            let device = try device(&line, rule)
+            return try alone(verb == "copy" ? .copyDisk(device: device) : .replaceDisk(device: device), &line)
         case "clear": return try alone(.clear(device: try device(&line, rule)), &line)
         case "start": return try alone(.start(try party(&line, "'start' takes a device or the server, as in 'start server'")), &line)
         case "join":
@@ -88,6 +98,15 @@ extension ScenarioParser {
             [("overloaded", Occurrence.Refusal.overloaded), ("unauthorized", .unauthorized)],
             "after the device comes 'overloaded' or 'unauthorized'; an expired token is 'expire token of A'")
         return .refuse(device: device, refusal, try lasting(&line, undoneBy: "heal", after: "the refusal"))
+    }
+
+    private mutating func interception(_ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence {
+        let rule = "'intercept' takes a device and the status of the answers, 200 to 599, as in 'intercept A with 413 for 5s'"
+        let device = try device(&line, rule)
+        guard line.take("with"), let status = Int(try line.word(rule).text), (200...599).contains(status) else {
+            throw .invalid(line: nil, rule)
+        }
+        return .intercept(device: device, status: status, try lasting(&line, undoneBy: "heal", after: "the status"))
     }
 
     /// `drop next reply to A`, `delay next request from A by 5s`.

@@ -37,6 +37,9 @@ extension ScenarioParser {
             let key = try key(&line, rule)
             try line.end(rule)
             add(verb == "reads" ? .read(device: number, key) : .evict(device: number, key))
+        case "retries", "discards":
+            try line.end("'\(verb)' is about the oldest write of \(name) that was rejected, and takes nothing more")
+            add(verb == "retries" ? .retryRejected(device: number) : .discardRejected(device: number))
         case "fetches":
             var keys = [try key(&line, "'fetches' takes keys, as in '\(name) fetches notes/1 notes/2'")]
             while !line.isAtEnd { keys.append(try key(&line, "")) }
@@ -125,20 +128,40 @@ extension ScenarioParser {
 
     private func increment(_ line: inout ScenarioLine, _ example: String) throws(ScenarioError) -> WriteOperation {
         var pointer = ""
-        if !line.isAtEnd, line.peek() != "by" { pointer = try line.word(example).text }
-        var amount = JSONNumber.integer(1)
-        if line.take("by") {
-            let rule = "after 'by' comes a JSON number, \(example)"
-            guard !line.isAtEnd else { throw .invalid(line: nil, "the line ends too soon: \(rule)") }
-            let literal = String(decoding: try line.json(), as: UTF8.self)
-            guard let first = literal.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
-                let number = JSONNumber(literal: literal)
-            else { throw .invalid(line: nil, "'\(literal)' is no number that can be added: \(rule)") }
-            amount = number
-        }
-        do { return .increment(path: try JSONPointer(pointer), by: amount) } catch {
+        if !line.isAtEnd, !["by", "if", "from", "min", "max"].contains(line.peek()) { pointer = try line.word(example).text }
+        var increment: Increment
+        do { increment = Increment(path: try JSONPointer(pointer), by: .integer(1)) } catch {
             throw .invalid(line: nil, "\(error.description); \(example)")
         }
+        while true {
+            if line.take("by") {
+                increment.amount = try number("by", &line, example)
+            } else if line.take("min") {
+                increment.minimum = try number("min", &line, "as in 'min 0'")
+            } else if line.take("max") {
+                increment.maximum = try number("max", &line, "as in 'max 100'")
+            } else if line.take("if", "there") {
+                increment.onMissing = .reject
+            } else if line.take("from") {
+                let initial = try value(&line, "after 'from' comes the JSON that a missing record begins from, as in 'from {\"n\":0}'")
+                guard initial.isJSON else { throw .invalid(line: nil, "a record that an increment makes begins from JSON") }
+                increment.onMissing = .create(from: initial.bytes)
+            } else {
+                break
+            }
+        }
+        guard !increment.hasCrossedBounds else { throw .invalid(line: nil, "'min' is above 'max': no sum would do") }
+        return .increment(increment)
+    }
+
+    private func number(_ word: String, _ line: inout ScenarioLine, _ example: String) throws(ScenarioError) -> JSONNumber {
+        let rule = "after '\(word)' comes a JSON number, \(example)"
+        guard !line.isAtEnd else { throw .invalid(line: nil, "the line ends too soon: \(rule)") }
+        let literal = String(decoding: try line.json(), as: UTF8.self)
+        guard let first = literal.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+            let number = JSONNumber(literal: literal)
+        else { throw .invalid(line: nil, "'\(literal)' is no number that can be added: \(rule)") }
+        return number
     }
 
     func key(_ line: inout ScenarioLine, _ rule: String) throws(ScenarioError) -> RecordKey {

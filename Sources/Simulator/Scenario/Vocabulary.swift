@@ -3,11 +3,11 @@ enum Vocabulary {
     /// What a line can begin with.
     static let openings = [
         "seed", "server", "device", "wait", "partition", "unplug", "slow", "heal", "crash", "start", "sleep", "wake", "reconnect", "clear",
-        "join", "cut", "drop", "duplicate", "delay", "garble", "clock", "disk", "refuse", "expire", "back", "restore", "compact", "settle",
-        "expect",
+        "join", "intercept", "cut", "drop", "duplicate", "delay", "garble", "clock", "disk", "refuse", "expire", "back", "restore",
+        "compact", "settle", "expect", "postpone", "copy", "replace",
     ]
     /// What a device does.
-    static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts"]
+    static let verbs = ["puts", "writes", "merges", "deletes", "increments", "reads", "fetches", "evicts", "retries", "discards"]
     /// What the server does.
     static let serverVerbs = ["puts", "writes", "merges", "deletes", "increments", "invalidates"]
 

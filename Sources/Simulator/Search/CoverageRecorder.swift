@@ -70,7 +70,9 @@ extension SyncEvent {
         case .wake: 11
         case .clear: 12
         case .stop: 13
-        case .replied(_, let reply, _): 16 + reply.coverageNumber
+        case .registered: 14
+        case .discard: 15
+        case .replied(_, let reply, _, _): 16 + reply.coverageNumber
         }
     }
 }
@@ -113,14 +115,16 @@ extension Occurrence {
     /// causes.
     fileprivate var faultClass: UInt8? {
         switch self {
-        case .crash, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1
+        case .crash, .postponeClosures, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
-        case .partition, .unplug, .slow, .heal, .cutConnections, .mishap, .refuse: 4
+        case .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .mishap, .refuse: 4
         case .restore, .drop: 5
-        case .compact, .clear, .evict: 6
+        case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7
-        case .write, .read, .fetch, .serverWrite, .invalidate, .join, .setClock, .backUp, .settle, .expect: nil
+        case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .setClock, .backUp, .copyDisk,
+            .settle, .expect:
+            nil
         }
     }
 }

@@ -80,7 +80,7 @@ struct DeviceCoverage: Hashable, Sendable {
         }
         let (progress, decided): (UInt64, Epoch?) =
             switch row.state {
-            case .pending: (0, nil)
+            case .pending, .held: (0, nil)
             case .applied(let position): (1, position.epoch)
             case .settled(let position): (2, position.epoch)
             case .merging(let epoch): (3, epoch)

@@ -32,11 +32,13 @@ extension Occurrence {
         func time(_ old: Int64) -> Int64 { old < 1_000_000_000 ? Int64(random.below(Int(old) * 2 + 1)) : old }
         return switch self {
         case .crash(let device, let down): .crash(device: device, down: time(down))
+        case .postponeClosures(let device, let delay): .postponeClosures(device: device, time(delay))
         case .sleep(let device, let duration): .sleep(device: device, time(duration))
         case .disk(let party, let trouble, let duration): .disk(party, trouble, time(duration))
         case .partition(let device, let direction, let duration): .partition(device: device, direction, time(duration))
         case .unplug(let device, let duration): .unplug(device: device, time(duration))
         case .slow(let device, let duration): .slow(device: device, time(duration))
+        case .intercept(let device, let status, let duration): .intercept(device: device, status: status, time(duration))
         case .mishap(let device, let way, .duplicate(let after)):
             .mishap(device: device, way, .duplicate(after: time(after)))
         case .mishap(let device, let way, .delay(let more)): .mishap(device: device, way, .delay(time(more)))

@@ -100,19 +100,18 @@ extension SmallDevice {
             throw SmallComplaint(.nothingInvented, "\(entry.key) is at \(entry.revision) as of \(entry.asOf), past \(history.cursor)")
         }
         let truth = history.version(of: key, at: entry.asOf.number)
-        let isTrue = truth?.content == entry.content && (entry.content == nil || truth?.revision == entry.revision.number)
-        guard !isTrue else { return }
+        guard !entry.isTrue(of: truth?.content, at: truth?.revision) else { return }
         let then = history.version(of: key, at: entry.revision.number)
         throw SmallComplaint(
-            then?.content == entry.content ? .fenceFetches : .nothingInvented,
-            "\(entry.key) is \(Replay.text(entry.content)) at \(entry.revision) as of \(entry.asOf), and the server had "
+            entry.isTrue(of: then?.content, at: then?.revision) ? .fenceFetches : .nothingInvented,
+            "\(entry.key) is \(entry.valueText) at \(entry.revision) as of \(entry.asOf), and the server had "
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
     /// Whether an entry includes every change that the feed has delivered for its key.
     private func checkFence(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallComplaint) {
         let state = store.state
-        guard entry.pass >= state.pass, let cursor = state.cursor else { return }
+        guard entry.isConfirmed(in: state.pass), let cursor = state.cursor else { return }
         guard entry.epoch == cursor.epoch else {
             throw SmallComplaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch \(entry.epoch)")
         }

@@ -67,6 +67,7 @@ extension SmallDevice {
         var persisted = store.persisted
         if sabotage == .forgetOutbox { persisted.outbox = [] }
         if sabotage == .forgetWatermark { persisted.watermarks = [:] }
+        handle(.registered(setup.closure))
         handle(.started(persisted))
     }
 

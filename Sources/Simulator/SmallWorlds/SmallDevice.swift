@@ -47,6 +47,7 @@ struct SmallDevice {
         store = VolatileStore(client: client)
         shown = Array(repeating: nil, count: setup.keys.count)
         judge = SmallJudge(keys: setup.keys.count)
+        handle(.registered(setup.closure))
         handle(.started(store.persisted))
     }
 
@@ -104,8 +105,9 @@ struct SmallDevice {
         case .accepted(let receipt): judge.accepted(token, receipt, store, &complaint)
         case .views(let views): judge.read(token, views, &complaint)
         case .failed: judge.failed(token)
+        case .discarded: break
         case .cleared:
-            guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty else {
+            guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty, store.rejections.isEmpty else {
                 return complain(.clearMeansClear, "the device says that it is cleared, and its disk holds entries or writes")
             }
         }
@@ -139,6 +141,16 @@ struct SmallDevice {
             guard let number = setup.numbers[news.key], var entry = shown[number]?.entry else { return }
             entry.confirm(news)
             shown[number]?.entry = entry
+        case .changed(let key, _):
+            guard let number = setup.numbers[key] else { return }
+            let view = machine.view(of: key, stored: store.entries[key])
+            shown[number] = view.value == .unknown && !view.isPending ? nil : view
+        case .invalidated(let scope, let position):
+            forEachUnwritten { key, entry in
+                var entry = entry
+                if scope.contains(key) { entry.invalidate(at: position) }
+                return entry
+            }
         case .swept(let scope, let position):
             forEachUnwritten { key, entry in scope.contains(key) && entry.isKnownOnly(before: position) ? nil : entry }
         case .passEnded(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }

@@ -34,6 +34,7 @@ extension SmallDevice {
                 hasher.combine(transaction.clear)
                 hasher.combine(transaction.entries)
                 hasher.combine(transaction.outbox)
+                hasher.combine(transaction.rejections)
                 hasher.combine(transaction.state)
             }
             combineQueries(into: &hasher)

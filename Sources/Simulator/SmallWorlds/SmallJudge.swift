@@ -116,7 +116,7 @@ struct SmallJudge: Hashable {
             case .watermark: break
             }
         }
-        writes.sort { $0.number < $1.number }
+        writes.sort { ($0.number, $0.receipt?.number ?? 0) < ($1.number, $1.receipt?.number ?? 0) }
     }
 
     private mutating func stored(
@@ -124,6 +124,7 @@ struct SmallJudge: Hashable {
     ) {
         if let text = Self.fault(of: row, client, server) { complaint = complaint ?? SmallComplaint(.pendingMeansPending, text) }
         if let place = writes.firstIndex(where: { $0.receipt == row.receipt }) {
+            writes[place].number = row.number
             writes[place].rejectedIn = if case .merging(let epoch) = row.state { epoch } else { nil }
             return
         }
@@ -141,7 +142,7 @@ struct SmallJudge: Hashable {
     /// What the disk says of a write that the server's histories do not bear out.
     private static func fault(of row: OutboxRow, _ client: ClientIdentifier, _ server: SmallServer) -> String? {
         switch row.state {
-        case .pending: return nil
+        case .pending, .held: return nil
         case .applied(let position):
             let applied = server.history(of: position.epoch)?.appliedRevision(of: row.number, by: client)
             return applied == position.revision.number ? nil : "write \(row.number) counts as applied at \(position), and is not"

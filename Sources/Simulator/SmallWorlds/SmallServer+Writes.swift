@@ -76,7 +76,12 @@ extension SmallServer {
         switch write.operation {
         case .delete where old == nil: return .applied(nil)
         case .patch where old == nil: return .rejected(Problem(.notFound, ""))
-        case .put, .delete, .patch, .increment: break
+        case .increment(let increment):
+            let document = old.flatMap { try? JSONDocument($0.bytes) }
+            do throws(IncrementFailure) { _ = try increment.applied(to: document) } catch {
+                return .rejected(Problem(error.code, error.description))
+            }
+        case .put, .delete, .patch: break
         }
         var replay = Replay(old.map { .content($0) } ?? .absent)
         replay.apply(write.operation)

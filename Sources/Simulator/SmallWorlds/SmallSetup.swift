@@ -48,6 +48,8 @@ package final class SmallSetup: Sendable {
     let showsValues: Bool
     let numbers: [RecordKey: Int]
     let sabotage: SmallSabotage?
+    /// The name of the one merge closure.
+    let closure = MergeName("join")
 
     init(
         name: String, summary: String, kinds: [Kind], following: [SyncSettings.Following], operations: [[Operation]], limits: Limits,
@@ -64,6 +66,8 @@ package final class SmallSetup: Sendable {
             settings.following = following
             settings.pageLimit = pageLimit
             settings.storyNotes = 0
+            // How long a caller has waited tells states apart that are alike in all else.
+            settings.readTimeout = .max
             return Device(settings: settings, operations: Self.placed(operations, kinds))
         }
         self.limits = limits
@@ -117,10 +121,10 @@ package final class SmallSetup: Sendable {
         case .put: (.put(value(mark, key)), .lastWriterWins)
         case .delete: (.delete, .lastWriterWins)
         case .putUnlessChanged: (.put(value(mark, key)), .rejectIfChanged)
-        case .putMerged: (.put(value(mark, key)), .merge(MergeName("join")))
+        case .putMerged: (.put(value(mark, key)), .merge(closure))
         case .patch: (.patch(Array("{\"\(mark)\":1}".utf8)), .lastWriterWins)
         case .increment: (increment(mark), .lastWriterWins)
-        case .incrementMerged: (increment(mark), .merge(MergeName("join")))
+        case .incrementMerged: (increment(mark), .merge(closure))
         }
     }
 

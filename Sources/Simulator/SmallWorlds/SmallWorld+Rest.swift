@@ -46,23 +46,17 @@ extension SmallWorld {
             for (number, key) in setup.keys.enumerated() {
                 let version = server.history.current(number)
                 guard let entry = device.store.entries[key] else {
-                    guard device.settings.following == .everything, version?.content != nil, !isInvalidated(number, device) else {
+                    guard device.settings.following == .everything, version?.content != nil, setup.limits[.eviction, default: 0] == 0 else {
                         continue
                     }
                     return SmallComplaint(.converge, "device \(device.number) lacks \(key)")
                 }
-                let isRight = entry.content == version?.content && entry.epoch == server.history.epoch
-                guard isRight, entry.content == nil || entry.revision.number == version?.revision else {
+                let isRight = entry.isTrue(of: version?.content, at: version?.revision) && entry.epoch == server.history.epoch
+                guard isRight, !entry.needsRefresh else {
                     return SmallComplaint(.converge, "device \(device.number) holds another \(key) than the server")
                 }
             }
         }
         return nil
-    }
-
-    /// Whether a device may lack the record: it was invalidated, or evicted, and nobody has read it since.
-    private func isInvalidated(_ key: Int, _ device: SmallDevice) -> Bool {
-        let changed = server.history.current(key)?.revision ?? 0
-        return server.history.lastTouch(of: key, at: .max, origin: 0) > changed || setup.limits[.eviction, default: 0] > 0
     }
 }

@@ -4,7 +4,9 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
     case network
     /// Single messages that are lost, doubled, delayed, cut or garbled.
     case messages
-    /// Device processes that are killed and start again.
+    /// Proxies, login pages and firewalls that answer for the server.
+    case proxies
+    /// Device processes that are killed and start again, some of which register their merge closures long after their start.
     case crashes
     /// Devices that sleep, for days too, and whose network path changes.
     case sleep
@@ -30,7 +32,8 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .network: "partitions, unplugged devices, slow links, broken connections"
         case .messages: "messages lost, doubled, delayed, cut or garbled"
-        case .crashes: "device processes killed and started again"
+        case .proxies: "proxies, login pages and firewalls that answer for the server"
+        case .crashes: "device processes killed and started again; merge closures registered late"
         case .sleep: "devices asleep, for days too; network paths that change"
         case .disks: "device disks full, failing or slow"
         case .clocks: "wall clocks set forward or back"

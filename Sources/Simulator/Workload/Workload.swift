@@ -94,7 +94,9 @@ struct WorkloadGenerator {
         let key = key()
         switch random.below(100) {
         case 0..<55: return write(key)
-        case 55..<68: return .read(device: device(), key)
+        case 55: return .retryRejected(device: device())
+        case 56: return .discardRejected(device: device())
+        case 57..<68: return .read(device: device(), key)
         case 68..<78:
             let (device, other) = (device(), random.pick(hot))
             // Often someone else on the device wants the same soon after.
@@ -132,10 +134,22 @@ struct WorkloadGenerator {
         return .put(Content(checkedJSON: Array("{\"v\":\"\(author)-\(serial)\(filler)\"}".utf8)))
     }
 
-    /// Each by another amount, so that a sum tells which were counted.
+    /// Each by another amount, so that a sum tells which were counted. Some have bounds, some demand a record, some begin from a value.
     private func increment(_ path: String) -> WriteOperation {
         guard let pointer = try? JSONPointer(path) else { return .delete }
-        return .increment(path: pointer, by: .integer(Int64(serial)))
+        let amount = Int64(serial)
+        var increment = Increment(path: pointer, by: .integer(amount))
+        switch serial % 4 {
+        case 0: increment.onMissing = .reject
+        case 1: increment.onMissing = .create(from: Array("{\"n\":\(2 * amount)}".utf8))
+        default: break
+        }
+        switch serial % 7 {
+        case 0: (increment.amount, increment.minimum) = (.integer(-amount), .integer(0))
+        case 1: increment.maximum = .integer(10 * amount)
+        default: break
+        }
+        return .increment(increment)
     }
 
     // MARK: Faults
@@ -153,8 +167,13 @@ struct WorkloadGenerator {
             case 4: return .heal(device: device)
             default: return .cutConnections(device: device)
             }
+        case .proxies: return .intercept(device: device, status: random.pick(Self.proxyStatuses), duration())
         case .messages: return .mishap(device: device, random.pick(Occurrence.Way.allCases), mishap())
-        case .crashes: return .crash(device: device, down: random.duration(10, duration() + 10))
+        case .crashes:
+            let crash = Occurrence.crash(device: device, down: random.duration(10, duration() + 10))
+            guard random.chance(oneIn: 3) else { return crash }
+            waiting.append(Scenario.Incident(after: 0, crash))
+            return .postponeClosures(device: device, duration() + 10)
         case .sleep:
             if random.chance(oneIn: 3) { return .reconnect(device: device) }
             if random.chance(oneIn: 12) { return night(device) }
@@ -175,6 +194,11 @@ struct WorkloadGenerator {
         case .evictions: return .evict(device: device, key())
         }
     }
+
+    /// What proxies answer, half of it refusals that would be about the request if the server gave them.
+    private static let proxyStatuses = [
+        200, 204, 302, 304, 400, 400, 403, 404, 407, 409, 410, 413, 413, 415, 422, 422, 429, 500, 502, 503, 504, 511,
+    ]
 
     private mutating func mishap() -> Occurrence.Mishap {
         switch random.below(8) {

@@ -28,6 +28,10 @@ final class SimulatedDevice {
     var status: SyncStatus?
     var awakeSince: Int64 = 0
     var wakesAt: Int64 = 0
+    /// How long after its next start it registers its merge closures, in milliseconds.
+    var closureDelay: Int64 = 0
+    /// Its process has not registered its merge closures yet.
+    var lacksClosures = false
     /// What it will do when it wakes.
     var postponed: [World.Event] = []
 
@@ -124,6 +128,8 @@ struct Link {
     /// Until when nothing leaves, and the device knows.
     var unpluggedUntil: Int64 = 0
     var slowUntil: Int64 = 0
+    /// What answers for the server, by the status that it gives.
+    var proxy: Lasting<Int>?
     /// What happens to the next messages.
     var mishaps: [(way: Occurrence.Way, mishap: Occurrence.Mishap)] = []
 

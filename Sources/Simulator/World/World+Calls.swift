@@ -17,11 +17,30 @@ extension World {
             switch conflict {
             case .overwrite: .lastWriterWins
             case .reject: .rejectIfChanged
-            case .merge: .merge(MergeName("simulated"))
+            case .merge: .merge(Self.closure)
             }
         let token = token(.write(device: device.number, key))
         try handle(
             device, .set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
+    }
+
+    /// Writes again what was rejected first.
+    func retryRejected(_ device: SimulatedDevice) throws(Violation) {
+        guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
+        observer.acknowledges(device, rejection.receipt, by: rejection.operation)
+        let token = token(.write(device: device.number, rejection.key))
+        let request = SetRequest(
+            token: token, key: rejection.key, operation: rejection.operation, policy: rejection.policy,
+            base: device.entry(of: rejection.key),
+            retries: rejection.receipt)
+        try handle(device, .set(request))
+    }
+
+    /// Gives up what was rejected first.
+    func discardRejected(_ device: SimulatedDevice) throws(Violation) {
+        guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
+        observer.acknowledges(device, rejection.receipt, by: nil)
+        try handle(device, .discard(rejection.receipt, token(.discard(device: device.number, rejection.receipt))))
     }
 
     /// From memory, from disk, from the server: as the SDK's reads go.
@@ -29,13 +48,30 @@ extension World {
         guard device.phase == .running else { return }
         if device.tier.read(key) == nil { device.memory.store(device.view(of: key)) }
         try inspect(device)
-        if device.view(of: key).value == .unknown { try fetch(device, [key], mustBeNew: false) }
+        guard device.view(of: key).value == .unknown else { return }
+        if let absence = absence(of: key, device), let problem = observer.claimed(absence) {
+            throw fail(.nothingInvented, device.number, problem)
+        }
+        try fetch(device, [key], mustBeNew: false)
+    }
+
+    /// What the SDK's reads that may use the cache take for a key that the device knows nothing of.
+    private func absence(of key: RecordKey, _ device: SimulatedDevice) -> Entry? {
+        if sabotage == .claimAbsence, let cursor = device.store.state.cursor {
+            return Entry(
+                key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: device.store.state.pass,
+                content: nil,
+                verifiedAt: Timestamp(milliseconds: now), origin: .feed)
+        }
+        // The SDK's disks evict nothing of a copy without a limit, and those of the simulator do.
+        return device.hasEvicted ? nil : device.machine.absence(of: key)
     }
 
     func fetch(_ device: SimulatedDevice, _ keys: [RecordKey], mustBeNew: Bool) throws(Violation) {
         guard device.phase == .running, !keys.isEmpty else { return }
         observer.asked(device, keys)
-        let token = token(.fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { observer.floor(of: $0) } : []))
+        let token = token(
+            .fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { observer.floor(of: $0) } : [], since: now))
         let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
         try handle(device, .fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew && sabotage != .joinEarlierRead)))
     }
@@ -66,19 +102,28 @@ extension World {
     func answer(_ token: Token, _ answer: Answer) throws(Violation) {
         guard let caller = callers.removeValue(forKey: token) else { return }
         let device = devices[caller.device]
+        // While a device sleeps, nobody waits.
+        if case .fetch(_, _, _, let since) = caller, device.awakeSince <= since, now - since > SyncSettings().readTimeout + 1_000 {
+            throw fail(.bounded, device.number, "a read was answered after \(now - since) ms")
+        }
         switch (caller, answer) {
         case (.write(_, let key), .accepted(let receipt)):
             guard let problem = observer.accepted(device, receipt, key) else { return }
             throw fail(.durableBeforeAcknowledged, device.number, problem)
-        case (.fetch(_, let keys, let floors), .views(let views)):
+        case (.fetch(_, let keys, let floors, _), .views(let views)):
             for ((key, floor), view) in zip(zip(keys, floors), views) {
                 // With writes of its own over it, a view may stand on an older record until their verdicts are known.
                 guard !view.isPending, !device.machine.overlaidKeys.contains(key), let problem = observer.returned(view, of: key, floor)
                 else { continue }
                 throw fail(.linearizable, device.number, problem)
             }
+        case (.discard(_, let receipt), .discarded):
+            guard device.store.rejections.allSatisfy({ $0.receipt != receipt }) else {
+                throw fail(.rejectionsStay, device.number, "the rejection of write \(receipt.number) was discarded, and is still on disk")
+            }
         case (.clear, .cleared):
-            guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.watermarks.isEmpty else {
+            guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.watermarks.isEmpty, device.store.rejections.isEmpty
+            else {
                 throw fail(.clearMeansClear, device.number, "the device says that it is cleared, and its disk holds entries or writes")
             }
         default: break
@@ -94,6 +139,9 @@ extension World {
             let view = device.view(of: key)
             device.memory.store(KeyView(key: key, value: view.value, isPending: true, entry: view.entry))
         }
+        if case .rejected = verdict, let problem = observer.unlisted(device, receipt) {
+            throw fail(.rejectionsStay, device.number, problem)
+        }
         if let problem = observer.decided(device, receipt, verdict) { throw fail(.pendingMeansPending, device.number, problem) }
     }
 }
@@ -101,7 +149,7 @@ extension World {
 extension World.Caller {
     var device: Int {
         switch self {
-        case .write(let device, _), .fetch(let device, _, _), .clear(let device): device
+        case .write(let device, _), .fetch(let device, _, _, _), .discard(let device, _), .clear(let device): device
         }
     }
 }

@@ -72,7 +72,7 @@ extension World {
 
     func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
         for part in commit.commits where part.isReset || !part.changes.isEmpty {
-            guard let deliveries = server.feed?.commit(part.changes, at: part.cursor) else { continue }
+            guard let deliveries = server.feed?.commit(part.changes, batches: part.batches, at: part.cursor) else { continue }
             deliver(deliveries)
         }
         for (message, reply, lastWrite) in commit.replies {
@@ -112,7 +112,13 @@ extension World {
 
         func outcomes(_ message: Message?) -> [Observer.Outcome] {
             guard case .success(let results) = results() else { return [] }
-            return results.map { Observer.Outcome(write: message?.origins[$0.number], verdict: $0.verdict) }
+            return results.map { result in
+                // Nothing was decided about this device's write.
+                if case .rejected(let problem) = result.verdict, problem.code == .numberTaken {
+                    return Observer.Outcome(write: nil, verdict: result.verdict)
+                }
+                return Observer.Outcome(write: message?.origins[result.number], verdict: result.verdict)
+            }
         }
 
         func reply(_ position: Cursor) -> Reply {

@@ -14,6 +14,14 @@ extension World {
         var persisted = device.store.persisted
         if sabotage == .forgetOutbox { persisted.outbox = [] }
         recorder?.mark(device.number, at: now, device.run == 1 ? "appears" : "starts")
+        device.lacksClosures = device.closureDelay > 0
+        if device.lacksClosures {
+            push(.register(device: device.number, run: device.run), after: device.closureDelay)
+            device.closureDelay = 0
+        }
+        if !device.lacksClosures || sabotage == .rejectUnregistered {
+            _ = device.machine.handle(.registered(Self.closure), at: device.now(at: now, random: 0))
+        }
         // The first event cannot break a rule: nothing is shown yet.
         let event = SyncEvent.started(persisted)
         let actions = device.machine.handle(event, at: device.now(at: now, random: random()))
@@ -128,6 +136,8 @@ extension World {
         switch publication {
         case .view(let view, _): memory.store(view)
         case .confirmed(let news): memory.confirm(news)
+        case .changed(let key, _): memory.store(device.view(of: key))
+        case .invalidated(let scope, let position): memory.invalidate(scope, at: position)
         case .swept(let scope, let position): memory.sweep(scope, before: position)
         case .passEnded(let pass, let position): memory.endPass(pass, at: position)
         case .cleared:
@@ -140,10 +150,22 @@ extension World {
         recorder?.published(publication, device, at: now)
     }
 
+    /// The name of the one merge closure.
+    static var closure: MergeName { MergeName("simulated") }
+
+    func registerClosures(_ device: SimulatedDevice) throws(Violation) {
+        guard device.lacksClosures else { return }
+        device.lacksClosures = false
+        recorder?.mark(device.number, at: now, "registers its merge closures")
+        try handle(device, .registered(Self.closure))
+    }
+
     func resolve(_ device: SimulatedDevice, _ request: MergeRequest) throws(Violation) {
+        if device.lacksClosures { return try handle(device, .merged(request.receipt, .takeTheirs, generation: request.generation)) }
         let theirs = request.theirs.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
         let mark = "{\"v\":\"merge of \(request.receipt.number) by \(device.store.state.client) over \(theirs.utf8.count) bytes\"}"
         let resolution: Resolution = random() % 5 == 0 ? .takeTheirs : .put(Content(checkedJSON: Array(mark.utf8)))
+        if resolution == .takeTheirs { observer.yielded(device, request.receipt) }
         try handle(device, .merged(request.receipt, resolution, generation: request.generation))
     }
 }

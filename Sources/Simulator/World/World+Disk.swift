@@ -39,10 +39,19 @@ extension World {
         case .storeOlder: skipped = device.store.storeOlder(transaction, skipped: device.store.commit(transaction))
         case .ignoreInvalidation:
             var kept = transaction
-            kept.entries.removeAll { if case .evict = $0 { true } else { false } }
+            kept.entries.removeAll { operation in
+                switch operation {
+                case .evict, .invalidate: true
+                case .put, .confirm, .withoutValue, .endPass: false
+                }
+            }
             let found = device.store.commit(kept)
             // The indices of a shorter list mean nothing to the machine.
             skipped = kept.entries.count == transaction.entries.count ? found : []
+        case .loseRejections:
+            var kept = transaction
+            kept.rejections.removeAll { if case .put = $0 { true } else { false } }
+            skipped = device.store.commit(kept)
         default: skipped = device.store.commit(transaction)
         }
         spoil(after: transaction, device)
@@ -77,6 +86,7 @@ extension World {
 
     func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {
         if device.trouble?.present(at: now) == .failing { return try handle(device, .heldKeysFailed(query, .failed("the disk fails"))) }
+        if sabotage == .loseRefreshes, query.selection == .needingRefresh { return try handle(device, .heldKeys(query, [])) }
         try handle(device, .heldKeys(query, device.store.heldKeys(query)))
     }
 }

@@ -12,6 +12,8 @@ extension World {
         case .write(let number, let key, let operation, let conflict): try write(devices[number], key, operation, conflict)
         case .read(let number, let key): try read(devices[number], key)
         case .fetch(let number, let keys): try fetch(devices[number], keys, mustBeNew: true)
+        case .retryRejected(let number): try retryRejected(devices[number])
+        case .discardRejected(let number): try discardRejected(devices[number])
         case .evict(let number, let key): try evict(devices[number], key)
         case .clear(let number): try clear(devices[number])
         case .serverWrite(let key, let operation): submit(.single(.init(key: key, operation: operation)))
@@ -20,6 +22,9 @@ extension World {
         case .crash(let number, let down): crash(devices[number], down: down)
         case .start(.server): try startServer()
         case .start(.device(let number)): if devices[number].phase == .down { restart(devices[number]) }
+        case .postponeClosures(let number, let delay): devices[number].closureDelay = delay
+        case .copyDisk(let number): copyDisk(of: devices[number])
+        case .replaceDisk(let number): replaceDisk(of: devices[number])
         case .sleep(let number, let duration): sleep(devices[number], duration)
         case .wake(let number):
             devices[number].wakesAt = now
@@ -36,6 +41,7 @@ extension World {
             cutGuests(of: devices[number])
         case .heal(let number): heal(devices[number])
         case .slow(let number, let duration): devices[number].link.slowUntil = now + duration
+        case .intercept(let number, let status, let duration): devices[number].link.proxy = Lasting(status, until: now + duration)
         case .cutConnections(let number): cutGuests(of: devices[number])
         case .mishap(let number, let way, let mishap):
             if devices[number].link.mishaps.count < 8 { devices[number].link.mishaps.append((way, mishap)) }
@@ -56,6 +62,7 @@ extension World {
         device.link.partition = nil
         device.link.unpluggedUntil = 0
         device.link.slowUntil = 0
+        device.link.proxy = nil
         device.link.mishaps = []
         device.refusal = nil
     }
@@ -67,6 +74,8 @@ extension World {
         for device in devices {
             heal(device)
             device.trouble = nil
+            device.closureDelay = 0
+            if device.lacksClosures { push(.register(device: device.number, run: device.run)) }
             switch device.phase {
             case .asleep:
                 device.wakesAt = now
@@ -84,7 +93,8 @@ extension World {
         return devices.allSatisfy { device in
             device.phase == .absent
                 || (device.phase == .running && device.status?.connection == .live && device.status?.pendingWrites == 0
-                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == head)
+                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == head
+                    && device.status?.isVerified == true)
         }
     }
 }
@@ -93,11 +103,14 @@ extension Occurrence {
     /// The device that it is about.
     var device: Int? {
         switch self {
-        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .evict(let device, _), .clear(let device),
-            .join(let device), .crash(let device, _), .start(.device(let device)), .sleep(let device, _), .wake(let device),
+        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .retryRejected(let device),
+            .discardRejected(let device), .evict(let device, _), .clear(let device),
+            .join(let device), .crash(let device, _), .postponeClosures(let device, _), .start(.device(let device)),
+            .copyDisk(let device), .replaceDisk(let device), .sleep(let device, _), .wake(let device),
             .reconnect(let device), .setClock(.device(let device), _),
             .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
-            .slow(let device, _), .cutConnections(let device), .mishap(let device, _, _), .refuse(let device, _, _),
+            .slow(let device, _), .intercept(let device, _, _), .cutConnections(let device), .mishap(let device, _, _),
+            .refuse(let device, _, _),
             .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
             .expect(.status(let device, _)):
             device

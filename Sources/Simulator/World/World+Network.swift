@@ -2,6 +2,7 @@ import DequeModule
 import FreshetClient
 import FreshetServer
 import FreshetWire
+import HTTPTypes
 
 /// What is between devices and the server: every message takes its time, and some never arrive.
 extension World {
@@ -21,14 +22,24 @@ extension World {
     private func setOut(_ serial: Int, _ message: Message, _ device: SimulatedDevice) {
         if case .writes = message.kind, device.hasStoppedSending { return lose(serial, .request) }
         if now < device.link.unpluggedUntil {
+            recorder?.stopped(serial, .refused, "the device is not connected", at: now)
             return push(.reply(message: serial, .failure(.unreachable("the device is not connected")), lastWrite: nil), after: 1)
         }
         guard !device.link.loses(.request, at: now) else { return lose(serial, .request) }
         var wait = latency(device)
+        // Others pass, and their answers are replaced.
+        if let status = device.link.proxy?.present(at: now), random() % 2 == 0 {
+            recorder?.stopped(serial, .intercepted, "a proxy answers \(status)", at: now + wait / 2)
+            return push(.reply(message: serial, proxyReply(status, to: message.kind), lastWrite: nil), after: wait)
+        }
         switch device.link.takeMishap(.request) {
         case .drop: return lose(serial, .request)
-        case .cut: return push(.reply(message: serial, .failure(.interrupted("the connection broke")), lastWrite: nil), after: wait)
-        case .garble: return push(.reply(message: serial, .garbage("a page of a portal"), lastWrite: nil), after: wait)
+        case .cut:
+            recorder?.stopped(serial, .lost, "the connection broke", at: now + wait / 2)
+            return push(.reply(message: serial, .failure(.interrupted("the connection broke")), lastWrite: nil), after: wait)
+        case .garble:
+            recorder?.stopped(serial, .intercepted, "a portal answers with a page", at: now + wait / 2)
+            return push(.reply(message: serial, .garbage("a page of a portal"), lastWrite: nil), after: wait)
         case .duplicate(let after):
             push(.request(message: serial), after: wait + after)
             noteStray(device, arrival: now + wait + after)
@@ -47,7 +58,7 @@ extension World {
 
     /// An answer sets out from the server.
     func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil) {
-        let lastWrite = stated.map { sabotage == .overstateLastWrite ? $0 + 1 : sabotage == .understateLastWrite ? max(0, $0 - 1) : $0 }
+        var lastWrite = stated.map { sabotage == .overstateLastWrite ? $0 + 1 : sabotage == .understateLastWrite ? max(0, $0 - 1) : $0 }
         server.guests.remove(serial)
         server.tickets[serial] = nil
         let message = messages[serial]
@@ -55,6 +66,7 @@ extension World {
         recorder?.replied(serial, reply, at: now)
         guard !device.link.loses(.reply, at: now) else { return lose(serial, .reply) }
         var (reply, wait) = (reply, latency(device))
+        if let status = device.link.proxy?.present(at: now) { (reply, lastWrite) = (proxyReply(status, to: message.kind), nil) }
         switch device.link.takeMishap(.reply) {
         case .drop: return lose(serial, .reply)
         case .cut: reply = .failure(.interrupted("the connection broke in the answer"))
@@ -64,6 +76,22 @@ extension World {
         case nil: break
         }
         push(.reply(message: serial, reply, lastWrite: lastWrite), after: wait)
+    }
+
+    /// What a device makes of an answer that something on the way gives for the server.
+    private func proxyReply(_ status: Int, to kind: RequestDescription.Kind) -> Reply {
+        if sabotage == .trustProxy, status >= 400 {
+            return .problem(Problem(ProblemCode(text: "http-\(status)", status: status), "a proxy's"), cursor: nil, retryAfter: nil)
+        }
+        let pages: [(type: String, body: String)] = [
+            ("text/html", "<html>Sign in to continue</html>"), ("application/json", #"{"message":"Forbidden"}"#),
+            (Problem.contentType, #"{"type":"about:blank","title":"Rejected","status":\#(status)}"#), ("", ""),
+        ]
+        let page = pages[Int(random() % UInt64(pages.count))]
+        var fields: HTTPFields = page.type.isEmpty ? [:] : [.contentType: page.type]
+        if (300..<400).contains(status) { fields[.location] = "https://login.example/" }
+        if status == 429 || status == 503 { fields[.retryAfter] = "2" }
+        return ReplyDecoder.decode(.success(HTTPReply(status: status, fields: fields, body: Array(page.body.utf8))), for: kind).reply
     }
 
     private func latency(_ device: SimulatedDevice) -> Int64 { delay(10) * (now < device.link.slowUntil ? 50 : 1) + 1 }
@@ -87,7 +115,7 @@ extension World {
         let reply = reply.taken(atMost: device.answerLimit)
         let isWaitedFor = device.open[message.id] == serial
         if isWaitedFor { device.open[message.id] = nil }
-        recorder?.arrived(serial, isWaitedFor: isWaitedFor, at: now)
+        recorder?.arrived(serial, reply, isWaitedFor: isWaitedFor, at: now)
         if sabotage == .stopSending, case .writes = message.kind, case .failure = reply { device.hasStoppedSending = true }
         if sabotage == .storeAfterClear, message.generation < device.generation { storeLate(reply, device) }
         let isOfBefore = message.generation < device.generation || device.isCleared

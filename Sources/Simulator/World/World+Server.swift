@@ -8,10 +8,11 @@ extension World {
         let message = messages[serial]
         let device = devices[message.device]
         digest.mix(Int64(serial))
-        recorder?.received(serial, at: now)
         guard server.isUp else {
+            recorder?.stopped(serial, .refused, "connection refused", at: now)
             return push(.reply(message: serial, .failure(.unreachable("connection refused")), lastWrite: nil), after: delay(10) + 1)
         }
+        recorder?.received(serial, at: now)
         server.guests.insert(serial)
         if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
         switch message.kind {
@@ -29,6 +30,7 @@ extension World {
             } else {
                 var batch = batch
                 batch.client = ledgerName(batch.client)
+                if sabotage == .ignoreConditions { batch.removeConditions() }
                 server.jobs.append(SimulatedServer.Job(work: .batch(batch), message: serial))
             }
             startCommit()

@@ -13,6 +13,7 @@ final class World {
         indirect case heldKeys(device: Int, run: Int, HeldQuery)
         case timer(device: Int, run: Int, serial: Int)
         indirect case merge(device: Int, run: Int, MergeRequest)
+        case register(device: Int, run: Int)
         case start(device: Int, run: Int)
         case wakeUp(device: Int, run: Int)
         case noticeWake(device: Int, run: Int)
@@ -51,7 +52,8 @@ final class World {
     /// A caller that waits for the machine's answer.
     enum Caller {
         case write(device: Int, RecordKey)
-        case fetch(device: Int, keys: [RecordKey], floors: [Observer.Point])
+        case fetch(device: Int, keys: [RecordKey], floors: [Observer.Point], since: Int64)
+        case discard(device: Int, Receipt)
         case clear(device: Int)
     }
 
@@ -72,6 +74,8 @@ final class World {
     var queue = EventQueue<Event>()
     var digest = RunDigest()
     var messages: [Message] = []
+    /// The last copy of a device's disk.
+    var diskCopy: DiskCopy?
     var callers: [Token: Caller] = [:]
     var lastToken: Int64 = 0
     /// When requests arrive that the network delays or doubles, or whose hang-up it loses, and how long the server may hold them, in milliseconds.
@@ -97,11 +101,13 @@ final class World {
                 let client = try ClientIdentifier("\(declaration.name)-0")
                 // One device in four of a small server is small itself.
                 let limit = scenario.isServerSmall && number % 4 == 3 ? 2 : Int.max
-                devices.append(SimulatedDevice(number, declaration, Self.settings(declaration, filter), client, answerLimit: limit))
+                var settings = Self.settings(declaration, filter)
+                if sabotage == .endlessRead { settings.readTimeout = .max }
+                devices.append(SimulatedDevice(number, declaration, settings, client, answerLimit: limit))
             } catch { throw .invalid(line: nil, "device \(declaration.name): \(error)") }
         }
         self.devices = devices
-        observer = Observer(keys: keys.sorted(), devices: devices.count, inlineLimit: server.limits.inlineBytes)
+        observer = Observer(keys: keys.sorted(), devices: devices.count)
         observer.open(server.state.cursor)
         for device in devices where !device.declaration.joinsLater { start(device) }
     }
@@ -119,6 +125,7 @@ final class World {
         settings.longestDelay = 5_000
         settings.storyNotes = 256
         if declaration.hasSmallSteps {
+            settings.rejectionCount = 2
             (settings.pageLimit, settings.batchCount, settings.verificationKeys, settings.fetchKeys) = (2, 3, 2, 2)
             (settings.hold, settings.grace, settings.requestTimeout) = (5, 3_000, 8_000)
         }
@@ -167,6 +174,7 @@ final class World {
         case .heldKeys(let number, let run, let query): if let device = device(number, run) { try loadHeld(device, query) }
         case .timer(let number, let run, let serial): if let device = device(number, run) { try fireTimer(device, serial) }
         case .merge(let number, let run, let request): if let device = device(number, run) { try resolve(device, request) }
+        case .register(let number, let run): if let device = device(number, run) { try registerClosures(device) }
         case .start(let number, let run): if devices[number].run == run, devices[number].phase == .down { restart(devices[number]) }
         case .wakeUp(let number, let run): if devices[number].run == run { try wakeUp(devices[number]) }
         case .noticeWake(let number, let run): if let device = device(number, run) { try handle(device, .wake) }
@@ -192,7 +200,7 @@ final class World {
     private func sleeper(of event: Event) -> SimulatedDevice? {
         switch event {
         case .disk(let number, let run), .heldKeys(let number, let run, _), .timer(let number, let run, _), .merge(let number, let run, _),
-            .noticeWake(let number, let run):
+            .register(let number, let run), .noticeWake(let number, let run):
             let device = devices[number]
             return device.run == run && device.phase == .asleep ? device : nil
         default: return nil

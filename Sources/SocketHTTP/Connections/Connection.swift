@@ -56,6 +56,8 @@ final class Connection: @unchecked Sendable {
     var isOutputCounted = false
     /// Whether it has had its requests of this turn and goes on in the next.
     var isWaitingForTurn = false
+    /// What epoll has reported since it waits in the loop's queue of transfers; 0 while it does not.
+    var transferEvents: UInt32 = 0
     /// The loop's turn in which it last had a request handled, and how many.
     var turn: UInt32 = 0
     var requestsInTurn: UInt32 = 0
@@ -76,6 +78,11 @@ final class Connection: @unchecked Sendable {
     var token: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor)) }
 
     var hasOutput: Bool { backlog.map { !$0.output.isEmpty } ?? false }
+    /// Whether it has much to move: a large body that comes, or an answer that did not go out at once.
+    var isTransferring: Bool {
+        guard let backlog else { return false }
+        return !backlog.output.isEmpty || (backlog.parser?.heldBytes ?? 0) >= TransferQueue.slice
+    }
     var isStalled: Bool { backlog?.isStalled ?? false }
 
     /// The backlog, made if need be.

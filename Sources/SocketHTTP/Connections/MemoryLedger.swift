@@ -8,10 +8,10 @@ struct MemoryLedger {
 
     private struct Entry {
         var bytes: Int
-        /// Bytes of progress since the tick below.
+        /// Bytes of progress since then.
         var moved = 0
-        /// The tick of the last progress that counts.
-        var tick: UInt32
+        /// When the last progress that counts was, among all of the ledger.
+        var order: UInt64
     }
 
     /// Connections that keep fewer bytes are not counted.
@@ -23,21 +23,24 @@ struct MemoryLedger {
 
     private let direction: Direction
     private var entries: [UInt64: Entry] = [:]
+    /// Counts the changes.
+    private var order: UInt64 = 0
     /// The bytes of all.
     private(set) var bytes = 0
 
     init(_ direction: Direction) { self.direction = direction }
 
     /// Takes note of what a connection keeps now.
-    mutating func set(_ count: Int, of connection: UInt64, at tick: UInt32) {
+    mutating func set(_ count: Int, of connection: UInt64) {
         guard count >= MemoryLedger.smallest else {
             if let entry = entries.removeValue(forKey: connection) { bytes -= entry.bytes }
             return
         }
-        var entry = entries[connection] ?? Entry(bytes: 0, tick: tick)
+        order &+= 1
+        var entry = entries[connection] ?? Entry(bytes: 0, order: order)
         let growth = count - entry.bytes
         entry.moved += max(0, direction == .growing ? growth : -growth)
-        if entry.moved >= MemoryLedger.step { (entry.moved, entry.tick) = (0, tick) }
+        if entry.moved >= MemoryLedger.step { (entry.moved, entry.order) = (0, order) }
         entry.bytes = count
         bytes += growth
         entries[connection] = entry
@@ -47,11 +50,8 @@ struct MemoryLedger {
     /// progress. Those that keep little give way only as far as all connections of this loop together keep more than `share`.
     ///
     /// Complexity: O(*n* log *n*), so callers free more than they need at the moment.
-    func giveWay(freeing needed: Int, share: Int, at tick: UInt32) -> [UInt64] {
-        let slowest = entries.sorted { first, second in
-            let ages = (tick &- first.value.tick, tick &- second.value.tick)
-            return ages.0 == ages.1 ? first.value.bytes > second.value.bytes : ages.0 > ages.1
-        }
+    func giveWay(freeing needed: Int, share: Int) -> [UInt64] {
+        let slowest = entries.sorted { $0.value.order < $1.value.order }
         var connections: [UInt64] = []
         var freed = 0
         for (connection, entry) in slowest where entry.bytes > MemoryLedger.large {

@@ -55,15 +55,20 @@ struct OutputQueue {
         }
     }
 
-    /// Sends as much as one call takes.
-    func send(to descriptor: Int32) -> SystemCall.WriteResult {
-        guard first < pieces.count - 1 else {
-            return pieces[first].withUnsafeBytes { SystemCall.send(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+    /// The most bytes that are copied for one call.
+    private static let copied = 64 << 10
+
+    /// Sends as much as one call takes, at most `limit` bytes.
+    func send(to descriptor: Int32, atMost limit: Int = .max) -> SystemCall.WriteResult {
+        // Small pieces are copied together: a system call costs more than copying them.
+        guard first < pieces.count - 1, pieces[first].count - offset < Self.copied else {
+            return pieces[first].withUnsafeBytes { bytes in
+                SystemCall.send(descriptor, UnsafeRawBufferPointer(rebasing: bytes[offset...].prefix(limit)))
+            }
         }
-        // A few pieces are copied together: a system call costs more than copying them.
         var buffer: [UInt8] = []
-        for index in first..<pieces.count where buffer.count < 64 << 10 {
-            buffer.append(contentsOf: index == first ? pieces[index][offset...] : pieces[index][...])
+        for index in first..<pieces.count where buffer.count < Self.copied {
+            buffer.append(contentsOf: pieces[index][(index == first ? offset : 0)...].prefix(Self.copied - buffer.count))
         }
         return buffer.withUnsafeBytes { SystemCall.send(descriptor, $0) }
     }

@@ -6,7 +6,7 @@ extension EventLoop {
         guard bytes >= MemoryLedger.smallest || connection.isInputCounted else { return }
         let before = keptInput.bytes
         connection.isInputCounted = bytes >= MemoryLedger.smallest
-        keptInput.set(bytes, of: connection.token, at: tick)
+        keptInput.set(bytes, of: connection.token)
         counters.requestBytes.set(keptInput.bytes)
         if keptInput.bytes > before, connection.context.requestBytes > connection.context.limits.requestMemory { shedSoon(vainInputTick) }
     }
@@ -14,11 +14,13 @@ extension EventLoop {
     /// Counts what waits to be sent to the connection. To be called wherever that may have changed.
     func countOutput(_ connection: Connection) {
         let bytes = connection.backlog?.outputBytes ?? 0
-        guard bytes >= MemoryLedger.smallest || connection.isOutputCounted else { return }
-        let hasGrown = queuedPieces.bytes > counters.answerBytes.count
+        let (kept, counted) = (queuedPieces.bytes, counters.answerBytes.count)
+        // A piece counts whole until its last byte is sent, so the sum also changes where the connection keeps too little to be counted.
+        guard bytes >= MemoryLedger.smallest || connection.isOutputCounted || kept != counted else { return }
+        let hasGrown = kept > counted
         connection.isOutputCounted = bytes >= MemoryLedger.smallest
-        queuedOutput.set(bytes, of: connection.token, at: tick)
-        counters.answerBytes.set(queuedPieces.bytes)
+        queuedOutput.set(bytes, of: connection.token)
+        counters.answerBytes.set(kept)
         if hasGrown, connection.context.answerBytes > connection.context.limits.answerMemory { shedSoon(vainOutputTick) }
     }
 
@@ -54,7 +56,7 @@ extension EventLoop {
         let excess = context.requestBytes - limit
         guard excess > 0, isFullest(of: context, by: { $0.requestBytes.count }, else: { $0.shedInput($1) }) else { return }
         let needed = excess + limit / EventLoop.reserve
-        let tokens = keptInput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick)
+        let tokens = keptInput.giveWay(freeing: needed, share: limit / context.loops.count)
         if tokens.isEmpty { vainInputTick = tick }
         for token in tokens {
             guard let connection = connection(token) else { continue }
@@ -70,7 +72,7 @@ extension EventLoop {
         let excess = context.answerBytes - limit
         guard excess > 0, isFullest(of: context, by: { $0.answerBytes.count }, else: { $0.shedOutput($1) }) else { return }
         let needed = excess + limit / EventLoop.reserve
-        let tokens = queuedOutput.giveWay(freeing: needed, share: limit / context.loops.count, at: tick)
+        let tokens = queuedOutput.giveWay(freeing: needed, share: limit / context.loops.count)
         if tokens.isEmpty { vainOutputTick = tick }
         for token in tokens {
             guard let connection = connection(token) else { continue }

@@ -2,25 +2,26 @@ import HTTPTypes
 import Synchronization
 
 extension EventLoop {
-    /// Reads all that is there, and not only once, since the event does not come again: a read that does not fill the buffer has emptied
-    /// the socket, but for its end (https://man7.org/linux/man-pages/man7/epoll.7.html, the ninth question).
+    /// Reads all that is there, up to the connection's share of the turn, and not only once, since the event does not come again: a read that
+    /// does not fill the buffer has emptied the socket, but for its end (https://man7.org/linux/man-pages/man7/epoll.7.html, the ninth
+    /// question).
     ///
     /// - Parameter isEnding: whether the event told of that end.
     func readInput(_ connection: Connection, isEnding: Bool = false) {
-        var reads = 0
+        var left = connection.isTransferring ? transfers.share : TransferQueue.slice
         while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
-            // Others have their turn before one that sends without end.
-            if reads == EventLoop.readsAtOnce {
-                return epoll.modify(connection.descriptor, connection.interest, token: connection.token)
-            }
-            reads += 1
+            // What is left is reported again.
+            if left <= 0 { return epoll.modify(connection.descriptor, connection.interest, token: connection.token) }
+            let buffer = UnsafeMutableRawBufferPointer(rebasing: readBuffer[..<min(left, readBuffer.count)])
             counters.receiveCalls.add(1)
-            switch SystemCall.read(connection.descriptor, into: readBuffer) {
+            switch SystemCall.read(connection.descriptor, into: buffer) {
             case .bytes(let count):
                 counters.bytesIn.add(count)
-                if !connection.state.isLingering { process(UnsafeRawBufferPointer(rebasing: readBuffer[..<count]), of: connection) }
+                transfers.count(count)
+                left -= count
+                if !connection.state.isLingering { process(UnsafeRawBufferPointer(rebasing: buffer[..<count]), of: connection) }
                 if connection.phase == .body { connection.backlog?.transferred += count }
-                if count < readBuffer.count, !isEnding { return }
+                if count < buffer.count, !isEnding { return }
             case .endOfStream:
                 return inputEnded(connection)
             case .wouldBlock:
@@ -32,9 +33,6 @@ extension EventLoop {
         // Input that nobody wants now, or ever: asked for again, it is told of again.
         if connection.isOpen { updateInterest(connection) }
     }
-
-    /// 256 KiB: where a hundred connections send without end, a turn of the loop takes tens of milliseconds.
-    private static let readsAtOnce = 4
 
     /// Goes on where a connection had to stop: with the request that waited, then with the bytes behind it.
     func resume(_ connection: Connection) {

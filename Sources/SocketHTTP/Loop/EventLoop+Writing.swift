@@ -63,13 +63,14 @@ extension EventLoop {
         enqueue(Array(bytes[sent...]), from: 0, on: connection)
     }
 
-    /// Returns how many bytes were sent, or nil where the connection broke.
+    /// Sends as much as an answer may take of the turn; returns how many bytes were sent, or nil where the connection broke.
     private func sendNow(_ bytes: UnsafeRawBufferPointer, to connection: Connection) -> Int? {
         if connection.hasOutput || bytes.isEmpty { return 0 }
         counters.sendCalls.add(1)
-        switch SystemCall.send(connection.descriptor, bytes) {
+        switch SystemCall.send(connection.descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(transfers.answerShare))) {
         case .bytes(let count):
             counters.bytesOut.add(count)
+            transfers.count(count)
             return count
         case .wouldBlock:
             return 0
@@ -92,9 +93,10 @@ extension EventLoop {
     func flush(_ connection: Connection) {
         guard let backlog = connection.backlog, !backlog.output.isEmpty else { return updateInterest(connection) }
         counters.sendCalls.add(1)
-        switch backlog.output.send(to: connection.descriptor) {
+        switch backlog.output.send(to: connection.descriptor, atMost: transfers.share) {
         case .bytes(let count):
             counters.bytesOut.add(count)
+            transfers.count(count)
             backlog.output.consume(count) { queuedPieces.remove($0) }
             countOutput(connection)
             connection.unsent.subtract(count, ordering: .relaxed)

@@ -28,8 +28,10 @@ final class EventLoop: @unchecked Sendable {
     /// Counts the turns: one for each look at the sockets.
     @exclusivity(unchecked) private var turn: UInt32 = 0
 
-    /// Where input is read to; what is not used at once is copied out. Set by tests alone, which narrow it.
-    var readBuffer: UnsafeMutableRawBufferPointer
+    /// Connections with much to move, and what the turn has moved.
+    @exclusivity(unchecked) var transfers = TransferQueue()
+    /// Where input is read to; what is not used at once is copied out.
+    let readBuffer: UnsafeMutableRawBufferPointer
     /// Where heads are formatted.
     var scratch: [UInt8] = []
     /// The token of the connection whose requests are being handled, 0 for none; and its answers so far: they go out in one call.
@@ -167,7 +169,8 @@ final class EventLoop: @unchecked Sendable {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         while true {
             turn &+= 1
-            let sleeps = waitingForTurn.isEmpty && mailbox.fallAsleep()
+            transfers.beginTurn()
+            let sleeps = waitingForTurn.isEmpty && transfers.isEmpty && mailbox.fallAsleep()
             let count = epoll.wait(events, milliseconds: sleeps ? longestSleep : 0)
             if sleeps { mailbox.wakeUp() }
             tick = Clock.tick()
@@ -178,6 +181,7 @@ final class EventLoop: @unchecked Sendable {
             passTime()
             handOverCrowds()
             settle()
+            serveTransfers()
         }
     }
 
@@ -186,14 +190,35 @@ final class EventLoop: @unchecked Sendable {
         if token == Acceptor.token {
             acceptConnections()
         } else if let connection = connection(token) {
-            if event.isWritable { flush(connection) }
-            if event.isReadable {
-                readInput(connection, isEnding: event.endsInput)
-            } else if event.isBroken, connection.isOpen {
-                close(connection)
+            if connection.isTransferring {
+                if connection.transferEvents == 0 { transfers.append(token) }
+                // What is reported once, such as the end of the input, must not be lost.
+                connection.transferEvents |= event.events
+            } else {
+                handle(event, on: connection)
             }
         }
         settle()
+    }
+
+    private func handle(_ event: epoll_event, on connection: Connection) {
+        if event.isWritable { flush(connection) }
+        if event.isReadable {
+            readInput(connection, isEnding: event.endsInput)
+        } else if event.isBroken, connection.isOpen {
+            close(connection)
+        }
+    }
+
+    /// Goes on with transfers, as far as a turn may.
+    private func serveTransfers() {
+        while let token = transfers.next() {
+            guard let connection = connection(token) else { continue }
+            let event = epoll_event(events: connection.transferEvents, data: epoll_data_t(u64: token))
+            connection.transferEvents = 0
+            handle(event, on: connection)
+            settle()
+        }
     }
 
     /// Goes on with those that have waited for this turn.

@@ -7,7 +7,7 @@ public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether `host` is an IPv6 address.
     let isVersion6: Bool
 
-    /// The root URL: `http://127.0.0.1:8080`, `http://[::1]:8080`.
+    /// The root URL: `http://127.0.0.1:8180`, `http://[::1]:8180`.
     public var description: String {
         isVersion6 ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
     }

@@ -42,20 +42,6 @@ enum SystemCall {
         }
     }
 
-    /// Sends several pieces in one call, as `send` does one.
-    static func send(_ descriptor: Int32, vectors: UnsafeMutableBufferPointer<iovec>) -> WriteResult {
-        var message = msghdr()
-        message.msg_iov = vectors.baseAddress
-        message.msg_iovlen = vectors.count
-        while true {
-            let count = Glibc.sendmsg(descriptor, &message, noSignal)
-            if count >= 0 { return .bytes(count) }
-            let code = errno
-            if code == EINTR { continue }
-            return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed(code)
-        }
-    }
-
     /// Bytes that were sent and that the peer has not acknowledged; 0 where the kernel cannot tell.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         max(0, Int(freshet_unacknowledged(descriptor)))

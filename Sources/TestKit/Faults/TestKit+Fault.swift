@@ -68,6 +68,7 @@ extension Duration {
     fileprivate var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        return overflow ? .max : Int(clamping: product + attoseconds / 1_000_000_000_000_000)
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return overflow || isBeyond ? (seconds < 0 ? .min : .max) : Int(clamping: sum)
     }
 }

@@ -8,10 +8,13 @@ extension TestKit {
     public final class Device: Sendable {
         /// What errors and faults call it.
         public let name: String
-        /// The client itself, for all that has no shorter way here.
-        public let client: SyncClient
         let filter: ChangeFilter
         let tokens: Tokens
+        private let configuration: SyncClient.Configuration
+        private let current: Mutex<SyncClient>
+
+        /// The client itself, for all that has no shorter way here. After ``TestKit/restart(_:)`` it is another one.
+        public var client: SyncClient { current.withLock { $0 } }
 
         init(_ name: String, _ configuration: SyncClient.Configuration) throws {
             self.name = name
@@ -19,7 +22,8 @@ extension TestKit {
             self.tokens = tokens
             var configuration = configuration
             configuration.token = { needsFreshToken in tokens.token(fresh: needsFreshToken) }
-            client = try SyncClient(configuration)
+            self.configuration = configuration
+            current = Mutex(try SyncClient(configuration))
             filter = try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
         }
 
@@ -38,6 +42,17 @@ extension TestKit {
 
         /// Stops it. ``TestKit/quiesced(within:)`` passes over a device that is stopped.
         public func stop() async { await client.stop() }
+
+        /// Puts a new client in the place of the present one, which ends at once with all that it has under way.
+        func restart() async throws {
+            let next = try SyncClient(configuration)
+            let last = current.withLock { client in
+                defer { client = next }
+                return client
+            }
+            await last.stop()
+            try await next.start()
+        }
     }
 }
 

@@ -97,6 +97,32 @@ public final class TestKit: Sendable {
         return device
     }
 
+    /// Restarts a device as the end of its process and the start of the next one would: the present client stops where it is, with nothing sent or
+    /// waited for, and what is in its memory is lost, open sequences, receipts and merge closures too. A new client starts with the same settings
+    /// and the same directory. A device without a directory starts from nothing, under another name.
+    ///
+    /// Everything that the app made of ``Device/client`` belongs to the earlier process: make it again, as the app does when it starts, with merge
+    /// closures where it uses them. A call of ``quiesced(within:)`` that is under way does not notice the new client. Restart a device once at a
+    /// time.
+    ///
+    /// ```swift
+    /// try await phone.collection("notes", of: Note.self).set(Note(text: "Hello"), for: "1")    // not sent, the network is away
+    /// try await kit.restart(phone)
+    /// #expect(phone.collection("notes", of: Note.self)["1"]?.isPending == true)
+    /// ```
+    ///
+    /// - Throws: ``TestKitError/unknownDevice(_:)``, ``TestKitError/closed``, or a `ClientError` of the start, after which the device is stopped.
+    public func restart(_ device: Device) async throws {
+        let failure = state.withLock { state -> TestKitError? in
+            if state.isClosed { return .closed }
+            return state.devices.contains { $0 === device } ? nil : .unknownDevice(device.name)
+        }
+        if let failure { throw failure }
+        try await device.restart()
+        // A kit that was closed meanwhile has stopped the earlier client.
+        if state.withLock({ $0.isClosed }) { await device.stop() }
+    }
+
     private func add(_ device: Device) throws(TestKitError) {
         let failure = state.withLock { state -> TestKitError? in
             if state.isClosed { return .closed }

@@ -29,7 +29,8 @@ enum Events {
                 throw CancellationError()
             }
             group.addTask {
-                try await Task.sleep(for: limit)
+                // Held to what a clock can name: a sleep that ends beyond it traps.
+                try await Task.sleep(for: min(max(limit, .zero), .seconds(1_000_000_000)))
                 return .late
             }
             while let ending = try await group.next() {

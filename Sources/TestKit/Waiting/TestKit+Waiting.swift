@@ -8,7 +8,7 @@ extension TestKit {
     ///
     /// It looks again whenever a device's status changes, and at no other time: nothing sleeps.
     ///
-    /// - Parameter limit: how long it may take, at most.
+    /// - Parameter limit: how long it may take, at most; less than zero counts as zero, more than 30 years as 30 years.
     /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which says who waits for what; `CancellationError`.
     public func quiesced(within limit: Duration = .seconds(30)) async throws {
         let devices = devices

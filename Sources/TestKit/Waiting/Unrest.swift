@@ -25,6 +25,7 @@ enum Unrest {
         switch status.connection {
         case .live, .stopped: break
         case .catchingUp: reasons.append("it is catching up\(status.feedError.map { " (\($0))" } ?? "")")
+        case .unauthorized: reasons.append("its token is refused")
         case .offline: reasons.append("it is offline\(status.feedError.map { " (\($0))" } ?? "")")
         }
         switch status.cursor {

@@ -10,7 +10,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
 
     /// The pointer as it is written.
     public let description: String
-    let steps: [String]
+    package let steps: [String]
 
     /// - Throws: ``WireError/unexpectedJSON(_:)`` where the text is no pointer, or a longer one.
     public init(_ text: String) throws(WireError) {

@@ -9,6 +9,8 @@ extension HTTPField.Name {
     public static let freshetWrite = Self.known("Freshet-Write")
     /// `Freshet-Last-Write`: the number of the client's last write that was decided in the state that a response reflects.
     public static let freshetLastWrite = Self.known("Freshet-Last-Write")
+    /// `Freshet-Store`: which store a response is from, whatever its address.
+    public static let freshetStore = Self.known("Freshet-Store")
     /// `Last-Event-ID`: where a stream of server-sent events resumes (WHATWG HTML §9.2).
     public static let lastEventID = Self.known("Last-Event-ID")
 

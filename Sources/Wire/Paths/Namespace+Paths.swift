@@ -9,6 +9,18 @@ extension Namespace {
     }
     /// `/v1/{ns}/records/{collection}`
     public func path(ofCollection collection: String) -> String { "\(path)/records/\(Self.segment(collection))" }
+    /// `/v1/{ns}/records/{collection}` with the query for one page.
+    /// - Parameters:
+    ///   - collection: the collection to list.
+    ///   - after: the `next` of the page before; `nil` for the first page.
+    ///   - limit: the most records in one answer, 1 to 1,000.
+    ///   - values: whether values come along.
+    public func listPath(of collection: String, after: String?, limit: Int, values: Bool) -> String {
+        var path = "\(path(ofCollection: collection))?limit=\(limit)"
+        if let after { path += "&after=\(PercentEncoding.encode(after))" }
+        if !values { path += "&values=false" }
+        return path
+    }
     /// `/v1/{ns}/reads`
     public var readsPath: String { "\(path)/reads" }
     /// `/v1/{ns}/writes`

@@ -15,7 +15,17 @@ extension Problem: WireMessage {
     }
 
     /// Reads a problem object; one of another type than ours keeps its type as the code.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    public init(_ reader: inout JSONReader) throws(WireError) { self = try Self.read(&reader).problem }
+
+    /// The problem in a document whose `type` is one of Freshet's; `nil` where another program wrote the document.
+    package static func own(json bytes: [UInt8]) throws(WireError) -> Problem? {
+        var reader = JSONReader(bytes, profile: .json)
+        let document = try read(&reader)
+        try reader.end()
+        return document.isOurs ? document.problem : nil
+    }
+
+    private static func read(_ reader: inout JSONReader) throws(WireError) -> (problem: Problem, isOurs: Bool) {
         var type = "about:blank"
         var status = 500
         var detail = ""
@@ -33,8 +43,9 @@ extension Problem: WireMessage {
             }
         }
         // By bytes: a combining character after the prefix would be one character with its last.
-        let isOurs = type.utf8.starts(with: Self.typePrefix.utf8)
-        let text = isOurs ? String(Substring(type.utf8.dropFirst(Self.typePrefix.utf8.count))) : type
-        self.init(ProblemCode(text: text, status: status), detail, status: status, current: current, expected: expected)
+        let isOurs = type.utf8.starts(with: typePrefix.utf8)
+        let text = isOurs ? String(Substring(type.utf8.dropFirst(typePrefix.utf8.count))) : type
+        let code = ProblemCode(text: text, status: status)
+        return (Problem(code, detail, status: status, current: current, expected: expected), isOurs)
     }
 }

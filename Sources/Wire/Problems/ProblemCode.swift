@@ -25,6 +25,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let invalidCursor = ProblemCode("invalid-cursor", 400, "Invalid cursor")
     /// A parameter or a field is out of range or not understood.
     public static let invalidRequest = ProblemCode("invalid-request", 400, "Invalid request")
+    /// An increment's sum is outside its `min` and `max`, or beyond the range of numbers; `current` is the record as it is.
+    public static let outOfBounds = ProblemCode("out-of-bounds", 409, "The sum is out of bounds")
     /// Deletes after this cursor have been forgotten: start again from a list.
     public static let cursorExpired = ProblemCode("cursor-expired", 410, "The cursor is too old")
     /// The namespace has begun a new history: start again from a list.
@@ -33,6 +35,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let cursorAhead = ProblemCode("cursor-ahead", 410, "The cursor is ahead of the server")
     /// A write's number skips one; `expected` is the number that comes next.
     public static let writeGap = ProblemCode("write-gap", 409, "A write is missing before this one")
+    /// The client's number was decided for another write, which had another `nonce`: this one had no effect.
+    public static let numberTaken = ProblemCode("number-taken", 409, "The number belongs to another write")
     /// An atomic batch failed because of another of its writes.
     public static let batchRejected = ProblemCode("batch-rejected", 409, "Another write of the atomic batch was rejected")
     /// The value, the header or the URI is over the limit that the detail names.
@@ -60,8 +64,9 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
 
     private static let known: [String: ProblemCode] = Dictionary(
         uniqueKeysWithValues: [
-            notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, cursorExpired, epochChanged,
-            cursorAhead, writeGap, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized, forbidden,
+            notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, outOfBounds, cursorExpired,
+            epochChanged, cursorAhead, writeGap, numberTaken, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized,
+            forbidden,
             misdirectedRequest, overloaded,
             unavailable, storageFull, storageFailed, malformedRequest,
         ].map { ($0.text, $0) })

@@ -4,7 +4,7 @@ public struct Record: Hashable, Sendable {
     public var key: RecordKey
     /// The revision of the last write to it.
     public var revision: Revision
-    /// The value; `nil` where it was left out because of its size.
+    /// The value; `nil` where it was left out, because of its size or since it was not asked for.
     public var content: Content?
     /// The media type of the value, also when the value was left out.
     public var contentType: String
@@ -31,4 +31,7 @@ public struct Record: Hashable, Sendable {
         self.size = size
         self.modified = modified
     }
+
+    /// The record with its value left out.
+    public var withoutValue: Record { Record(key: key, revision: revision, contentType: contentType, size: size, modified: modified) }
 }

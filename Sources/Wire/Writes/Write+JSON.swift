@@ -1,5 +1,5 @@
 extension Write: WireMessage {
-    /// `{"number":7,"op":"put","key":…,"value":…,"ifRevision"?:…}`
+    /// `{"number":7,"op":"put","key":…,"value":…,"ifRevision"?:…,"nonce"?:…}`
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("number", number)
@@ -11,12 +11,10 @@ extension Write: WireMessage {
             writer.member("value")
             writer.raw(patch)
         case .delete: break
-        case .increment(let path, let amount):
-            writer.member("path", path.description)
-            writer.member("by")
-            writer.raw(amount.description.utf8)
+        case .increment(let increment): increment.write(to: &writer)
         }
         if let ifRevision { writer.member("ifRevision", ifRevision.number) }
+        if let nonce { writer.member("nonce", nonce) }
         writer.endObject()
     }
 
@@ -26,20 +24,17 @@ extension Write: WireMessage {
         var operation: JSONName?
         var key: RecordKey?
         var content: Content?
-        var path: JSONPointer?
-        var amount: JSONNumber?
+        var increment = IncrementMembers()
         var ifRevision: Revision?
+        var nonce: Int64?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
             case "number": number = try reader.integer()
             case "op": operation = try reader.word()
-            case "path": path = try JSONPointer(try reader.string())
-            case "by":
-                let literal = try reader.number()
-                amount = JSONNumber(literal: literal)
-                guard amount != nil else { throw .unexpectedJSON("'by' is \(literal.shortened), which is beyond the range of numbers") }
+            case "path", "by", "onMissing", "min", "max": try increment.read(name, &reader)
             case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
+            case "nonce": nonce = try reader.takeNull() ? nil : try reader.integer()
             case "key": key = try reader.key()
             case "value", "body":
                 guard content == nil else { throw .unexpectedJSON("a write takes 'value' or 'body', not both") }
@@ -51,13 +46,16 @@ extension Write: WireMessage {
             throw .unexpectedJSON("a write takes 'number', a whole number from 1 to 2^53-1")
         }
         guard let key else { throw .unexpectedJSON("write \(number) lacks 'key'") }
+        guard nonce.map((1...Revision.maximum.number).contains) ?? true else {
+            throw .unexpectedJSON("write \(number) has a 'nonce' that is no whole number from 1 to 2^53-1")
+        }
         self.init(
-            number: number, key: key, operation: try Self.operation(operation, number, content, path, amount), ifRevision: ifRevision
-        )
+            number: number, key: key, operation: try Self.operation(operation, number, content, increment), ifRevision: ifRevision,
+            nonce: nonce)
     }
 
     private static func operation(
-        _ name: JSONName?, _ number: Int64, _ content: Content?, _ path: JSONPointer?, _ amount: JSONNumber?
+        _ name: JSONName?, _ number: Int64, _ content: Content?, _ increment: IncrementMembers
     ) throws(WireError) -> WriteOperation {
         guard let name else { throw .unexpectedJSON("write \(number) lacks 'op': it takes put, patch, delete or increment") }
         switch name {
@@ -69,8 +67,7 @@ extension Write: WireMessage {
             return .patch(content.bytes)
         case "delete": return .delete
         case "increment":
-            guard let path, let amount else { throw .unexpectedJSON("write \(number) is an increment and takes 'path' and 'by'") }
-            return .increment(path: path, by: amount)
+            return .increment(try increment.increment(number, content))
         default:
             throw .unexpectedJSON("write \(number) has the 'op' '\(name.text.shortened)': it takes put, patch, delete or increment")
         }

@@ -8,12 +8,15 @@ public struct Write: Hashable, Sendable {
     public var operation: WriteOperation
     /// Apply only if the record is at this revision; ``Revision/zero``: only if there is none.
     public var ifRevision: Revision?
+    /// A random number from 1 to 2^53−1 that tells the write from another of the same client and number, as of a copied device.
+    public var nonce: Int64?
 
     /// A write.
-    public init(number: Int64, key: RecordKey, operation: WriteOperation, ifRevision: Revision? = nil) {
+    public init(number: Int64, key: RecordKey, operation: WriteOperation, ifRevision: Revision? = nil, nonce: Int64? = nil) {
         self.number = number
         self.key = key
         self.operation = operation
         self.ifRevision = ifRevision
+        self.nonce = nonce
     }
 }

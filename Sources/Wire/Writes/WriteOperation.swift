@@ -6,8 +6,13 @@ public enum WriteOperation: Hashable, Sendable {
     case patch([UInt8])
     /// The record goes; without effect, and without a revision, where there is none.
     case delete
+    /// A number is added at a place in the record.
+    case increment(Increment)
+
     /// A number is added at a place in the record; record and place begin from 0 where they are missing.
-    case increment(path: JSONPointer, by: JSONNumber)
+    public static func increment(path: JSONPointer, by amount: JSONNumber) -> WriteOperation {
+        .increment(Increment(path: path, by: amount))
+    }
 
     /// The name on the wire: `put`, `patch`, `delete`, `increment`.
     public var name: String {

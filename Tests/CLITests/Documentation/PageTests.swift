@@ -19,7 +19,7 @@ struct PageTests {
 
     @Test(arguments: [
         "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md",
-        "docs/cache.md", "docs/http-cache.md", "docs/performance.md",
+        "docs/cache.md", "docs/http-cache.md", "docs/performance.md", "docs/limits.md",
     ])
     func linksLeadSomewhere(page: String) throws {
         let folder = Project.folder.appendingPathComponent(page).deletingLastPathComponent()

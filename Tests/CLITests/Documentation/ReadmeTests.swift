@@ -19,6 +19,20 @@ struct ReadmeTests {
         #expect(shown == lines)
     }
 
+    @Test(arguments: ["README.md", "Sources/ClientSDK/FreshetClient.docc/GettingStarted.md"])
+    func theInstallLinesAreThoseOfTheExample(page: String) throws {
+        // Given the manifest of the example app, which scripts/examples reads, and what a page says of the package
+        let manifest = try Project.text(of: "Examples/Kiosk/Package.swift")
+        let text = try Project.text(of: page)
+        // Then both name the package and the product alike
+        for part in [#".package(name: "freshet", path: "../"#, #".product(name: "FreshetClient", package: "freshet")"#] {
+            #expect(manifest.contains(part) && text.contains(part), "\(part)")
+        }
+        // And the page names the libraries that scripts/shared.sh installs
+        let packages = "libsqlite3-dev libcurl4-openssl-dev pkg-config"
+        #expect(try Project.text(of: "scripts/shared.sh").contains(packages) && text.contains(packages))
+    }
+
     @Test(.timeLimit(.minutes(5))) func theExampleRuns() async throws {
         // Given a server
         let folder = TemporaryDirectory()
@@ -28,7 +42,7 @@ struct ReadmeTests {
         let cache = folder.path + "/cache"
         let example = Task {
             try await readmeExample(server: server.url, folder: cache) { text, isPending in
-                continuation.yield("\(text ?? "nothing")\(isPending ? ", pending" : "")")
+                continuation.yield("\(text)\(isPending ? ", pending" : "")")
             }
         }
         var lines: [String] = []

@@ -34,6 +34,13 @@ struct Program: Sendable {
             status: Self.status(result.terminationStatus), output: result.standardOutput, error: result.standardError)
     }
 
+    /// Runs a script of bash to its end.
+    static func shell(_ script: String) async throws -> Ending {
+        let result = try await run(
+            .name("bash"), arguments: ["-c", script], output: .string(limit: 64 << 20), error: .string(limit: 1 << 20))
+        return Ending(status: status(result.terminationStatus), output: result.standardOutput, error: result.standardError)
+    }
+
     /// Runs `freshet` to its end with a terminal for its output and another for its errors, both without colours.
     func onTerminals(_ arguments: String...) async throws -> Ending { try await onTerminals(arguments) }
 

@@ -2,14 +2,15 @@ import FreshetCache
 import TestSupport
 import Testing
 
-private func example(_ file: String, show: (Bool, String?, [String], String?) -> Void) throws {
+private func example(_ file: String, _ film: String, show: (Int, Bool, String?, [String], String?) -> Void) throws {
     // article begins
     let time = ManualCacheClock()
     let pages = Cache<String, String>(costLimit: 1_000, countLimit: 100, clock: time.clock)
 
     pages["home"] = "Welcome"
-    pages.setValue("Sale!", forKey: "offer", cost: 5, lifetime: .after(.seconds(60)))
-    let isRefused = !pages.setValue("…", forKey: "film", cost: 5_000)  // alone above the limit: refused, and counted
+    pages.setValue("Sale!", forKey: "offer", lifetime: .after(.seconds(60)))
+    let cost = pages.totalCost  // 12: text and bytes cost their bytes
+    let isRefused = !pages.setValue(film, forKey: "film")  // alone above the limit: refused, and counted
 
     time.advance(by: .seconds(61))
     let offer = pages["offer"]  // nil: over
@@ -18,7 +19,7 @@ private func example(_ file: String, show: (Bool, String?, [String], String?) ->
     // Whole or not at all, without what is over; a later process goes on with it.
     try pages.save(to: file)
     let restored = try Cache<String, String>(contentsOf: file, clock: time.clock)
-    show(isRefused, offer, keys, restored["home"])
+    show(cost, isRefused, offer, keys, restored["home"])
     // article ends
 }
 
@@ -28,9 +29,9 @@ struct KeepingValuesInMemoryTests {
     func runs() throws {
         let folder = TemporaryDirectory()
         var shown = 0
-        try example(folder.file("pages.json")) { isRefused, offer, keys, restored in
+        try example(folder.file("pages.json"), String(repeating: "…", count: 334)) { cost, isRefused, offer, keys, restored in
             shown += 1
-            #expect(isRefused && offer == nil && keys == ["home"] && restored == "Welcome")
+            #expect(cost == 12 && isRefused && offer == nil && keys == ["home"] && restored == "Welcome")
         }
         #expect(shown == 1)
     }

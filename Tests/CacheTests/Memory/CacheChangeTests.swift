@@ -19,7 +19,7 @@ import Testing
     @Test func tellsWhatWasBeforeWhatIsAfterAndWhy() async {
         // Given
         let time = ManualCacheClock()
-        let cache = Cache<String, Int>(costLimit: 2, clock: time.clock, shards: 1)
+        let cache = Cache<String, Int>(costLimit: 2, clock: time.clock, shards: 1, cost: { _ in 1 })
         cache["unheard"] = 0
         let changes = cache.changes
         // When

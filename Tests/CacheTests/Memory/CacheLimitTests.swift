@@ -5,7 +5,7 @@ import Testing
 @Suite struct CacheLimitTests {
     @Test func neverHoldsMoreThanItsLimits() {
         // Given
-        let cache = Cache<Int, Int>(costLimit: 1_000, countLimit: 50, shards: 4)
+        let cache = Cache<Int, Int>(costLimit: 1_000, countLimit: 50, shards: 4, cost: { _ in 1 })
         var random = SeededGenerator(seed: 7)
         // When, then at every step
         for step in 0..<20_000 {
@@ -23,7 +23,7 @@ import Testing
 
     @Test func refusesWhatIsTooBigAndSaysSo() {
         // Given
-        let cache = Cache<String, Int>(costLimit: 10)
+        let cache = Cache<String, Int>(costLimit: 10, cost: { _ in 1 })
         #expect(cache.setValue(1, forKey: "key", cost: 10))
         // When
         let isStored = cache.setValue(2, forKey: "key", cost: 11)
@@ -34,20 +34,21 @@ import Testing
     }
 
     @Test func nothingFitsALimitOfZero() {
-        for cache in [Cache<Int, Int>(costLimit: 0), Cache(countLimit: 0), Cache(costLimit: -5), Cache(countLimit: .min)] {
+        let byCost = [0, -5].map { Cache<Int, Int>(costLimit: $0, cost: { _ in 1 }) }
+        for cache in byCost + [Cache(countLimit: 0), Cache(countLimit: .min)] {
             #expect(!cache.setValue(1, forKey: 1) && cache.isEmpty)
         }
     }
 
     @Test func aCostBelowOneCountsAsOne() {
-        let cache = Cache<Int, Int>(costLimit: 2)
+        let cache = Cache<Int, Int>(costLimit: 2, cost: { _ in 1 })
         for key in 0..<3 { cache.setValue(key, forKey: key, cost: key == 0 ? .min : 0) }
         #expect(cache.count == 2 && cache.totalCost == 2)
     }
 
     @Test func limitsCanBeChangedAtAnyTime() {
         // Given
-        let cache = Cache<Int, Int>(costLimit: 1_000, countLimit: 100)
+        let cache = Cache<Int, Int>(costLimit: 1_000, countLimit: 100, cost: { _ in 1 })
         for key in 0..<100 { cache.setValue(key, forKey: key, cost: 10) }
         // When, then
         cache.costLimit = 500
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func trimsOnceAndKeepsItsLimits() {
-        let cache = Cache<Int, Int>(costLimit: 1_000)
+        let cache = Cache<Int, Int>(costLimit: 1_000, cost: { _ in 1 })
         for key in 0..<100 { cache.setValue(key, forKey: key, cost: 10) }
         cache.trim(toCost: 305)
         #expect(cache.totalCost == 300 && cache.costLimit == 1_000)
@@ -71,7 +72,7 @@ import Testing
 
     @Test func anOverwriteThatNeedsRoomIsNotItsOwnVictim() {
         // Given
-        let cache = Cache<Int, Int>(costLimit: 10, shards: 1)
+        let cache = Cache<Int, Int>(costLimit: 10, shards: 1, cost: { _ in 1 })
         for key in 0..<10 { cache[key] = key }
         // When the oldest grows to all there is
         #expect(cache.setValue(100, forKey: 0, cost: 10))
@@ -81,7 +82,7 @@ import Testing
 
     @Test func pinnedKeysAreNeverEvicted() {
         // Given one pinned before it comes and one after
-        let cache = Cache<Int, Int>(costLimit: 10, shards: 2)
+        let cache = Cache<Int, Int>(costLimit: 10, shards: 2, cost: { _ in 1 })
         cache.pin(1)
         cache[1] = 1
         cache[2] = 2
@@ -118,7 +119,7 @@ import Testing
 
     @Test func pinnedKeysAloneMayExceedTheLimits() {
         // Given
-        let cache = Cache<Int, Int>(costLimit: 10)
+        let cache = Cache<Int, Int>(costLimit: 10, cost: { _ in 1 })
         cache[1] = 1
         cache.pin(2)
         // When

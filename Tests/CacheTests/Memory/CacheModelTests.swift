@@ -8,7 +8,8 @@ import Testing
         // Given
         var random = SeededGenerator(seed: UInt64(seed))
         var plain = PlainCache(costLimit: seed % 2 == 0 ? .max / 2 : 100, countLimit: seed % 2 == 0 ? 30 : .max / 2)
-        let cache = Cache<Int, Int>(costLimit: plain.costLimit, countLimit: plain.countLimit, lifetime: .unlimited, shards: seed)
+        let cache = Cache<Int, Int>(
+            costLimit: plain.costLimit, countLimit: plain.countLimit, lifetime: .unlimited, shards: seed, cost: { _ in 1 })
         // When, then at every step
         for step in 0..<15_000 {
             let key = min(Int.random(in: 0..<90, using: &random), Int.random(in: 0..<90, using: &random))
@@ -46,7 +47,7 @@ import Testing
         let time = ManualCacheClock()
         let isBounded = seed % 2 == 0
         let cache = Cache<Int, Int>(
-            costLimit: isBounded ? 2_000 : .max, countLimit: isBounded ? 300 : .max, clock: time.clock, shards: seed)
+            costLimit: isBounded ? 2_000 : .max, countLimit: isBounded ? 300 : .max, clock: time.clock, shards: seed, cost: { _ in 1 })
         var last: [Int: (value: Int, end: Int)] = [:]
         var random = SeededGenerator(seed: UInt64(seed))
         var (now, found, wrong) = (0, 0, 0)

@@ -9,7 +9,7 @@ import Testing
 
     @Test func comesBackAsItWasSaved() throws {
         // Given
-        let cache = Cache<String, [Int]>(costLimit: 100, countLimit: 50, clock: time.clock, shards: 2)
+        let cache = Cache<String, [Int]>(costLimit: 100, countLimit: 50, clock: time.clock, shards: 2, cost: { _ in 1 })
         cache.setValue([1], forKey: "fixed", cost: 7, lifetime: .after(.seconds(60)), tags: ["tag"])
         cache.setValue([2], forKey: "ever", lifetime: .unlimited)
         cache.setValue([3], forKey: "sliding", lifetime: .sliding(.seconds(50)))
@@ -21,7 +21,7 @@ import Testing
         try cache.save(to: folder.file("saved"))
         let other = ManualCacheClock(wall: 1_020_000)
         other.advance(by: .seconds(0))
-        let loaded = try Cache<String, [Int]>(contentsOf: folder.file("saved"), clock: other.clock)
+        let loaded = try Cache<String, [Int]>(contentsOf: folder.file("saved"), clock: other.clock, cost: { _ in 1 })
         // Then what was over is left out, and all else is as it was
         #expect(Set(loaded.keys) == ["fixed", "ever", "sliding", "until"] && loaded.costLimit == 100 && loaded.countLimit == 50)
         let fixed = try #require(loaded.entry(forKey: "fixed"))

@@ -92,7 +92,7 @@ import Testing
     @Test func countsWhatItDoes() {
         // Given
         let time = ManualCacheClock()
-        let cache = Cache<Int, Int>(costLimit: 10, clock: time.clock, shards: 1)
+        let cache = Cache<Int, Int>(costLimit: 10, clock: time.clock, shards: 1, cost: { _ in 1 })
         for key in 0..<12 { cache[key] = key }
         _ = cache[11]
         _ = cache[0]

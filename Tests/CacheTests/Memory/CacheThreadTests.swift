@@ -18,7 +18,7 @@ import Testing
 
     @Test func manyThreadsTogetherNeverGetAValueOfAnotherKey() async {
         // Given
-        let cache = Cache<Int, [Int]>(costLimit: 500, countLimit: 200, shards: 4)
+        let cache = Cache<Int, [Int]>(costLimit: 500, countLimit: 200, shards: 4, cost: { _ in 1 })
         let wrong = Tally()
         // When four tasks do everything at once
         await withTaskGroup(of: Void.self) { group in

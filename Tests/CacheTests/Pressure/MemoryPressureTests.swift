@@ -22,7 +22,7 @@ import Testing
     }
 
     private func cache(of count: Int, countLimit: Int = .max, costLimit: Int = .max) -> Cache<Int, Int> {
-        let cache = Cache<Int, Int>(costLimit: costLimit, countLimit: countLimit, shards: 1)
+        let cache = Cache<Int, Int>(costLimit: costLimit, countLimit: countLimit, shards: 1, cost: { _ in 1 })
         for key in 0..<count { cache.setValue(key, forKey: key, cost: 10) }
         return cache
     }

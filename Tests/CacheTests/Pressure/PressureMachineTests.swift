@@ -128,4 +128,15 @@ import Testing
         #expect(growths == 18)
         #expect(machine.patience == .seconds(480))
     }
+
+    @Test("a calm that no clock can wait for is held within 30 days", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min)])
+    func extremes(calm: Duration) throws {
+        // Given
+        var machine = PressureMachine(calm: calm)
+        // When memory was short
+        _ = machine.see(.critical, at: .seconds(1))
+        // Then
+        let growth = try #require(machine.nextGrowth)
+        #expect(growth >= .seconds(2) && growth <= .seconds(1 + 30 * 86_400))
+    }
 }

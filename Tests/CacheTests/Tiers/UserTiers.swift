@@ -117,7 +117,7 @@ final class UserPrimary<Key: Hashable & Sendable, Value: Sendable>: PrimaryCache
 
     func value(forKey key: Key) -> Value? { held.withLock { $0[key] } }
 
-    func setValue(_ value: Value, forKey key: Key, cost: Int, lifetime: Lifetime) {
+    func setValue(_ value: Value, forKey key: Key, lifetime: Lifetime) {
         held.withLock { held in
             held[key] = held.count < limit || held[key] != nil ? value : nil
         }

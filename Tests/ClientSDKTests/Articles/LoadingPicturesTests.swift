@@ -69,9 +69,9 @@ private func example(
     // Files on disk, decoded pictures in memory, the network only for what is in neither.
     var configuration = TwoTierCache<String, Picture>.Configuration()
     configuration.lifetime = .after(.seconds(7 * 86_400))
-    configuration.cost = { $0.byteCount }  // so that the limit of memory is one of bytes
     let pictures = TwoTierCache<String, Picture>(
-        primary: Cache(costLimit: 64 << 20), secondary: try await DiskCache.open(directory),
+        primary: Cache(costLimit: 64 << 20, cost: { $0.value.byteCount }),  // the limit of memory is one of decoded bytes
+        secondary: try await DiskCache.open(directory),
         values: CacheValueCoding(encode: { $0.file }, decode: { try Picture(file: $0) }), configuration)
     let client = try CachingHTTPClient(store: MemoryHTTPCacheStore(byteLimit: 0))  // the pictures' cache keeps them
 

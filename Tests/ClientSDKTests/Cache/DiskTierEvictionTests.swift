@@ -119,6 +119,7 @@ struct DiskTierEvictionTests {
         do {
             let tier = try open()
             for number in 1...5 as ClosedRange<Int64> { try put(number, tier) }
+            try tier.undoRefreshes()
             try tier.connection.execute("DROP TABLE used; DROP TABLE watermark; CREATE TABLE frozen(collection TEXT, id TEXT)")
             try tier.connection.setUserVersion(1)
         }

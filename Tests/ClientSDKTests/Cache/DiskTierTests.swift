@@ -76,6 +76,7 @@ import Testing
                     ],
                     outbox: [.put(Sample.row(1, "notes/1", .delete))], state: [.nextNumber(2), .cursor(Sample.cursor(7)), .scope("held::")])
             )
+            try tier.undoRefreshes()
             try tier.connection.execute("DROP TABLE watermark; CREATE TABLE frozen(collection TEXT, id TEXT)")
             try tier.connection.setUserVersion(2)
         }
@@ -85,6 +86,23 @@ import Testing
         #expect(persisted.outbox.count == 1 && persisted.bases.isEmpty && persisted.watermarks.isEmpty)
         #expect(persisted.state.cursor == Sample.cursor(7) && persisted.state.scope != "held::")
         #expect(try open().entry(Sample.key("notes/2")) != nil)
+    }
+
+    @Test("a file that says nothing of invalidated records and left-out values: all stay, and everything is verified")
+    func fileWithoutRefreshes() throws {
+        // Given a file of version 3
+        do {
+            let tier = try open()
+            let entries = [EntryOperation.put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false)]
+            _ = try tier.apply(transaction(entries: entries, state: [.cursor(Sample.cursor(7)), .scope("held::")]))
+            try tier.undoRefreshes()
+            try tier.connection.setUserVersion(3)
+        }
+        // When
+        let persisted = try open().load()
+        // Then
+        #expect(persisted.state.cursor == Sample.cursor(7) && persisted.state.scope != "held::" && !persisted.needsRefresh)
+        #expect(try open().entry(Sample.key("notes/1"))?.needsRefresh == false)
     }
 
     @Test func theDeviceKeepsItsName() throws {
@@ -128,21 +146,24 @@ import Testing
                 pick(keys), revision, asOf: revision + Int64(random.next() % 3), pass: Int64(1 + random.next() % 3), epoch: pick(epochs),
                 random.next() % 3 == 0 ? nil : Sample.json("\(random.next() % 100)"), origin: pick([.feed, .fetch, .ownWrite, .rejection]))
         }
+        func news() -> FreshetClient.Confirmation {
+            let entry = entry()
+            return FreshetClient.Confirmation(
+                key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf, pass: entry.pass,
+                verifiedAt: Timestamp(milliseconds: Int64(random.next() % 5_000)))
+        }
         func operation() -> EntryOperation {
-            switch random.next() % 8 {
+            switch random.next() % 11 {
             case 0...4: return .put(entry(), onlyIfHeld: random.next() % 3 == 0)
-            case 5:
-                let news = entry()
-                return .confirm(
-                    Confirmation(
-                        key: news.key, epoch: news.epoch, revision: news.revision, asOf: news.asOf, pass: news.pass,
-                        verifiedAt: Timestamp(milliseconds: Int64(random.next() % 5_000))))
-            case 6:
+            case 5: return .confirm(news())
+            case 6: return .withoutValue(news(), keepsValue: random.next() % 2 == 0)
+            case 7...9:
                 let scope = pick([
                     InvalidationScope.everything, .key(Sample.key(pick(keys))), .collection("a", prefix: ""), .collection("a", prefix: "1"),
                     .collection("a", prefix: "e"), .collection("b", prefix: "\u{10FFFF}"),
                 ])
-                return .evict(scope, before: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
+                let position = Sample.cursor(Int64(random.next() % 8), pick(epochs))
+                return random.next() % 3 == 0 ? .evict(scope, before: position) : .invalidate(scope, at: position)
             default: return .endPass(Int64(1 + random.next() % 3), at: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
             }
         }
@@ -156,8 +177,11 @@ import Testing
             let expected = model.commit(transaction)
             #expect(Set(skipped).isSubset(of: expected), "turn \(turn): \(transaction.entries)")
             for key in keys.map(Sample.key) { #expect(try tier.entry(key) == model.entries[key], "turn \(turn): \(transaction.entries)") }
-            let query = HeldQuery(pass: 3, after: random.next() % 2 == 0 ? nil : Sample.key("a/12"), limit: 3)
+            let query = HeldQuery(.before(pass: 3), after: random.next() % 2 == 0 ? nil : Sample.key("a/12"), limit: 3)
             #expect(try tier.heldKeys(query) == model.heldKeys(query))
+            let refresh = HeldQuery(.needingRefresh, after: query.after, limit: 3)
+            #expect(try tier.heldKeys(refresh) == model.heldKeys(refresh))
+            #expect(try tier.load().needsRefresh == model.persisted.needsRefresh)
         }
     }
 

@@ -1,4 +1,6 @@
+import Foundation
 import FreshetClient
+import FreshetServer
 import TestSupport
 import Testing
 
@@ -22,6 +24,24 @@ import Testing
         let bob = try await world.live { $0.responseLimit = 128 << 10 }
         // Then
         #expect(Set(try await bob.notes.ids()) == Set(Self.ids) && bob.status.feedError == nil)
+    }
+
+    @Test("a client that takes small answers gets an atomic batch that is larger, change by change")
+    func atomicBatch() async throws {
+        // Given an atomic batch of 600 kB, which the server sends on one page
+        let world = try World()
+        let value = "{\"text\":\"\(String(repeating: "x", count: 60_000))\",\"votes\":0}"
+        let writes = (1...10).map { "{\"number\":\($0),\"op\":\"put\",\"key\":\"notes/\($0)\",\"value\":\(value)}" }
+        let folder = TemporaryDirectory()
+        let body = "{\"client\":\"till\",\"atomic\":true,\"writes\":[\(writes.joined(separator: ","))]}"
+        try body.write(toFile: folder.file("batch.json"), atomically: true, encoding: .utf8)
+        let message = ["-H", "Content-Type: application/json", "-d", "@\(folder.file("batch.json"))"]
+        #expect(try await curl(message + ["\(world.server.url)/v1/test/writes"]).status == 200)
+        // When
+        let bob = try await world.live { $0.responseLimit = 128 << 10 }
+        // Then
+        #expect(Set(try await bob.notes.ids()) == Set(Self.ids) && bob.status.feedError == nil)
+        #expect(Self.ids.allSatisfy { bob.notes[$0]?.value?.text.count == 60_000 })
     }
 
     @Test("a client that takes small answers reads few records at a time")

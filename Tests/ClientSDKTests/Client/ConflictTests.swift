@@ -1,4 +1,7 @@
+import Dispatch
+import Foundation
 import FreshetClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,7 +55,7 @@ import Testing
         let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
         #expect(shown.value == Note(text: "theirs", votes: 10))
         await #expect(throws: ClientError.rejected(problem)) { try await write.confirmed() }
-        let rejection = try await first(of: rejections) { _ in true }
+        let rejection = try #require(try await first(of: rejections) { !$0.isEmpty }.first)
         #expect(rejection.number == write.number && rejection.problem == problem)
         _ = try await within { try await next.confirmed() }
     }
@@ -67,6 +70,39 @@ import Testing
         _ = try await within { try await write.confirmed() }
         let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine+theirs" }
         #expect(seen.value?.votes == 12)
+    }
+
+    @Test("a closure that appends, appends once through two conflicts in a row")
+    func twoConflicts() async throws {
+        // Given a closure at whose first call the record changes once more
+        let calls = Mutex(0)
+        let isCalled = DispatchSemaphore(value: 0), goesOn = DispatchSemaphore(value: 0)
+        let scene = try await conflict(over: "base,theirs") { conflict in
+            if calls.withLock({
+                $0 += 1; return $0
+            }) == 1 {
+                isCalled.signal()
+                goesOn.wait()
+            }
+            let (base, mine) = (conflict.base?.text ?? "", conflict.mine?.text ?? "")
+            return .value(Note(text: (conflict.theirs?.text ?? "") + mine.dropFirst(base.count)))
+        }
+        let write = try await scene.notes.set(Note(text: "base,mine", votes: 1), for: "1", onConflict: .merge)
+        scene.world.proxy.acceptAgain()
+        await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                isCalled.wait()
+                done.resume()
+            }
+        }
+        _ = try await within { try await scene.ann.notes.set(Note(text: "base,theirs,more"), for: "1").confirmed() }
+        // When
+        goesOn.signal()
+        _ = try await within { try await write.confirmed() }
+        // Then
+        #expect(calls.withLock { $0 } >= 2)
+        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text.contains("mine") == true }
+        #expect(seen.value?.text == "base,theirs,more,mine")
     }
 
     /// More than a rejection shows, and a change brings.

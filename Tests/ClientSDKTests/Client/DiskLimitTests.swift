@@ -96,7 +96,7 @@ struct DiskLimitTests {
         #expect(await next.statistics().disk.evictions > 300)
         let snapshot = try await next.notes.snapshot(of: "4", policy: .cacheOnly)
         #expect(snapshot.value == Note(text: "mine") && snapshot.isPending)
-        #expect(try await (1...300).contains(next.notes.ids().count))
+        #expect(try await (1...300).contains(next.notes.ids(policy: .cacheOnly).count))
         world.proxy.acceptAgain()
         try await within { try await next.drained() }
         #expect(try await next.notes.value(for: "4") == Note(text: "mine"))

@@ -12,14 +12,14 @@ import Testing
         try await within { try await ann.drained() }
         let bob = try await world.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .held }
         try await bob.notes.prefetch(["eu-1", "eu-2", "us-1"])
-        #expect(try await bob.notes.ids().count == 3)
+        #expect(try await bob.notes.ids(policy: .cacheOnly).count == 3)
         // When some are invalidated
         let revision = try await ann.invalidate(.collection("notes", prefix: "eu-"))
         // Then they are in neither tier, and the others still are
         try await bob.past(revision)
         #expect(bob.notes["eu-1"] == nil && bob.notes["us-1"] != nil)
         #expect(try await bob.notes.snapshot(of: "eu-1", policy: .cacheOnly).isKnown == false)
-        #expect(try await bob.notes.ids() == ["us-1"])
+        #expect(try await bob.notes.ids(policy: .cacheOnly) == ["us-1"])
         // And the next read loads them afresh
         #expect(try await bob.notes.value(for: "eu-1") == Note(text: "eu-1"))
         await bob.stop()

@@ -1,5 +1,6 @@
 import FreshetClient
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct TokenTests {
@@ -11,7 +12,9 @@ import Testing
                 let token = request.head.split(separator: "\r\n").first { $0.hasPrefix("Authorization: ") }.map(String.init) ?? "none"
                 seen.withLock { $0.append(token) }
                 if token.hasSuffix("new") {
-                    connection.respond("{\"changes\":[],\"cursor\":\"e1-7\",\"upToDate\":true}", fields: "Freshet-Cursor: e1-7\r\n")
+                    connection.respond(
+                        "{\"changes\":[],\"cursor\":\"e1-7\",\"upToDate\":true}",
+                        fields: "Freshet-Cursor: e1-7\r\nContent-Type: application/json\r\n")
                     connection.waitUntilClosed()
                 } else {
                     connection.respond("", status: "401 Unauthorized")
@@ -32,7 +35,62 @@ import Testing
         let client = try World.client(server.url) { $0.token = { _ in "never" } }
         try await client.start()
         // A machine that is busy elsewhere may first take the slow closure for a dead connection: only the word itself counts.
-        _ = try await first(of: client.statuses, "unauthorized") { $0.feedError == .unauthorized }
+        let status = try await first(of: client.statuses, "unauthorized") { $0.feedError == .unauthorized }
+        // Then it is neither offline nor catching up
+        if case .unauthorized = status.connection {} else { Issue.record("\(status.connection)") }
+    }
+
+    @Test func aLoginIsNoticedAtOnce() async throws {
+        // Given a client whose token is refused, and that would wait for an hour before it tries again
+        let isLoggedIn = Mutex(false)
+        let gate = ScriptedServer { connection in
+            while connection.request() != nil {
+                guard isLoggedIn.withLock({ $0 }) else {
+                    connection.respond("", status: "401 Unauthorized")
+                    continue
+                }
+                connection.respond(
+                    "{\"changes\":[],\"cursor\":\"e1-7\",\"upToDate\":true}",
+                    fields: "Freshet-Cursor: e1-7\r\nContent-Type: application/json\r\n")
+            }
+        }
+        let client = try World.client(gate.url) {
+            $0.token = { _ in isLoggedIn.withLock { $0 } ? "new" : "old" }
+            $0.firstDelay = .seconds(18_000)
+            $0.longestDelay = .seconds(18_000)
+        }
+        try await client.start()
+        _ = try await first(of: client.statuses, "unauthorized") { if case .unauthorized = $0.connection { true } else { false } }
+        // When the user logs in
+        isLoggedIn.withLock { $0 = true }
+        client.retryNow()
+        // Then the client is there at once
+        _ = try await first(of: client.statuses, "the cursor") { $0.cursor?.revision == Revision(7) }
+        await client.stop()
+    }
+
+    @Test func aNetworkThatIsBackIsNoticedAtOnce() async throws {
+        // Given a client that is offline, and would wait for an hour
+        let world = try World()
+        let client = try await world.live(throughProxy: true) {
+            $0.firstDelay = .seconds(18_000)
+            $0.longestDelay = .seconds(18_000)
+        }
+        world.proxy.refuse()
+        try await client.offline()
+        // When the network is back
+        world.proxy.acceptAgain()
+        client.networkChanged()
+        // Then the client is live, and a write needs no wait
+        try await within { try await client.live() }
+        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        // When nothing is wrong; Then neither call does any harm
+        client.retryNow()
+        client.networkChanged()
+        _ = try await within { try await client.notes.set(Note(text: "b"), for: "1").confirmed() }
+        await client.stop()
+        client.retryNow()
+        client.networkChanged()
     }
 
     @Test(arguments: [true, false]) func aTokenClosureThatFailsIsTriedAgain(_ throwing: Bool) async throws {

@@ -6,9 +6,59 @@ import Testing
 @Suite struct TroubleTests {
     private let directory = TemporaryDirectory()
 
+    @Test(
+        "what answers for the server is said, with its status, and decides about no write",
+        arguments: [
+            "200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", "204 No Content\r\n\r\n",
+            "302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n",
+            "400 Bad Request\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+            "403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"message\":\"no!!\"}",
+            "413 Payload Too Large\r\nContent-Length: 0\r\n\r\n", "415 Unsupported Media Type\r\nContent-Length: 0\r\n\r\n",
+            "422 Unprocessable Content\r\nContent-Type: application/problem+json\r\nContent-Length: 36\r\n\r\n{\"type\":\"about:blank\",\"status\": 422}",
+            "502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", "511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n",
+        ])
+    func interception(_ answer: String) async throws {
+        // Given a client with a write on disk, and a network that answers for the server
+        let asked = Counter()
+        let portal = ScriptedServer { connection in
+            while connection.request() != nil {
+                _ = asked.next()
+                connection.send("HTTP/1.1 \(answer)")
+            }
+        }
+        let client = try World.client(portal.url, storage: .directory(directory.path)) { $0.client = "till" }
+        try await client.start()
+        let write = try await client.notes.set(Note(text: "kept"), for: "1")
+        // When it was answered several times
+        let status = try await first(of: client.statuses) { $0.feedError != nil && $0.writeError != nil }
+        while asked.count < 20 { await Task.yield() }
+        // Then the status says so, nothing was decided, and reads fail as offline ones do
+        let code = Int(answer.prefix(3))
+        for case .intercepted(let found, let text)? in [status.feedError, status.writeError] { #expect(found == code && !text.isEmpty) }
+        guard case .intercepted? = status.feedError, case .intercepted? = status.writeError else {
+            Issue.record("\(String(describing: status.feedError)), \(String(describing: status.writeError))")
+            return
+        }
+        if case .offline = status.connection {} else { Issue.record("\(status.connection)") }
+        #expect(client.status.waitingWrites == 1 && client.notes["1"]?.isPending == true)
+        #expect(try await within { try await client.notes.value(for: "1", policy: .networkElseCache) } == Note(text: "kept"))
+        let error = await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "2") } }
+        if case .intercepted? = error {} else { Issue.record("\(String(describing: error))") }
+        await client.stop()
+        await #expect(throws: ClientError.stopped) { try await write.verdict() }
+        // When the device is in the server's network again
+        let world = try World()
+        let later = try world.client(storage: .directory(directory.path)) { $0.client = "till" }
+        try await later.start()
+        try await within { try await later.drained() }
+        // Then the write is there
+        let other = try await world.live()
+        #expect(try await other.notes.value(for: "1") == Note(text: "kept"))
+        await later.stop()
+    }
+
     @Test(arguments: [
-        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\": 1} ", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
-        "HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nFreshet-Cursor: e1-1\r\nContent-Length: 2\r\n\r\n{}",
         "HTTP/1.1 200 OK\r\nFreshet-Cursor: nonsense\r\nContent-Length: 2\r\n\r\n{}", "garbage\r\n\r\n",
     ])
     func aServerThatAnswersGarbageIsCalledThat(_ answer: String) async throws {
@@ -94,7 +144,7 @@ import Testing
             try connection.setUserVersion(1_000)
         }
         let error = await #expect(throws: ClientError.self) { try await client.start() }
-        #expect(error == .newerSchema(path: directory.file("freshet.sqlite"), found: 1_000, supported: 3))
+        #expect(error == .newerSchema(path: directory.file("freshet.sqlite"), found: 1_000, supported: 5))
     }
 
     @Test func twoClientsOnOneDirectoryDoNoHarm() async throws {
@@ -118,6 +168,7 @@ import Testing
     @Test func settingsThatCannotWorkAreRefused() {
         let changes: [@Sendable (inout SyncClient.Configuration) -> Void] = [
             { $0.url = "127.0.0.1:80" }, { $0.url = "http://" }, { $0.url = "ftp://x" }, { $0.url = "http://x/?y" },
+            { $0.url = "http://x/v1" }, { $0.url = "https://x/sync/v1/shop" },
             { $0.hold = .milliseconds(1_500) }, { $0.hold = .seconds(61) }, { $0.grace = .zero }, { $0.longestDelay = .milliseconds(1) },
             { $0.storage = .directory("") }, { $0.fileLimit = 1 }, { $0.memoryLimit = -1 }, { $0.responseLimit = 0 },
             { $0.client = "till" },

@@ -7,16 +7,36 @@ import Testing
     private let key = Sample.key("notes/1")
     private let poll = RequestDescription.Kind.changes(since: .after(Sample.cursor(5)), filter: .all, wait: 25, limit: 10)
 
-    private func reply(_ status: Int, _ body: String = "", _ fields: HTTPFields = [.freshetCursor: "e1-7"]) -> Result<
-        HTTPReply, TransportError
-    > {
+    private func reply(
+        _ status: Int, _ body: String = "", _ fields: HTTPFields = [.freshetCursor: "e1-7", .contentType: "application/json"]
+    ) -> Result<HTTPReply, TransportError> {
         .success(HTTPReply(status: status, fields: fields, body: Array(body.utf8)))
     }
 
     private func decode(
-        _ kind: RequestDescription.Kind, _ status: Int, _ body: String = "", _ fields: HTTPFields = [.freshetCursor: "e1-7"]
+        _ kind: RequestDescription.Kind, _ status: Int, _ body: String = "",
+        _ fields: HTTPFields = [.freshetCursor: "e1-7", .contentType: "application/json"]
     ) -> Reply {
         ReplyDecoder.decode(reply(status, body, fields), for: kind).reply
+    }
+
+    /// The status of an answer that is taken for another's than the server's.
+    private func foreign(_ reply: Reply) -> Int? {
+        guard case .failure(.foreign(let answer)) = reply, !answer.text.isEmpty else { return nil }
+        return answer.status
+    }
+
+    /// One request of each kind.
+    private var kinds: [RequestDescription.Kind] {
+        get throws {
+            let client = try ClientIdentifier("d")
+            let batch = WriteBatch(client: client, writes: [Write(number: 1, key: key, operation: .delete)])
+            return [
+                poll, .record(key, known: nil), .record(key, known: Sample.cursor(5), client: client), .writes(batch),
+                .clientStatus(client),
+                .reads(ReadsRequest(items: [ReadsRequest.Item(key: key)])),
+            ]
+        }
     }
 
     private func isGarbage(_ reply: Reply) -> Bool { if case .garbage(let text) = reply { !text.isEmpty } else { false } }
@@ -26,7 +46,9 @@ import Testing
         #expect(decode(poll, 200, String(decoding: page.json, as: UTF8.self)) == .page(page))
         #expect(decode(poll, 204) == .quiet(Sample.cursor(7)))
         #expect(decode(.record(key, known: nil), 304) == .notModified(Sample.cursor(7)))
-        #expect(decode(.record(key, known: nil), 404) == .missing(Sample.cursor(7)))
+        let none = String(decoding: Problem(.notFound, "none").json, as: UTF8.self)
+        let ofProblem: HTTPFields = [.freshetCursor: "e1-7", .contentType: Problem.contentType]
+        #expect(decode(.record(key, known: nil), 404, none, ofProblem) == .missing(Sample.cursor(7)))
         let fields: HTTPFields = [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "image/png"]
         guard case .record(let record, Sample.cursor(7)) = decode(.record(key, known: nil), 200, "png", fields) else {
             Issue.record("no record")
@@ -48,11 +70,14 @@ import Testing
             .record(key, known: Sample.cursor(5), client: client), .record(key, known: nil, client: client),
         ]
         for (kind, status) in zip(kinds, [204, 304, 404]) {
-            let stated = ReplyDecoder.decode(reply(status, "", [.freshetCursor: "e1-7", .freshetLastWrite: "12"]), for: kind)
-            #expect(stated.lastWrite == 12)
-            #expect(isGarbage(decode(kind, status)))
+            let body = status == 404 ? String(decoding: Problem(.notFound, "none").json, as: UTF8.self) : ""
+            var fields: HTTPFields = [.freshetCursor: "e1-7", .contentType: Problem.contentType]
+            #expect(isGarbage(decode(kind, status, body, fields)))
+            fields[.freshetLastWrite] = "12"
+            #expect(ReplyDecoder.decode(reply(status, body, fields), for: kind).lastWrite == 12)
             for wrong in ["", "-1", "x", "9007199254740992"] {
-                #expect(isGarbage(decode(kind, status, "", [.freshetCursor: "e1-7", .freshetLastWrite: wrong])))
+                fields[.freshetLastWrite] = wrong
+                #expect(isGarbage(decode(kind, status, body, fields)))
             }
         }
         #expect(ReplyDecoder.decode(reply(204), for: poll).lastWrite == nil)
@@ -63,15 +88,13 @@ import Testing
         #expect(
             decode(kind, 200, #"{"client":"d","last":3}"#)
                 == .client(ClientStatus(client: try ClientIdentifier("d"), last: 3), Sample.cursor(7)))
-        #expect(isGarbage(decode(kind, 200, #"{"client":"d","last":3}"#, [:])))
+        #expect(foreign(decode(kind, 200, #"{"client":"d","last":3}"#, [:])) == 200)
     }
 
     @Test func whatItDoesNotSayIsGarbageWithAReason() {
         #expect(isGarbage(decode(poll, 200, "<html>")))
         #expect(isGarbage(decode(poll, 200, "{}")))
-        #expect(isGarbage(decode(poll, 204, "", [:])))
         #expect(isGarbage(decode(poll, 204, "", [.freshetCursor: "nonsense"])))
-        #expect(isGarbage(decode(poll, 302)))
         #expect(isGarbage(decode(.record(key, known: nil), 200, "1", [.freshetCursor: "e1-7"])))
         #expect(
             isGarbage(
@@ -93,17 +116,57 @@ import Testing
         #expect(
             decode(poll, 410, String(decoding: problem.json, as: UTF8.self), fields)
                 == .problem(problem, cursor: Sample.cursor(7), retryAfter: 3_000))
-        // A 404 without a position is not about a record, but about a wrong URL.
-        guard case .problem(let other, cursor: nil, retryAfter: nil) = decode(.record(key, known: nil), 404, "no", [:]) else {
-            Issue.record("no problem")
+    }
+
+    @Test("whatever status a proxy answers with, it decides nothing", arguments: Array(200...599))
+    func foreignAnswer(_ status: Int) throws {
+        // Given pages, JSON and problem documents that are not the server's, one with the code of one of its problems
+        let bodies: [(type: String?, text: String)] = [
+            (nil, ""), ("text/html", "<html>Sign in</html>"), ("application/json", #"{"message":"Forbidden"}"#),
+            (Problem.contentType, #"{"type":"about:blank","status":\#(status),"detail":"no"}"#),
+            (Problem.contentType, #"{"type":"too-large","status":\#(status)}"#), (Problem.contentType, "<html>"),
+            ("text/html", String(decoding: Problem(.tooLarge, "", status: status).json, as: UTF8.self)),
+        ]
+        for kind in try kinds {
+            for body in bodies {
+                var fields: HTTPFields = [.retryAfter: "3"]
+                fields[.contentType] = body.type
+                // When it comes in the place of an answer
+                let reply = decode(kind, status, body.text, fields)
+                // Then it counts as none, but for the refusal of a token
+                if status == 401 {
+                    guard case .problem(let problem, cursor: nil, retryAfter: 3_000) = reply else { Issue.record("\(reply)"); continue }
+                    #expect(problem.code == .unauthorized)
+                } else {
+                    #expect(foreign(reply) == status, "\(kind): \(reply)")
+                    if case .failure(let failure) = reply { #expect(failure.retryAfter == 3_000) }
+                }
+            }
+        }
+    }
+
+    @Test func aProblemOfTheServerWhoseStatusWasChangedIsNotTheServersAnswer() {
+        let document = String(decoding: Problem(.overloaded, "busy").json, as: UTF8.self)
+        #expect(foreign(decode(poll, 413, document, [.contentType: Problem.contentType])) == 413)
+        #expect(foreign(decode(poll, 503, document, [.contentType: Problem.contentType])) == nil)
+    }
+
+    @Test func aSuccessOfAnotherTypeOrAnEncodedOneIsNotTheServersAnswer() {
+        let page = String(decoding: ChangePage(changes: [], cursor: Sample.cursor(7), upToDate: true).json, as: UTF8.self)
+        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "text/html"])) == 200)
+        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7"])) == 200)
+        #expect(foreign(decode(poll, 200, page, [.contentType: "application/json"])) == 200)
+        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "application/json; charset=utf-8"])) == nil)
+        let fields: HTTPFields = [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "image/png", .contentEncoding: "gzip"]
+        #expect(foreign(decode(.record(key, known: nil), 200, "png", fields)) == 200)
+    }
+
+    @Test func aRedirectSaysWhereItLeads() {
+        guard case .failure(.foreign(let answer)) = decode(poll, 302, "", [.location: "https://login.example/"]) else {
+            Issue.record("it is taken for something else")
             return
         }
-        #expect(other.status == 404 && other.code == .notFound)
-        guard case .problem(let gateway, cursor: nil, retryAfter: nil) = decode(poll, 502, "<html>", [.retryAfter: "soon"]) else {
-            Issue.record("no problem")
-            return
-        }
-        #expect(gateway.status == 502)
+        #expect(answer.status == 302 && answer.text.contains("https://login.example/"))
     }
 
     @Test func whatNeverCameTellsWhetherTheRequestMayHaveArrived() {
@@ -113,7 +176,7 @@ import Testing
                 continue
             }
         }
-        for error: TransportError in [.timedOut, .connectionLost("x"), .aborted, .failed(code: 1, "x")] {
+        for error: TransportError in [.timedOut(), .connectionLost("x"), .aborted, .failed(code: 1, "x")] {
             guard case .failure(.interrupted) = ReplyDecoder.decode(.failure(error), for: poll).reply else {
                 Issue.record("\(error)")
                 continue

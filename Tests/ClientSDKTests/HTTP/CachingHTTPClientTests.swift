@@ -28,6 +28,8 @@ import Testing
         #expect(origin.count == 1 && bodies == ["1"])
         let statistics = client.statistics
         #expect(statistics.fetched + statistics.served == 100 && statistics.stored == 1)
+        #expect("\(statistics)".hasPrefix("\(statistics.served) from the cache, 0 validated, \(statistics.fetched) fetched ("))
+        #expect("\(statistics)".contains(", 1 stored"))
     }
 
     @Test func anAnswerThatMayNotBeKeptIsSharedWithNobody() async throws {

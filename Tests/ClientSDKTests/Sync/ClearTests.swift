@@ -167,7 +167,7 @@ import Testing
         guard let query, let present = scene.device.queries.last else { Issue.record("nothing is verified"); return }
         #expect(query.generation < present.generation)
         scene.device.handle(
-            .heldKeys(query, [HeldKey(key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), isAbsent: false)]))
+            .heldKeys(query, [HeldKey(key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), hasValue: true)]))
         // Then
         #expect(scene.fetches.isEmpty)
     }

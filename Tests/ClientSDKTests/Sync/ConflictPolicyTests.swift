@@ -139,6 +139,37 @@ import Testing
         #expect(scene.verdict(2) == .applied(Scene.revision(13)))
     }
 
+    @Test(
+        "at a second conflict of the same write, the closure gets the user's value and its ancestor again, after a restart too",
+        arguments: [false, true])
+    func secondConflict(restarts: Bool) throws {
+        // Given a write that was merged once, and whose merged value meets another change
+        var scene = live()
+        scene.put("c/1", "2", merge)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        scene.device.handle(.merged(Receipt(1), .put(Scene.json("23"))))
+        scene.device.settleDisk()
+        if restarts {
+            let row = try #require(scene.device.machine.inspection.outbox[Scene.key("c/1")]?.rows.first)
+            #expect(try OutboxRow(json: row.json) == row && row.original == .put(Scene.json("2")))
+        }
+        // When
+        scene.results([Scene.rejected(2, current: Scene.record(Scene.key("c/1"), 14, Scene.json("y")))], at: 14)
+        // Then
+        #expect(
+            scene.device.merges.last
+                == MergeRequest(
+                    receipt: Receipt(2), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
+                    theirs: Scene.json("y")))
+        // And the third value is sent over what the server has
+        scene.device.handle(.merged(Receipt(2), .put(Scene.json("24"))))
+        scene.device.settleDisk()
+        #expect(
+            scene.batch == [
+                Write(number: 3, key: Scene.key("c/1"), operation: .put(Scene.json("24")), ifRevision: Scene.revision(14))
+            ])
+    }
+
     @Test func aMergeDoesNotWaitForTheBackOffOfOtherWrites() {
         // Given: rejected without the record, so it is read; meanwhile a batch of another key fails
         var scene = live()
@@ -271,15 +302,18 @@ import Testing
         #expect(scene.batch.first?.ifRevision == Scene.revision(12))
     }
 
-    @Test func whatIsKnownOfARecordThatIsShownWithoutItsValueIsEvicted() {
+    @Test func ofARecordThatIsShownWithoutItsValueACopyKnowsThatItIsThere() {
         // Given
         var scene = live()
         scene.put("c/1", "2", .rejectIfChanged)
         // When
         scene.results([Scene.rejected(1, current: Self.outline("c/1", 12))], at: 12)
-        // Then the next read asks the server, and takes nothing older
-        #expect(scene.view("c/1").value == .unknown && !scene.isPending("c/1") && scene.verdict(1) != nil)
-        #expect(scene.stored("c/1") == nil)
+        // Then it reads the value
+        #expect(scene.view("c/1").value == .elsewhere && !scene.isPending("c/1") && scene.verdict(1) != nil)
+        #expect(scene.stored("c/1")?.revision == Scene.revision(12) && scene.fetches.count == 1)
+        let record = Scene.record(Scene.key("c/1"), 12, Scene.json("x"))
+        scene.answerFetch(.reads(ReadsResponse(records: [record], missing: [], cursor: Scene.position(12))))
+        #expect(scene.text("c/1") == "x")
     }
 
     @Test func theSameRevisionStaysThoughItIsShownWithoutItsValue() {
@@ -309,7 +343,7 @@ import Testing
         // When the feed comes to it
         scene.page([Scene.put("c/1", 17, nil)], to: 17)
         // Then
-        #expect(scene.view("c/1").value == .unknown)
+        #expect(scene.text("c/1") == "15" && scene.stored("c/1")?.needsRefresh == true)
     }
 
     @Test func anOlderOwnWriteDoesNotReplaceARecordThatWasShownWithoutItsValue() throws {
@@ -319,7 +353,7 @@ import Testing
         scene.put("c/1", #"{"v":2}"#)
         _ = scene.set("c/1", .patch(Array(#"{"w":3}"#.utf8)))
         scene.device.crash()
-        scene.device.settleDisk()
+        scene.answerStatus(last: 0, at: 10)
         #expect(scene.numbers == [1, 2, 3])
         _ = scene.fetch("c/1")
         let read = Scene.record(Scene.key("c/1"), 18, Scene.json(#"{"v":2,"w":3}"#))
@@ -353,7 +387,8 @@ import Testing
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
         // When
         scene.put("c/1", "3", merge)
+        scene.put("c/2", "4")
         // Then
-        #expect(scene.numbers == [2])
+        #expect(scene.batch.map(\.key) == [Scene.key("c/2")] && scene.numbers == [2])
     }
 }

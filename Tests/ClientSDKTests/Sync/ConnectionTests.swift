@@ -169,6 +169,7 @@ import Testing
         // Then
         #expect(scene.feed == nil)
         #expect(scene.device.status?.feedTrouble == .unauthorized)
+        if case .unauthorized? = scene.device.status?.connection {} else { Issue.record("not said to be the token") }
         // When
         scene.device.fireTimer()
         scene.page([], to: 10)

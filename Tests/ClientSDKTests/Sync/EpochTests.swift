@@ -85,6 +85,7 @@ import Testing
         scene.put("c/1", "1")
         // When
         scene.device.crash()
+        scene.answerStatus(last: 0, at: 10)
         // Then
         #expect(scene.epoch == Epoch("a"))
     }

@@ -10,18 +10,21 @@ import Testing
     private static let parts: [String: (compared: Set<String>, relativeOrLeftOut: Set<String>)] = [
         // Left out: what never changes, what has no effect, and what follows from the core.
         "SyncMachine": (["core"], ["settings", "story", "uptime", "lastStatus", "lastSchedule"]),
-        "SyncCore": (
-            ["settings", "phase", "contact"],
-            ["local", "requests", "follower", "sender", "reader", "verifier", "merger", "resetter"]
+        "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
+        "SyncParts": (
+            ["contact", "binding"],
+            ["local", "requests", "follower", "sender", "reader", "verifier", "refresher", "merger", "resetter"]
         ),
-        "LocalState": (["state", "writes", "intake"], ["transactions"]),
-        "Outbox": (["keys", "queue", "awaitingBase", "merging"], []),
+        "LocalState": (["state", "writes", "intake", "rejected"], ["transactions"]),
+        "RejectionList": (["places", "bytes"], []),
+        "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced"], []),
         "Intake": (["queue", "claims"], []),
         "Transactions": (["intents"], ["current", "last"]),
         "UnderWay": (["plan"], ["id"]),
         "Plan": (
             [
-                "continuation", "entries", "causes", "state", "clear", "staged", "stagedCauses", "stagedPlaces", "decided", "verdicts",
+                "continuation", "entries", "causes", "state", "rejections", "clear", "staged", "stagedCauses", "stagedPlaces", "decided",
+                "verdicts",
                 "notes", "outdatesReads", "floors",
             ], []
         ),
@@ -31,19 +34,25 @@ import Testing
             ["isCaughtUp", "isPolling", "next", "aheads", "idleResponses", "limit"], ["request", "trueAt", "storing", "retry"]
         ),
         "Sender": (
-            ["isDeciding", "isReconciling", "sawGap", "resumesAfter", "sentThrough", "limit", "voided", "trouble"],
+            ["isDeciding", "isReconciling", "sawGap", "mustCheck", "resumesAfter", "sentThrough", "limit", "voided", "trouble"],
             ["request", "retry"]
         ),
         "Reader": (["limit"], ["queue"]),
-        "ReadQueue": (["askers", "underWay"], ["items", "line", "lastPlace"]),
+        "ReadQueue": (["underWay"], ["askers", "items", "line", "lastPlace"]),
+        "Asker": (["keys", "views"], ["deadline"]),
         "Item": (
-            ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact"], ["place", "retry"]
+            ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact", "failure"],
+            ["place", "retry"]
         ),
         "Verifier": (["isStoring", "again", "answered", "after", "limit"], ["query", "request", "retry"]),
-        "Merger": (["open", "wasRead"], ["retry"]),
+        "Refresher": (
+            ["isNeeded", "mustBeginAgain", "isRepeating", "after", "storing", "atReader", "limit"], ["query", "request", "retry"]
+        ),
+        "Merger": (["open", "wasRead", "registered", "announced"], ["retry"]),
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["notBefore"]),
-        "Contact": (["lostAt", "last", "trouble"], []),
+        "StoreBinding": (["store"], []),
+        "Contact": (["lostAt", "last", "trouble", "lasts"], []),
         "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),
         "Backoff": (["failures"], []),
     ]
@@ -119,9 +128,12 @@ import Testing
             let epoch = Epoch(bits: 1)
             let state: [StateChange] = [
                 .epoch(epoch), .cursor(Cursor(epoch: epoch, revision: .zero)), .scope(SyncSettings().scope), .verification(.complete),
+                .completeAt(Timestamp(milliseconds: 0)),
             ]
             _ = store.commit(DiskTransaction(id: TransactionID(0), state: state))
-            handle(.started(store.persisted))
+            var persisted = store.persisted
+            persisted.isNew = true
+            handle(.started(persisted))
             if wakes { handle(.wake) }
             answerFeed(.quiet(Cursor(epoch: epoch, revision: .zero)))
         }

@@ -46,7 +46,7 @@ import Testing
         scene.page([Scene.put("c/1", 12, "1")], to: 12, settles: false)
         // Then
         #expect(scene.device.transactions.count == 1)
-        #expect(scene.device.transactions.first?.state == [.cursor(Scene.position(12))])
+        #expect(scene.device.transactions.first?.state == [.cursor(Scene.position(12)), .completeAt(scene.device.now.wall)])
         #expect(scene.device.transactions.first?.entries.count == 1)
         #expect(scene.feed == nil, "nothing is asked from a position that is not on disk")
         #expect(scene.device.publications.isEmpty, "nothing shows that is not on disk")
@@ -107,8 +107,8 @@ import Testing
     }
 
     @Test func anInvalidationEvictsAndASweepEvictsMany() {
-        // Given
-        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
+        // Given a device that keeps what it was asked for
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
         // When
         scene.page([Scene.invalidate(.key(Scene.key("c/1")), 11), Scene.invalidate(.collection("c", prefix: "2"), 12)], to: 12)
         // Then
@@ -116,9 +116,52 @@ import Testing
         #expect(scene.device.publications.contains(.swept(.collection("c", prefix: "2"), before: Scene.position(12))))
     }
 
-    @Test func aValueLeftOutIsEvictedUnlessItIsTheSameRevision() {
+    @Test func aCopyShowsWhatWasInvalidatedUntilItHasReadItAgain() {
+        // Given
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2"), Scene.put("d/1", 6, "3")])
+        // When
+        scene.page([Scene.invalidate(.collection("c", prefix: ""), 12)], to: 12)
+        // Then all are shown, and those of the collection are not confirmed
+        #expect(["c/1", "c/2", "d/1"].map(scene.text) == ["1", "2", "3"])
+        #expect(["c/1", "c/2", "d/1"].map { scene.stored($0)?.needsRefresh } == [true, true, false])
+        #expect(scene.device.status?.isVerified == false)
+        // When the read that left at once says that one is new, and one is gone
+        #expect(scene.fetches.count == 1)
+        let records = [Scene.record(Scene.key("c/1"), 11, Scene.json("new"))]
+        scene.answerFetch(.reads(ReadsResponse(records: records, missing: [Scene.key("c/2")], cursor: Scene.position(12))))
+        // Then
+        #expect(scene.text("c/1") == "new" && scene.view("c/2").value == .absent && scene.text("d/1") == "3")
+        #expect(scene.device.status?.isVerified == true)
+    }
+
+    @Test func aValueThatWasLeftOutIsReadByACopyWhichShowsTheOneBeforeUntilThen() {
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
+        // When one grows past the limit of the feed, and another comes that was never small
+        scene.page([Scene.put("c/1", 12, nil), Scene.put("c/3", 13, nil)], to: 13)
+        // Then
+        #expect(scene.text("c/1") == "1" && scene.stored("c/1")?.needsRefresh == true)
+        #expect(scene.view("c/3").value == .elsewhere && scene.device.status?.isVerified == false)
+        // When the values are too large to come together
+        let outlines = [("c/1", 12), ("c/3", 13)].map { (key: String, revision: Int64) in
+            Record(
+                key: Scene.key(key), revision: Scene.revision(revision), contentType: Content.json, size: 1 << 20,
+                modified: Timestamp(milliseconds: 0))
+        }
+        scene.answerFetch(.reads(ReadsResponse(records: outlines, missing: [], cursor: Scene.position(13))))
+        // Then each is read by itself
+        #expect(scene.fetches.count == 2 && scene.fetches.allSatisfy { if case .record = $0.kind { true } else { false } })
+        scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json("large")), Scene.position(13)))
+        scene.answerFetch(.record(Scene.record(Scene.key("c/3"), 13, Scene.json("larger")), Scene.position(13)))
+        scene.pass(1_000)
+        scene.device.settleDisk()
+        #expect(scene.text("c/1") == "large" && scene.text("c/3") == "larger")
+        #expect(scene.device.status?.isVerified == true)
+    }
+
+    @Test func aValueLeftOutIsEvictedUnlessItIsTheSameRevision() {
+        // Given a device that keeps what it was asked for
+        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
         // When
         scene.page([Scene.put("c/1", 12, nil)], to: 12)
         // Then
@@ -257,6 +300,7 @@ import Testing
         // Given
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
         var settings = SyncSettings()
+        settings.following = .held
         settings.filter = try ChangeFilter(collections: ["d"])
         // When
         scene.device.machine = SyncMachine(settings: settings, client: scene.device.store.state.client)

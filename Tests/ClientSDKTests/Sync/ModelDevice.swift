@@ -25,6 +25,10 @@ struct ModelDevice {
     var transactions: [DiskTransaction] = []
     var queries: [HeldQuery] = []
     var merges: [MergeRequest] = []
+    /// The merge closures that each process registers before it starts.
+    var closures = [MergeName("m")]
+    /// The numbers of the writes that were on disk with one, in the present account.
+    var numbers: [Receipt: Int64] = [:]
     var deadline: Int64?
     var status: SyncStatus?
 
@@ -66,7 +70,10 @@ struct ModelDevice {
         }
     }
 
-    mutating func start() { handle(.started(store.persisted)) }
+    mutating func start() {
+        for name in closures { handle(.registered(name)) }
+        handle(.started(store.persisted))
+    }
 
     /// The process dies and comes back: what is not on disk is gone; what was sent may still arrive.
     mutating func crash() {
@@ -107,6 +114,13 @@ struct ModelDevice {
             entry.confirm(news)
             view.entry = entry
             shown[news.key] = view
+        case .changed(let key, _):
+            let view = machine.view(of: key, stored: store.entries[key])
+            shown[key] = view.value == .unknown && !view.isPending ? nil : view
+        case .invalidated(let scope, let position):
+            for key in shown.keys where scope.contains(key) && !machine.overlaidKeys.contains(key) {
+                shown[key]?.entry?.invalidate(at: position)
+            }
         case .swept(let scope, let position):
             let overlaid = Set(machine.overlaidKeys)
             shown = shown.filter { key, view in
@@ -140,7 +154,8 @@ struct ModelDevice {
         guard !transactions.isEmpty else { return }
         let transaction = transactions.removeFirst()
         let skipped = store.commit(transaction)
-        if transaction.clear != nil { isCleared = false }
+        if transaction.clear != nil { (isCleared, numbers) = (false, [:]) }
+        for case .put(let row) in transaction.outbox where !row.isHeld { numbers[row.receipt] = row.number }
         if !silently { handle(.committed(transaction.id, skipped: skipped)) }
     }
 
@@ -167,9 +182,9 @@ struct ModelDevice {
     /// The requests that still wait for an answer.
     var open: [RequestDescription] { calls.filter { !$0.isCancelled }.map(\.description) }
 
-    mutating func reply(_ id: RequestID, _ reply: Reply, lastWrite: Int64? = nil) {
+    mutating func reply(_ id: RequestID, _ reply: Reply, lastWrite: Int64? = nil, from store: StoreIdentifier? = nil) {
         calls.removeAll { $0.description.id == id && !$0.isOrphaned }
-        handle(.replied(id, reply, lastWrite: lastWrite))
+        handle(.replied(id, reply, lastWrite: lastWrite, store: store))
     }
 
     /// Where the present reading from nothing began; the server can tell it from one that goes on from an old position.
@@ -204,7 +219,7 @@ struct ModelDevice {
                 handle(.merged(merge.receipt, Self.resolve(merge), generation: merge.generation))
             }
             if isIdle {
-                if status?.connection == .live, !machine.hasOverlay { return }
+                if status?.connection == .live, status?.isVerified == true, !machine.hasOverlay { return }
                 fireTimer()
             }
         }

@@ -16,6 +16,7 @@ struct ModelServer {
     struct Ledger {
         var last: Int64 = 0
         var outcomes: [Int64: WriteOutcome.Verdict] = [:]
+        var nonces: [Int64: Int64] = [:]
     }
 
     /// What became of a write, for ever: the ledger forgets, this does not.
@@ -39,6 +40,8 @@ struct ModelServer {
     var inlineLimit = 200
     /// How many records one answer to `reads` may have.
     var recordsPerAnswer = 2
+    /// Takes a number for its write, whatever the nonce says, as a server of an earlier version.
+    var ignoresNonces = false
     /// How many outcomes a client's ledger keeps.
     var kept = Int64.max
 
@@ -170,12 +173,16 @@ struct ModelServer {
         var results: [WriteOutcome] = []
         for write in batch.writes {
             let verdict: WriteOutcome.Verdict
-            if write.number <= ledger.last {
+            if !ignoresNonces, write.number <= ledger.last, let nonce = write.nonce, let kept = ledger.nonces[write.number], kept != nonce {
+                verdict = .rejected(Problem(.numberTaken, "another write"))
+            } else if write.number <= ledger.last {
                 verdict = ledger.outcomes[write.number] ?? .settled
             } else {
                 verdict = apply(write, batch.client)
                 ledger.last = write.number
                 ledger.outcomes[write.number] = verdict
+                ledger.nonces[write.number] = write.nonce
+                ledger.nonces[write.number - kept] = nil
                 ledger.outcomes[write.number - kept] = nil
                 if decisions[batch.client]?[write.number] != nil { repeated.append(write) }
                 decisions[batch.client, default: [:]][write.number] = Decision(write: write, verdict: verdict)
@@ -206,12 +213,12 @@ struct ModelServer {
             case .patch(let patch):
                 guard let old = current?.content else { return .rejected(Problem(.notFound, "nothing to patch")) }
                 content = Content(checkedJSON: try JSONDocument(old.bytes).merging(JSONDocument(patch)).bytes)
-            case .increment(let path, let amount):
-                let sum =
-                    try current?.content.map { try JSONDocument($0.bytes).incrementing(path, by: amount) }
-                    ?? JSONDocument.incrementingNothing(path, by: amount)
+            case .increment(let increment):
+                let sum = try increment.applied(to: try current?.content.map { try JSONDocument($0.bytes) })
                 content = Content(checkedJSON: sum.bytes)
             }
+        } catch let failure as IncrementFailure {
+            return .rejected(Problem(failure.code, failure.description, current: record(write.key)))
         } catch {
             return .rejected(Problem(.invalidRequest, "\(error)"))
         }

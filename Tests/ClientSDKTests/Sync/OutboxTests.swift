@@ -133,7 +133,7 @@ import Testing
         #expect(scene.device.store.rows.isEmpty)
     }
 
-    @Test func theFeedMayBringTheVerdictBeforeTheAnswer() {
+    @Test func theFeedMayBringTheRecordBeforeTheAnswer() {
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
         _ = scene.set("c/1", Scene.increment())
@@ -141,12 +141,13 @@ import Testing
         scene.page([Scene.put("c/1", 12, #"{"n":6}"#, by: 1)], to: 12)
         // Then: not counted twice
         #expect(scene.text("c/1") == #"{"n":6}"#)
-        #expect(!scene.isPending("c/1"))
-        #expect(scene.verdict(1) == .applied(Scene.revision(12)))
+        // Then: whether it was this device's write or a copy's, the answer tells
+        #expect(scene.isPending("c/1") && scene.verdict(1) == nil)
         // When
         scene.results([Scene.applied(1, 12)], at: 12)
-        // Then: told once
-        #expect(scene.device.verdicts.count == 1)
+        // Then
+        #expect(scene.text("c/1") == #"{"n":6}"# && !scene.isPending("c/1"))
+        #expect(scene.verdict(1) == .applied(Scene.revision(12)))
         #expect(scene.writes == nil)
     }
 
@@ -236,6 +237,7 @@ import Testing
         scene.device.crash()
         // Then
         #expect(scene.text("c/1") == #"{"n":16}"#)
+        scene.answerStatus(last: 1, at: 13)
         #expect(scene.numbers == [1])
         scene.results([Scene.applied(1, 12)], at: 13)
         #expect(scene.text("c/1") == #"{"n":16}"#)
@@ -326,6 +328,43 @@ import Testing
         #expect(scene.numbers == [2])
     }
 
+    @Test(
+        "a refusal that no write can cause, and an answer that is not the server's, give no write up",
+        arguments: [
+            Reply.problem(Problem(.malformedRequest, "broken frame"), cursor: nil, retryAfter: nil),
+            .problem(Problem(.unsupportedMediaType, "another type"), cursor: nil, retryAfter: nil),
+            .failure(.foreign(ForeignAnswer(status: 413, "a proxy's"))), .failure(.foreign(ForeignAnswer(status: 422, "a firewall's"))),
+        ])
+    func keptWrites(_ reply: Reply) {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        let batch = scene.batch
+        // When it is answered so again and again
+        for _ in 0..<10 {
+            scene.replyToWrites(reply)
+            while scene.writes == nil { scene.device.fireTimer() }
+            // Then the same write is sent again
+            #expect(scene.batch == batch)
+        }
+        #expect(scene.isPending("c/1") && scene.verdict(1) == nil)
+        if case .failure(let failure) = reply { #expect(scene.device.status?.writeTrouble == .transport(failure)) }
+        scene.results([Scene.applied(1, 11)], at: 11)
+        #expect(scene.verdict(1) != nil)
+    }
+
+    @Test func theWaitThatAProxyAsksForIsTheLeast() {
+        // Given
+        var scene = Scene.live()
+        scene.put("c/1", "1")
+        // When
+        let answer = Reply.failure(.foreign(ForeignAnswer(status: 503, retryAfter: 7_000, "maintenance")))
+        scene.replyToWrites(answer)
+        scene.replyToFeed(answer)
+        // Then
+        #expect(scene.device.status?.feedTrouble != nil && (scene.device.deadline ?? 0) >= scene.device.uptime + 7_000)
+    }
+
     @Test func aWriteThatTheServerCannotTakeApartIsFoundAndGivenUp() {
         // Given
         var scene = Scene.live()
@@ -356,6 +395,7 @@ import Testing
         let first = scene.batch
         // When
         scene.device.crash()
+        scene.answerStatus(last: 0, at: 10)
         // Then
         #expect(scene.batch.first == first.first)
         #expect(scene.numbers == [1, 2])
@@ -409,10 +449,13 @@ import Testing
         var scene = Scene.live()
         scene.put("c/1", "1")
         // When
-        scene.page([Scene.put("c/1", 12, nil, by: 1)], to: 12)
+        scene.page([Scene.put("c/1", 12, nil, by: 1, size: 1)], to: 12)
         // Then
         #expect(scene.text("c/1") == "1")
-        #expect(!scene.isPending("c/1"))
+        // When
+        scene.results([Scene.applied(1, 12)], at: 12)
+        // Then
+        #expect(scene.text("c/1") == "1" && !scene.isPending("c/1") && scene.device.store.rows.isEmpty)
     }
 
     @Test func outsideTheFilterAReadConfirms() throws {

@@ -38,10 +38,10 @@ import Testing
             [.applied(Scene.position(12, epoch)), .settled(Scene.position(12, epoch))]
         }
         let a = Epoch("a"), b = Epoch("b")
-        add([.pending, .merging(nil), .merging(a), .merging(b)], [nil], known: .replayed, unknown: .replayed)
+        add([.pending, .held, .merging(nil), .merging(a), .merging(b)], [nil], known: .replayed, unknown: .replayed)
         add(decided("a") + decided("b"), [nil], known: .replayed, unknown: .replayed)
-        add([.pending, .merging(nil)], [before, oldBefore], known: .replayed, unknown: .replayed)
-        add([.pending, .merging(nil)], [at, after, oldAt], known: .included, unknown: .replayed)
+        add([.pending, .held, .merging(nil)], [before, oldBefore], known: .replayed, unknown: .replayed)
+        add([.pending, .held, .merging(nil)], [at, after, oldAt], known: .included, unknown: .replayed)
         add([.merging(b)], [before, at, after, oldBefore], known: .replayed, unknown: .replayed)
         add([.merging(b)], [oldAt], known: .included, unknown: .replayed)
         add([.merging(a)], [oldBefore, oldAt, before], known: .replayed, unknown: .replayed)
@@ -83,8 +83,8 @@ import Testing
 
     @Test("the table has every combination once")
     func tableIsComplete() {
-        // 8 states, 6 watermarks, and a record that is known or not
-        #expect(Self.cases.count == 8 * 6 * 2)
+        // 9 states, 6 watermarks, and a record that is known or not
+        #expect(Self.cases.count == 9 * 6 * 2)
         #expect(Set(Self.cases.map(\.description)).count == Self.cases.count)
     }
 }

@@ -38,9 +38,9 @@ extension RandomWalk {
     /// What the writer was told is what became of that write, in the history that the device is in.
     private mutating func checkVerdict(_ index: Int, _ receipt: Receipt, _ verdict: WriteVerdict, _ epoch: Epoch?) {
         let client = devices[index].machine.inspection.state.client
-        // Here nothing makes numbers and receipts differ.
+        let number = devices[index].numbers[receipt] ?? 0
         func decision(in decisions: [ClientIdentifier: [Int64: ModelServer.Decision]]) -> ModelServer.Decision? {
-            decisions[client]?[receipt.number]
+            decisions[client]?[number]
         }
         switch verdict {
         case .cleared: return

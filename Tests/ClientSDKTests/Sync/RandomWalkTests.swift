@@ -243,7 +243,7 @@ struct RandomWalk {
         case 3:
             let key = pick(counters)
             let old = server.records[key]?.content.map { try! JSONDocument($0.bytes) } ?? .object([])
-            server.write(key, Content(checkedJSON: try! old.incrementing(JSONPointer("/\(mark)"), by: .integer(1)).bytes))
+            server.write(key, Content(checkedJSON: try! Increment(path: JSONPointer("/\(mark)"), by: .integer(1)).applied(to: old).bytes))
         default: server.write(pick(registers + others), Content(checkedJSON: Array("\"\(mark)\"".utf8)))
         }
     }

@@ -52,11 +52,12 @@ struct Scene {
         Record(key: key, revision: revision(number), content: content, modified: Timestamp(milliseconds: number))
     }
 
-    static func put(_ key: String, _ number: Int64, _ value: String?, by write: Int64? = nil) -> Change {
+    /// - Parameter size: the bytes of a value that is left out.
+    static func put(_ key: String, _ number: Int64, _ value: String?, by write: Int64? = nil, size: Int = 1 << 20) -> Change {
         let content = value.map(json)
         return Change(
             revision: revision(number),
-            effect: .put(Self.key(key), content: content, contentType: Content.json, size: content?.bytes.count ?? 1 << 20),
+            effect: .put(Self.key(key), content: content, contentType: Content.json, size: content?.bytes.count ?? size),
             author: write.map { Change.Author(client: try! ClientIdentifier("device"), write: $0) })
     }
 
@@ -96,7 +97,15 @@ struct Scene {
 
     var since: Since? { if case .changes(let since, _, _, _, _)? = feed?.kind { since } else { nil } }
     var wait: Int? { if case .changes(_, _, let wait, _, _)? = feed?.kind { wait } else { nil } }
-    var batch: [Write] { if case .writes(let batch)? = writes?.kind { batch.writes } else { [] } }
+    /// The writes under way, without their nonces, which are random.
+    var batch: [Write] {
+        guard case .writes(let batch)? = writes?.kind else { return [] }
+        return batch.writes.map { write in
+            var write = write
+            write.nonce = nil
+            return write
+        }
+    }
     /// The history that the batch under way names.
     var epoch: Epoch? { if case .writes(let batch)? = writes?.kind { batch.epoch } else { nil } }
     /// Whether the batch under way leaves out what another history decided.

@@ -75,7 +75,7 @@ import Testing
     ])
     func rowsComeBackAsTheyWere(operation: WriteOperation) throws {
         let states: [OutboxRow.State] = [
-            .pending, .merging(nil), .merging(Epoch("b")), .applied(Scene.position(7)), .settled(Scene.position(8, "b")),
+            .pending, .held, .merging(nil), .merging(Epoch("b")), .applied(Scene.position(7)), .settled(Scene.position(8, "b")),
         ]
         let preconditions: [OutboxRow.Precondition] = [.none, .revision(.zero), .revision(Scene.revision(3)), .after(Receipt(2))]
         let policies: [ConflictPolicy] = [.lastWriterWins, .rejectIfChanged, .merge(MergeName("näme"))]

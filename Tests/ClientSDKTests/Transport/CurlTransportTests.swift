@@ -151,7 +151,7 @@ import Testing
 
     @Test func anAnswerThatNeverComesIsTimedOut() async throws {
         let server = ScriptedServer { $0.waitUntilClosed() }
-        #expect(try await failure(HTTPRequestDescription(url: server.url, timeout: .milliseconds(50))) == .timedOut)
+        #expect(try await failure(HTTPRequestDescription(url: server.url, timeout: .milliseconds(50))) == .timedOut())
     }
 
     @Test func anAnswerThatDripsIsTimedOutToo() async throws {
@@ -160,7 +160,7 @@ import Testing
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
             while connection.send([0x61]) { usleep(1_000) }
         }
-        #expect(try await failure(HTTPRequestDescription(url: server.url, timeout: .milliseconds(100))) == .timedOut)
+        #expect(try await failure(HTTPRequestDescription(url: server.url, timeout: .milliseconds(100))) == .timedOut())
     }
 
     @Test(arguments: [true, false]) func aResponseOverTheBoundIsRefused(_ announced: Bool) async throws {

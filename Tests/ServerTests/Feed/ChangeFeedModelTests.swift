@@ -98,10 +98,16 @@ import Testing
     }
 
     private func commit(_ world: inout World) throws {
-        let count = Int64.random(in: 1...4, using: &world.random)
+        let count = Int64.random(in: 1...6, using: &world.random)
         let changes = try (1...count).map { try change(world.model.head + $0, &world.random) }
-        world.model.commit(changes)
-        let deliveries = world.feed.commit(changes, at: FeedSupport.cursor(world.model.head))
+        // Up to two atomic batches, with changes of other requests around them.
+        let cuts = (0..<4).map { _ in Int.random(in: 0..<changes.count, using: &world.random) }.sorted()
+        let batches = [(cuts[0], cuts[1]), (cuts[2], cuts[3])].compactMap { first, last in
+            first < last ? changes[first].revision...changes[last].revision : nil
+        }
+        let apart = batches.count == 2 && batches[0].overlaps(batches[1]) ? Array(batches.prefix(1)) : batches
+        world.model.commit(changes, batches: apart)
+        let deliveries = world.feed.commit(changes, batches: apart, at: FeedSupport.cursor(world.model.head))
         for delivery in deliveries {
             let (waiters, pages) = try #require(delivery.pages)
             for waiter in waiters {

@@ -8,13 +8,17 @@ struct FeedModel {
     private(set) var head: Int64 = 0
     /// Where each commit ended.
     private var heads: [Int64] = []
+    private var batches: [ClosedRange<Revision>] = []
 
     init() {}
 
-    private init(log: [Change], head: Int64) { (self.log, self.head) = (log, head) }
+    private init(log: [Change], head: Int64, batches: [ClosedRange<Revision>]) {
+        (self.log, self.head, self.batches) = (log, head, batches)
+    }
 
-    mutating func commit(_ changes: [Change]) {
+    mutating func commit(_ changes: [Change], batches: [ClosedRange<Revision>] = []) {
         log += changes
+        self.batches += batches
         head = changes.last?.revision.number ?? head
         heads.append(head)
     }
@@ -42,7 +46,7 @@ struct FeedModel {
     /// Whether a page answered the question at some time, and does not say that it is all unless it still is.
     func hasBeen(_ page: ChangePage, after revision: Int64, _ subscription: Subscription) -> Bool {
         heads.contains { head in
-            let earlier = FeedModel(log: log.filter { $0.revision.number <= head }, head: head)
+            let earlier = FeedModel(log: log.filter { $0.revision.number <= head }, head: head, batches: batches)
             guard var then = earlier.page(after: revision, subscription) else { return false }
             if self.page(after: then.cursor.revision.number, subscription) != nil { then.upToDate = false }
             return then.changes == page.changes && then.cursor == page.cursor && (then.upToDate || !page.upToDate)
@@ -52,11 +56,18 @@ struct FeedModel {
     /// The page that answers a question after a revision; `nil` if there is nothing.
     func page(after revision: Int64, _ subscription: Subscription) -> ChangePage? {
         let all = changes(after: revision, subscription)
-        guard let last = all.prefix(subscription.limit).last else { return nil }
-        let upToDate = all.count <= subscription.limit
+        guard !all.isEmpty else { return nil }
+        var count = min(subscription.limit, all.count)
+        while subscription.limit > 1, count < all.count, areOneBatch(all[count - 1], all[count]) { count += 1 }
+        let last = all[count - 1]
+        let upToDate = count == all.count
         return ChangePage(
-            changes: Array(all.prefix(subscription.limit)),
+            changes: Array(all.prefix(count)),
             cursor: FeedSupport.cursor(upToDate ? head : last.revision.number), upToDate: upToDate)
+    }
+
+    private func areOneBatch(_ first: Change, _ second: Change) -> Bool {
+        batches.contains { $0.contains(first.revision) && $0.contains(second.revision) }
     }
 
     /// The filter's rule written out anew, not that of the code under test.

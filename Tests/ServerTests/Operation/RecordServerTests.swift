@@ -126,6 +126,24 @@ import Testing
         #expect(running.server.address == nil)
     }
 
+    @Test("an interval or a retention that never ends is one, and a number of loops that no machine has is refused")
+    func extremes() throws {
+        // Given
+        let forever = Duration.seconds(Int64.max / 1_000) + .milliseconds(900)
+        var schedule = CompactionSchedule(interval: .max, retention: .max, now: 1_000)
+        // Then
+        #expect(schedule.tick(now: 1_000_000, wall: 1_000) == nil)
+        schedule.finished(isComplete: true, now: 1_000_000)
+        #expect(schedule.tick(now: 2_000_000, wall: 1_000) == nil)
+        #expect(forever.milliseconds == .max && Duration.seconds(Int64.min).milliseconds == .min)
+        var configuration = RecordServerConfiguration()
+        (configuration.tombstoneRetention, configuration.compactionInterval, configuration.outcomeRetention) = (forever, forever, forever)
+        configuration.drainTimeout = .seconds(Int64.max)
+        try configuration.check()
+        configuration.loops = .max
+        #expect(throws: RecordServerError.self) { try configuration.check() }
+    }
+
     @Test func compactionHasItsTimes() {
         // Given
         var schedule = CompactionSchedule(interval: 100, retention: 10, now: 0)

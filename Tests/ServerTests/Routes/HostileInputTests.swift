@@ -260,8 +260,10 @@ import Testing
                 // Given a client that sends most of a body and stops
                 try connection.send(
                     Array("PUT /v1/shop/records/c/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n".utf8) + body)
-                // When another writes, and both do not fit
+                // (which the server has read: of two bodies that still come, either may give way)
                 let other = try RawConnection(port: server.port)
+                while try !other.request("GET", "/metrics").text.contains("freshet_http_request_bytes \(body.count)") {}
+                // When another writes, and both do not fit
                 return (try other.request("PUT", "/v1/shop/records/c/2", [], body: body), try connection.readReply())
             }
             // Then the other's is written, and the first is told to come again

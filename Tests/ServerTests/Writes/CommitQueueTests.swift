@@ -53,6 +53,24 @@ import Testing
         #expect(queue.nextGroup(now: 0).isEmpty && queue.count == 0)
     }
 
+    @Test("a short write waits for one large one and does not share its transaction")
+    func lanes() {
+        // Given large elements and short ones that wait
+        var queue = CommitQueue<Int>()
+        let large = WriteLoad(writes: 140, bytes: 8 << 20)
+        let short = WriteLoad(writes: 1, bytes: 100)
+        _ = queue.append(1, large)
+        _ = queue.append(2, short)
+        _ = queue.append(3, large)
+        _ = queue.append(4, large)
+        // When groups are taken, and another short one comes meanwhile
+        var groups = [queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
+        _ = queue.append(5, short)
+        groups += [queue.nextGroup(now: 0), queue.nextGroup(now: 0), queue.nextGroup(now: 0)]
+        // Then the two kinds take turns
+        #expect(groups == [[2], [1, 3], [5], [4], []])
+    }
+
     @Test func whoeverFindsNobodyAtItHasToBegin() {
         var queue = CommitQueue<Int>()
         let isFirst = [queue.append(1, WriteLoad(writes: 1)), queue.append(2, WriteLoad(writes: 1))]

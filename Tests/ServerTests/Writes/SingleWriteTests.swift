@@ -67,6 +67,7 @@ import Testing
     func whatIsMissingIsNotFound(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)
         #expect(try problem(fixture, "a/1", .delete)?.code == .notFound)
+        #expect(try problem(fixture, "a/1", .delete)?.detail.contains("nothing to delete") == true)
         #expect(try problem(fixture, "a/1", .delete, if: [.exists])?.code == .notFound)
         #expect(try problem(fixture, "a/1", .patch(json: "{}"))?.code == .notFound)
         #expect(try problem(fixture, "a/1", .increment("/n")) == nil)

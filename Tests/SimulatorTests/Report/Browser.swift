@@ -1,6 +1,5 @@
 import Foundation
 import FreshetSimulator
-import Subprocess
 import TestSupport
 
 /// Headless Chromium, which opens a report, plays its reader, and tells what it found.
@@ -27,15 +26,20 @@ struct Browser {
     /// What a script that ran in the page returned. Anything that the browser complained of, or fetched, fails.
     ///
     /// The script is the body of an asynchronous function and returns a value that JSON can tell.
-    func findings<Findings: Decodable>(in page: [UInt8], as type: Findings.Type = Findings.self, _ script: String) async throws -> Findings
-    {
+    func findings<Findings: Decodable & Sendable>(
+        in page: [UInt8], as type: Findings.Type = Findings.self, _ script: String
+    ) async throws -> Findings {
         let folder = TemporaryDirectory()
-        folder.write(Array(Self.watched(page, script).utf8), to: "page.html")
-        let document = try await run(on: "file://" + folder.file("page.html"), with: ["--dump-dom"], profile: folder.file("profile"))
-        guard let begin = document.firstRange(of: "<pre id=\"findings\">"),
-            let end = document[begin.upperBound...].firstRange(of: "</pre>"),
-            let text = document[begin.upperBound..<end.lowerBound].removingPercentEncoding
-        else { throw CommandFailure(description: "the page told nothing; it ended as: \(document.prefix(2_000))") }
+        defer { withExtendedLifetime(folder) {} }
+        folder.write(page, to: "page.html")
+        let expression = Self.reader(script)
+        let text = try await BrowserProcess.shared.withPage(at: "file://" + folder.file("page.html"), self, before: Self.watch) {
+            session, browser in
+            let parameters: [String: any Sendable] = ["expression": expression, "awaitPromise": true, "returnByValue": true]
+            let evaluation: Evaluation = try await browser.call("Runtime.evaluate", parameters, session)
+            return evaluation.result.value
+        }
+        guard let text else { throw CommandFailure(description: "the script returned nothing") }
         let report = try JSONDecoder().decode(Report<Findings>.self, from: Data(text.utf8))
         guard report.troubles.isEmpty, let value = report.value else {
             throw CommandFailure(description: "in the browser: \(report.troubles.joined(separator: "; "))")
@@ -45,14 +49,20 @@ struct Browser {
 
     /// A picture of the page as it opens, one pixel to each of CSS, as PNG.
     func picture(of page: [UInt8]) async throws -> [UInt8] {
+        struct Picture: Decodable { let data: Data }
         let folder = TemporaryDirectory()
+        defer { withExtendedLifetime(folder) {} }
         folder.write(page, to: "page.html")
-        let picture = folder.file("page.png")
-        _ = try await run(on: "file://" + folder.file("page.html"), with: ["--screenshot=\(picture)"], profile: folder.file("profile"))
-        guard let bytes = FileManager.default.contents(atPath: picture) else {
-            throw CommandFailure(description: "chromium wrote no picture")
+        return try await BrowserProcess.shared.withPage(at: "file://" + folder.file("page.html"), self, before: Self.watch) {
+            session, browser in
+            let picture: Picture = try await browser.call("Page.captureScreenshot", ["format": "png"], session)
+            return Array(picture.data)
         }
-        return Array(bytes)
+    }
+
+    private struct Evaluation: Decodable {
+        struct Outcome: Decodable { let value: String? }
+        let result: Outcome
     }
 
     private struct Report<Findings: Decodable>: Decodable {
@@ -60,48 +70,22 @@ struct Browser {
         let value: Findings?
     }
 
-    private func run(on address: String, with arguments: [String], profile: String) async throws -> String {
-        // As root it has no sandbox; a container's /dev/shm is small.
-        let common = [
-            "60", executable, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-            "--force-device-scale-factor=1", "--window-size=\(width),\(height)", "--virtual-time-budget=20000",
-            "--user-data-dir=\(profile)",
-            "--blink-settings=preferredColorScheme=\(isDark ? 0 : 1)", "--enable-logging=stderr", "--disable-background-networking",
-        ]
-        let result = try await Subprocess.run(
-            .name("timeout"), arguments: Arguments(common + arguments + [address]), output: .string(limit: 64 << 20),
-            error: .string(limit: 1 << 20))
-        guard result.terminationStatus.isSuccess else {
-            throw CommandFailure(description: "\(executable) ended with \(result.terminationStatus): \(result.standardError.suffix(2_000))")
-        }
-        let complaints = result.standardError.split(separator: "\n").filter { $0.contains("CONSOLE") }
-        guard complaints.isEmpty else { throw CommandFailure(description: "console: \(complaints.joined(separator: "\n"))") }
-        return result.standardOutput
-    }
-
-    /// The page with a watch at its beginning, for what goes wrong, and the reader's script at its end.
-    private static func watched(_ page: [UInt8], _ script: String) -> String {
-        let watch = """
-            <script>
-            // While its clock is virtual a headless browser asks for no frames; timers it does run.
-            window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 16);
-            const troubles = [];
-            addEventListener("error", event => troubles.push("error: " + event.message));
-            addEventListener("unhandledrejection", event => troubles.push("rejection: " + event.reason));
-            addEventListener("securitypolicyviolation", event => troubles.push("refused: " + event.blockedURI + event.violatedDirective));
-            </script>
-            """
-        return String(decoding: page, as: UTF8.self)
-            .replacing("<meta charset", with: watch + "<meta charset", maxReplacements: 1)
-            .replacing("</body>\n</html>", with: "<script>\(reader(script))</script></body></html>")
-    }
+    /// Runs before the page's own script: notes what goes wrong. Frames are timers here, which run in order whatever the machine's load.
+    private static let watch = """
+        window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 0);
+        window.troubles = [];
+        addEventListener("error", event => troubles.push("error: " + event.message));
+        addEventListener("unhandledrejection", event => troubles.push("rejection: " + event.reason));
+        addEventListener("securitypolicyviolation", event => troubles.push("refused: " + event.blockedURI + event.violatedDirective));
+        """
 
     private static func reader(_ script: String) -> String {
         #"""
         (() => {
           const byId = id => document.getElementById(id);
           const all = selector => [...document.querySelectorAll(selector)];
-          const settle = () => new Promise(done => setTimeout(done, 40));
+          // Frames asked for earlier are drawn first, and those that they ask for.
+          const settle = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
           const press = key => {
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
             return settle();
@@ -124,17 +108,13 @@ struct Browser {
           Element.prototype.setPointerCapture = () => {};
           const tell = value => {
             const fetched = performance.getEntriesByType("resource").map(entry => "fetched: " + entry.name);
-            const text = encodeURIComponent(JSON.stringify({ troubles: [...troubles, ...fetched], value }));
-            const findings = document.createElement("pre");
-            findings.id = "findings";
-            findings.textContent = text;
-            document.body.append(findings);
+            return JSON.stringify({ troubles: [...troubles, ...fetched], value });
           };
-          (async () => {
+          return (async () => {
         """# + script + #"""
               })().then(tell, error => {
                 troubles.push("thrown: " + error.stack);
-                tell(null);
+                return tell(null);
               });
             })();
             """#

@@ -3,7 +3,7 @@ import FreshetSimulator
 import Testing
 
 /// What the eye gets: pixels where the elements say that they are.
-@Suite("A report's picture", .serialized)
+@Suite("A report's picture", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct PictureTests {
     private struct Place: Codable {
         let name: String
@@ -103,16 +103,15 @@ struct PictureTests {
               return near / (width * height);
             };
             const shares = [];
-            for (const picture of PICTURES) {
+            for (const picture of pictures) {
               const context = await shown(picture);
-              shares.push(Object.fromEntries(PLACES.map(place => [place.name, shareOf(context, place)])));
+              shares.push(Object.fromEntries(places.map(place => [place.name, shareOf(context, place)])));
             }
             return shares;
             """#
         let list = String(decoding: try JSONEncoder().encode(places), as: UTF8.self)
         let encoded = "[\(pictures.map { "\"\(Data($0).base64EncodedString())\"" }.joined(separator: ","))]"
-        let filled = script.replacing("PICTURES", with: encoded).replacing("PLACES", with: list)
         let blank = "<!DOCTYPE html><html><head><meta charset=\"utf-8\"></head><body>\n</body>\n</html>\n"
-        return try await Browser().findings(in: Array(blank.utf8), filled)
+        return try await Browser().findings(in: Array(blank.utf8), "const [pictures, places] = [\(encoded), \(list)];\n" + script)
     }
 }

@@ -2,7 +2,7 @@ import FreshetSimulator
 import Testing
 
 /// What a reader does with the page, done in a real browser.
-@Suite("A report's reader", .serialized)
+@Suite("A report's reader", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct ReadingTests {
     private struct Cell: Decodable, Hashable {
         let lane: Int
@@ -27,7 +27,9 @@ struct ReadingTests {
                 }
                 let stage = ["pending", "rejected"].first(where: holding.detail.contains) ?? ""
                 let differs = lane > 0 && !key.isEmpty && holding.value != nil && holding.value != held(0, key)?.value
-                cells.insert(Cell(lane: lane, key: key, text: holding.value ?? "not held", stage: stage, differs: differs))
+                // A cursor is told without its epoch.
+                let text = key.isEmpty ? holding.value.map { "@" + $0.drop { $0 != "-" }.dropFirst() } : holding.value
+                cells.insert(Cell(lane: lane, key: key, text: text ?? "not held", stage: stage, differs: differs))
             }
         }
         return cells
@@ -68,7 +70,7 @@ struct ReadingTests {
 
     private static func times(of timeline: Timeline) -> [Int64] {
         var times: Set<Int64> = [0, timeline.end]
-        times.formUnion(timeline.messages.flatMap { [$0.sent, $0.ended] })
+        times.formUnion(timeline.messages.filter { !$0.isIdle }.flatMap { [$0.sent, $0.ended] })
         times.formUnion(timeline.writes.flatMap { $0.steps.map(\.time) })
         times.formUnion(timeline.faults.flatMap { [$0.from, $0.to] })
         times.formUnion(timeline.marks.map(\.time))

@@ -85,6 +85,9 @@ enum SampleTimeline {
         timeline.hold(phone, morning + 420, "customers/8", #"{"name":"Bob","v":9}"#, "revision 3, pending, offline")
         timeline.hold(phone, morning + 700, "customers/8", #"{"name":"Bob","v":9}"#, "revision 3, rejected: precondition failed")
         timeline.hold(phone, morning + 980, "customers/8", #"{"name":"Bob","v":2}"#, "revision 3, live")
+        timeline.stop(phone, morning + 480, morning + 480, .refused, "GET changes since @3", "the device is not connected")
+        timeline.stop(laptop, morning + 500, morning + 520, .intercepted, "GET client status", "a proxy answers 407")
+        timeline.poll(tablet, morning + 700, "GET changes since @3, wait 25 s", "204: nothing up to @3")
         timeline.mark(phone, morning + 450, "offline")
         timeline.mark(tablet, morning + 640, "reads customers/7")
         timeline.send(server, phone, morning + 500, morning + 760, .ignored, "200: nothing new up to a-3")
@@ -145,6 +148,18 @@ extension Timeline {
 
     fileprivate mutating func send(_ from: Int, _ to: Int, _ sent: Int64, _ ended: Int64, _ fate: Message.Fate, _ label: String) {
         messages.append(.init(from: from, to: to, sent: sent, ended: ended, fate: fate, label: label))
+    }
+
+    fileprivate mutating func stop(_ lane: Int, _ sent: Int64, _ ended: Int64, _ fate: Message.Fate, _ label: String, _ outcome: String) {
+        messages.append(.init(from: lane, to: 0, sent: sent, ended: ended, fate: fate, label: label, outcome: outcome))
+    }
+
+    /// A poll that brings nothing.
+    fileprivate mutating func poll(_ device: Int, _ time: Int64, _ request: String, _ reply: String) {
+        messages.append(
+            .init(from: device, to: 0, sent: time, ended: time + 20, fate: .arrived, label: request, cursor: "a-3", isIdle: true))
+        messages.append(
+            .init(from: 0, to: device, sent: time + 160, ended: time + 180, fate: .arrived, label: reply, cursor: "a-3", isIdle: true))
     }
 
     /// A request of a device and the server's answer, each under way for as long.

@@ -10,6 +10,8 @@ struct TimelineJSONTests {
         var timeline = Timeline(title: "a title", command: "a command", scenario: "a scenario", end: 90)
         timeline.lanes = [.init(name: "server", detail: "one"), .init(name: "phone", detail: "two")]
         timeline.messages = [.init(from: 1, to: 0, sent: 10, ended: 20, fate: .underWay, label: "GET changes")]
+        timeline.messages.append(
+            .init(from: 1, to: 0, sent: 12, ended: 13, fate: .refused, label: "GET", cursor: "a-7", outcome: "refused", isIdle: true))
         timeline.writes = [
             .init(lane: 1, key: "a/1", label: "put", steps: [.init(time: 3, stage: .pending), .init(time: 4, stage: .rolledBack)])
         ]
@@ -26,7 +28,13 @@ struct TimelineJSONTests {
         let expected: NSDictionary = [
             "title": "a title", "command": "a command", "scenario": "a scenario", "end": 90,
             "lanes": [["name": "server", "detail": "one"], ["name": "phone", "detail": "two"]],
-            "messages": [["from": 1, "to": 0, "sent": 10, "ended": 20, "fate": "underWay", "label": "GET changes"] as [String: Any]],
+            "messages": [
+                ["from": 1, "to": 0, "sent": 10, "ended": 20, "fate": "underWay", "label": "GET changes"] as [String: Any],
+                [
+                    "from": 1, "to": 0, "sent": 12, "ended": 13, "fate": "refused", "label": "GET", "cursor": "a-7", "outcome": "refused",
+                    "isIdle": true,
+                ],
+            ],
             "writes": [
                 [
                     "lane": 1, "key": "a/1", "label": "put",

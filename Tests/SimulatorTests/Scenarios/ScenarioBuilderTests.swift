@@ -49,10 +49,17 @@ import Testing
             a.reads("n/1")
             a.fetches("n/1", "n/2")
             a.evicts("n/1")
+            a.retries()
+            a.discards()
+            a.postponeClosures(for: .seconds(5))
+            a.copyDisk()
+            a.replaceDisk()
             a.clear()
             c.join()
             a.unplug()
             a.slow(for: .milliseconds(20))
+            a.intercept(with: 413, for: .seconds(5))
+            a.intercept(with: 302)
             a.heal()
             a.crash()
             a.start()
@@ -107,10 +114,17 @@ import Testing
                 A reads n/1
                 A fetches n/1 n/2
                 A evicts n/1
+                A retries
+                A discards
+                postpone closures of A for 5s
+                copy disk of A
+                replace disk of A
                 clear A
                 join C
                 unplug A
                 slow A for 20ms
+                intercept A with 413 for 5s
+                intercept A with 302
                 heal A
                 crash A
                 start A

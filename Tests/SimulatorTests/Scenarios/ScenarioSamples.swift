@@ -48,6 +48,11 @@ enum ScenarioSamples {
             scenario.add(.write(device: 0, notes, .increment(path: try JSONPointer(path), by: amount), .overwrite))
             scenario.add(.serverWrite(notes, .increment(path: try JSONPointer(path), by: amount)))
         }
+        for rule in [Increment.OnMissing.reject, .create(from: nil), .create(from: bytes("{\"by\": 1}"))] {
+            let increment = Increment(
+                path: try JSONPointer("/by"), by: .integer(2), onMissing: rule, minimum: .integer(-1), maximum: .real(2.5))
+            scenario.add(.write(device: 0, notes, .increment(increment), .overwrite))
+        }
         scenario.add(.invalidate(.everything))
         let times: [Int64] = [0, 1, 999, 1_000, 60_000, 5_400_000, 86_400_000, Occurrence.untilUndone - 1, Occurrence.untilUndone]
         for time in times {
@@ -65,6 +70,7 @@ enum ScenarioSamples {
             scenario.add(.sleep(device: 1, time))
             scenario.add(.unplug(device: 1, time))
             scenario.add(.slow(device: 1, time))
+            for status in [200, 302, 413, 599] { scenario.add(.intercept(device: 1, status: status, time)) }
             scenario.add(.refuse(device: 1, .overloaded, time))
             scenario.add(.refuse(device: 1, .unauthorized, time))
             for way in Occurrence.Way.allCases {
@@ -77,7 +83,7 @@ enum ScenarioSamples {
         for device in scenario.devices.indices {
             for what in [
                 Occurrence.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
-                .heal(device: device), .healAll,
+                .heal(device: device), .healAll, .copyDisk(device: device), .replaceDisk(device: device),
             ] {
                 scenario.add(what)
             }

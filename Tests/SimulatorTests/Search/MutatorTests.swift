@@ -39,7 +39,9 @@ import Testing
             // Then its scenarios have no other faults
             for incident in mutator.fresh().incidents {
                 switch incident.what {
-                case .write, .read, .fetch, .serverWrite, .invalidate, .join, .crash, .healAll: break
+                case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .crash, .postponeClosures,
+                    .healAll:
+                    break
                 default: Issue.record("\(incident.what)")
                 }
             }

@@ -36,8 +36,11 @@ struct LatencyComparison {
 
     /// Milliseconds of each write.
     private func devices(_ url: String, _ folder: String, _ writes: Int) async throws -> [Double] {
-        let writer = try SyncClient(url: url, namespace: "latency", storage: .directory("\(folder)/a"))
-        let reader = try SyncClient(url: url, namespace: "latency", storage: .directory("\(folder)/b"))
+        var configuration = SyncClient.Configuration(url: url, namespace: "latency", storage: .directory("\(folder)/a"))
+        configuration.following = .held
+        let writer = try SyncClient(configuration)
+        configuration.storage = .directory("\(folder)/b")
+        let reader = try SyncClient(configuration)
         for client in [writer, reader] {
             try await client.start()
             try await client.live()

@@ -1,3 +1,4 @@
+import Foundation
 import FreshetTestKit
 import Testing
 import Till
@@ -80,6 +81,28 @@ import Till
 
         #expect(kit.strikes(of: expired) > 0)
         #expect(till.stock(of: "apple") == 9)
+    }
+
+    @Test func aSaleOutlivesTheProcess() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "till-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let kit = try TestKit()
+        let articles = kit.backend("articles", of: Article.self)
+        try await articles.set(Article(stock: 10, price: 120), for: "apple")
+
+        let device = try await kit.device("left", storage: .directory(folder.path))
+        try await kit.quiesced()
+        try kit.fault(.dropRequest, of: device, times: .untilLifted)
+        try await Till(device.client).sell("apple")
+
+        try await kit.restart(device)
+        let till = Till(device.client)
+        #expect(till.stock(of: "apple") == 9)
+
+        kit.lift()
+        try await kit.quiesced()
+        #expect(try await articles.value(for: "apple")?.stock == 9)
+        await kit.close()
     }
 
     @Test func aRestoredServerKeepsTheTillsRight() async throws {

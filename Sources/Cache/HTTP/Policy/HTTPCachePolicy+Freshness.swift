@@ -27,7 +27,7 @@ extension HTTPCachePolicy {
             let modified = stored.fields.date(.lastModified, now: arrival).date, modified.seconds < made
         else { return (0, .unknown) }
         let share = min(max(heuristicShare, 0), 1) * Double(made - modified.seconds)
-        return (min(Int64(share), max(0, longestHeuristic)), .heuristic)
+        return (min(Int64(saturating: share), max(0, longestHeuristic)), .heuristic)
     }
 
     /// In milliseconds, RFC 9111 §4.2.3. Dates count whole seconds, so only whole seconds of them are taken into account.

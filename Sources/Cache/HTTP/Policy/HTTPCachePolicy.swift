@@ -108,7 +108,8 @@ extension HTTPCachePolicy {
         let granted = demand.noCache ? nil : control.validSeconds("stale-if-error") ?? (staleIfError > 0 ? staleIfError : nil)
         guard let most = own ?? granted else { return nil }
         let freshness = freshness(of: stored, now: now)
-        return freshness.staleness <= most * 1_000 ? .staleIfError(freshness, error: error) : nil
+        let (milliseconds, isEndless) = most.multipliedReportingOverflow(by: 1_000)
+        return isEndless || freshness.staleness <= milliseconds ? .staleIfError(freshness, error: error) : nil
     }
 
     /// By more than a minute: clocks are set by a little all the time.

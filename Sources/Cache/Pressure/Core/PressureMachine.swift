@@ -18,9 +18,9 @@ struct PressureMachine: Sendable {
     private var grownAt: Duration?
     private(set) var patience: Duration
 
-    /// - Parameter calm: how long there must be no pressure before a step up; at least a second.
+    /// - Parameter calm: how long there must be no pressure before a step up; at least a second, at most 30 days.
     init(calm: Duration) {
-        self.calm = max(.seconds(1), calm)
+        self.calm = min(max(.seconds(1), calm), .seconds(30 * 86_400))
         patience = self.calm
     }
 

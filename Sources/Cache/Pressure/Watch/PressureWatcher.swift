@@ -21,7 +21,7 @@ final class PressureWatcher: Sendable {
 
     private init(_ pressure: MemoryPressure, _ sources: PressureSources, _ interval: Duration) {
         self.pressure = pressure
-        readInterval = max(.milliseconds(100), interval)
+        readInterval = min(max(.milliseconds(100), interval), .seconds(30 * 86_400))
         state = Mutex(State(sources: sources, wakening: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))))
     }
 

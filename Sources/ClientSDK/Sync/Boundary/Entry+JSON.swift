@@ -1,7 +1,8 @@
 package import FreshetWire
 
 extension Entry: WireMessage {
-    /// `{"key":…,"epoch":…,"revision":…,"asOf":…,"pass":…,"content"?:{…},"modified"?:…,"verifiedAt":…,"origin":…}`
+    /// `{"key":…,"epoch":…,"revision":…,"asOf":…,"pass":…,"content"?:{…},"lacksValue"?:true,"invalidatedAt"?:…,"modified"?:…,`
+    /// `"verifiedAt":…,"origin":…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("key", key.description)
@@ -13,6 +14,8 @@ extension Entry: WireMessage {
             writer.member("content")
             writer.object(content)
         }
+        if lacksValue { writer.member("lacksValue", true) }
+        if let invalidatedAt { writer.member("invalidatedAt", invalidatedAt.number) }
         if let modified { writer.member("modified", modified.milliseconds) }
         writer.member("verifiedAt", verifiedAt.milliseconds)
         writer.member("origin", origin.rawValue)
@@ -27,6 +30,8 @@ extension Entry: WireMessage {
         var asOf: Revision?
         var pass: Int64 = 0
         var content: Content?
+        var lacksValue = false
+        var invalidatedAt: Revision?
         var modified: Timestamp?
         var verifiedAt = Timestamp(milliseconds: 0)
         var origin = Origin.feed
@@ -39,6 +44,8 @@ extension Entry: WireMessage {
             case "asOf": asOf = Revision(try reader.integer())
             case "pass": pass = try reader.integer()
             case "content": content = try reader.content()
+            case "lacksValue": lacksValue = try reader.boolean()
+            case "invalidatedAt": invalidatedAt = Revision(try reader.integer())
             case "modified": modified = Timestamp(milliseconds: try reader.integer())
             case "verifiedAt": verifiedAt = Timestamp(milliseconds: try reader.integer())
             case "origin": origin = Origin(rawValue: try reader.integer()) ?? .feed
@@ -49,7 +56,7 @@ extension Entry: WireMessage {
             throw .unexpectedJSON("an entry takes 'key', 'epoch', 'revision' and 'asOf'")
         }
         self.init(
-            key: key, epoch: epoch, revision: revision, asOf: asOf, pass: pass, content: content, modified: modified,
-            verifiedAt: verifiedAt, origin: origin)
+            key: key, epoch: epoch, revision: revision, asOf: asOf, pass: pass, content: content, lacksValue: lacksValue,
+            invalidatedAt: invalidatedAt, modified: modified, verifiedAt: verifiedAt, origin: origin)
     }
 }

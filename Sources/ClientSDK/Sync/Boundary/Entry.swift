@@ -25,8 +25,13 @@ package struct Entry: Hashable, Sendable {
     package var asOf: Revision
     /// The verification pass that confirmed it. An entry of an earlier pass than the machine's is unverified (after a reset).
     package var pass: Int64
-    /// The value; `nil` where there is no record.
+    /// The value; `nil` where there is no record, or ``lacksValue``.
     package var content: Content?
+    /// Whether there is a record whose value is not here: it was too large to come along with others.
+    package var lacksValue: Bool
+    /// The position of an invalidation that reached the record after ``asOf``; `nil` where none did. The value is shown until the record has
+    /// been read again, and is not called confirmed.
+    package var invalidatedAt: Revision?
     /// When the record was written, by the server's clock.
     package var modified: Timestamp?
     /// When this device last confirmed it, by the device's wall clock.
@@ -34,8 +39,8 @@ package struct Entry: Hashable, Sendable {
     package var origin: Origin
 
     package init(
-        key: RecordKey, epoch: Epoch, revision: Revision, asOf: Revision, pass: Int64, content: Content?, modified: Timestamp? = nil,
-        verifiedAt: Timestamp, origin: Origin
+        key: RecordKey, epoch: Epoch, revision: Revision, asOf: Revision, pass: Int64, content: Content?, lacksValue: Bool = false,
+        invalidatedAt: Revision? = nil, modified: Timestamp? = nil, verifiedAt: Timestamp, origin: Origin
     ) {
         self.key = key
         self.epoch = epoch
@@ -43,10 +48,20 @@ package struct Entry: Hashable, Sendable {
         self.asOf = asOf
         self.pass = pass
         self.content = content
+        self.lacksValue = lacksValue
+        self.invalidatedAt = invalidatedAt
         self.modified = modified
         self.verifiedAt = verifiedAt
         self.origin = origin
     }
+
+    /// Whether there is no record.
+    package var isAbsent: Bool { content == nil && !lacksValue }
+    /// Whether the record is to be read from the server for this entry's sake.
+    package var needsRefresh: Bool { lacksValue || invalidatedAt != nil }
+
+    /// Whether a device whose present pass is `pass` may rely on the entry.
+    package func isConfirmed(in pass: Int64) -> Bool { self.pass >= pass && invalidatedAt == nil }
 
     /// Whether this entry may take the place of `stored`. The one rule of the disk that keeps a value from going back:
     ///
@@ -61,5 +76,14 @@ package struct Entry: Hashable, Sendable {
     package func supersedes(_ stored: Entry) -> Bool {
         guard epoch == stored.epoch else { return pass > stored.pass }
         return revision >= stored.revision && (pass > stored.pass || (pass == stored.pass && asOf >= stored.asOf))
+    }
+
+    /// This entry in the place of `stored`, which it supersedes: an invalidation after the position through which it is known stays with it.
+    /// Not so in a later pass, which tells of the invalidation again.
+    package func replacing(_ stored: Entry) -> Entry {
+        guard let position = stored.invalidatedAt, epoch == stored.epoch, pass == stored.pass, asOf < position else { return self }
+        var entry = self
+        entry.invalidatedAt = max(position, invalidatedAt ?? position)
+        return entry
     }
 }

@@ -7,8 +7,27 @@ package struct KeyView: Hashable, Sendable {
         case content(Content)
         /// There is no record, or a pending delete.
         case absent
+        /// There is a record, whose value is not on this device yet.
+        case elsewhere
         /// Nothing is known: never read, or evicted. Read it to know.
         case unknown
+
+        /// What an entry says; `nil` says nothing.
+        package init(_ entry: Entry?) {
+            guard let entry else {
+                self = .unknown
+                return
+            }
+            self = if let content = entry.content { .content(content) } else if entry.lacksValue { .elsewhere } else { .absent }
+        }
+
+        /// Whether a read from the server would say nothing that the device does not know.
+        package var isKnown: Bool {
+            switch self {
+            case .content, .absent: true
+            case .elsewhere, .unknown: false
+            }
+        }
 
         /// The value, if there is one.
         package var content: Content? { if case .content(let content) = self { content } else { nil } }
@@ -33,7 +52,6 @@ package struct KeyView: Hashable, Sendable {
 
     /// The view of a key without pending writes.
     package init(_ key: RecordKey, _ entry: Entry?) {
-        let value: Value = if let entry { entry.content.map(Value.content) ?? .absent } else { .unknown }
-        self.init(key: key, value: value, isPending: false, entry: entry)
+        self.init(key: key, value: Value(entry), isPending: false, entry: entry)
     }
 }

@@ -7,16 +7,15 @@ extension OutboxRow: WireMessage {
         writer.member("receipt", receipt.number)
         writer.member("write")
         let ifRevision: Revision? = if case .revision(let revision) = precondition { revision } else { nil }
-        Write(number: number, key: key, operation: operation, ifRevision: ifRevision).write(to: &writer)
+        Write(number: max(1, number), key: key, operation: operation, ifRevision: ifRevision, nonce: nonce).write(to: &writer)
+        if number < 1 { writer.member("earlier", number) }
+        if isDisplaced { writer.member("displaced", true) }
         if case .after(let earlier) = precondition { writer.member("after", earlier.number) }
-        switch policy {
-        case .lastWriterWins: break
-        case .rejectIfChanged: writer.member("policy", "reject")
-        case .merge(let name): writer.member("merge", name.text)
-        }
+        writer.policy(policy)
         if let baseRevision { writer.member("baseRevision", baseRevision.number) }
         switch state {
         case .pending: break
+        case .held: writer.member("state", "held")
         case .applied(let position): writer.state("applied", position)
         case .settled(let position): writer.state("settled", position)
         case .merging(let epoch):
@@ -26,6 +25,10 @@ extension OutboxRow: WireMessage {
         if let ancestor {
             writer.member("ancestor")
             writer.object(ancestor)
+        }
+        if let original {
+            writer.member("original")
+            Write(number: 1, key: key, operation: original).write(to: &writer)
         }
         if attempts > 0 { writer.member("attempts", attempts) }
         writer.member("created", created.milliseconds)
@@ -43,8 +46,11 @@ extension OutboxRow: WireMessage {
         var position: Cursor?
         var epoch: Epoch?
         var ancestor: Content?
+        var original: WriteOperation?
         var attempts: Int64 = 0
         var created: Int64 = 0
+        var earlier: Int64?
+        var isDisplaced = false
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -60,8 +66,11 @@ extension OutboxRow: WireMessage {
             case "position": position = try Cursor(try reader.string())
             case "epoch": epoch = Epoch(try reader.string())
             case "ancestor": ancestor = try reader.content()
+            case "original": original = try Write(&reader).operation
             case "attempts": attempts = try reader.integer()
             case "created": created = try reader.integer()
+            case "earlier": earlier = try reader.integer()
+            case "displaced": isDisplaced = try reader.boolean()
             default: try reader.skip()
             }
         }
@@ -69,18 +78,22 @@ extension OutboxRow: WireMessage {
         let precondition: Precondition =
             after.map { .after(Receipt($0)) } ?? write.ifRevision.map { .revision($0) } ?? .none
         self.init(
-            receipt: Receipt(receipt), number: write.number, key: write.key, operation: write.operation, policy: policy,
+            receipt: Receipt(receipt), number: earlier ?? write.number, key: write.key, operation: write.operation, policy: policy,
             precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position, epoch), ancestor: ancestor,
-            attempts: attempts, created: Timestamp(milliseconds: created))
+            original: original, attempts: attempts, created: Timestamp(milliseconds: created), nonce: write.nonce)
+        self.isDisplaced = isDisplaced
     }
 
     private static func state(_ name: String, _ position: Cursor?, _ epoch: Epoch?) throws(WireError) -> State {
         switch (name, position) {
         case ("pending", _): return .pending
+        case ("held", _): return .held
         case ("merging", _): return .merging(epoch)
         case ("applied", let position?): return .applied(position)
         case ("settled", let position?): return .settled(position)
-        default: throw .unexpectedJSON("the state of an outbox row is pending, merging, applied or settled, the last two with a 'position'")
+        default:
+            throw .unexpectedJSON(
+                "the state of an outbox row is pending, held, merging, applied or settled, the last two with a 'position'")
         }
     }
 }
@@ -89,6 +102,15 @@ extension JSONWriter {
     fileprivate mutating func state(_ name: String, _ position: Cursor) {
         member("state", name)
         member("position", position.description)
+    }
+
+    /// The members `policy` or `merge`; none for what is usual.
+    mutating func policy(_ policy: ConflictPolicy) {
+        switch policy {
+        case .lastWriterWins: break
+        case .rejectIfChanged: member("policy", "reject")
+        case .merge(let name): member("merge", name.text)
+        }
     }
 
     /// A content as an object of its own.

@@ -8,6 +8,8 @@ package struct OutboxRow: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// No verdict yet.
         case pending
+        /// Made over a write that waits to be merged, so it waits too: it gets its ``number`` when that goes on, and is sent behind it.
+        case held
         /// Applied at this position; it stays in the overlay until the base has reached it.
         case applied(Cursor)
         /// Decided, at a revision that is not known but is no later than this; it stays until the base is known through there.
@@ -28,8 +30,13 @@ package struct OutboxRow: Hashable, Sendable {
 
     /// The stable name.
     package var receipt: Receipt
-    /// The number on the wire, for ever and in every history.
+    /// The number on the wire, for ever and in every history, under the device's present name; ``unnumbered`` for a write that is held. Under an earlier
+    /// name a write that has its verdict was decided: 0, or -1 where the record contained it already when the device changed its name.
     package var number: Int64
+    /// Tells the write from another of the same number, as of a copied device; `nil` in a file of an earlier version.
+    package var nonce: Int64?
+    /// The server has decided another write under the number: it is to be sent under another name of the device.
+    package var isDisplaced = false
     package var key: RecordKey
     package var operation: WriteOperation
     package var policy: ConflictPolicy
@@ -38,8 +45,10 @@ package struct OutboxRow: Hashable, Sendable {
     /// `nil` where it was not known.
     package var baseRevision: Revision?
     package var state: State
-    /// For ``ConflictPolicy/merge(_:)``: what the key showed before the write; `nil` for no record.
+    /// For ``ConflictPolicy/merge(_:)``: what the key showed before the user's write; `nil` for no record.
     package var ancestor: Content?
+    /// What the user wrote over ``ancestor``, where ``operation`` is what the closure made of it; `nil` where ``operation`` is the user's.
+    package var original: WriteOperation?
     /// How often it was merged and sent again.
     package var attempts: Int64
     /// When the user wrote it, by the device's wall clock.
@@ -48,8 +57,9 @@ package struct OutboxRow: Hashable, Sendable {
     package init(
         receipt: Receipt, number: Int64, key: RecordKey, operation: WriteOperation, policy: ConflictPolicy = .lastWriterWins,
         precondition: Precondition = .none, baseRevision: Revision? = nil, state: State = .pending,
-        ancestor: Content? = nil, attempts: Int64 = 0, created: Timestamp
+        ancestor: Content? = nil, original: WriteOperation? = nil, attempts: Int64 = 0, created: Timestamp, nonce: Int64? = nil
     ) {
+        self.nonce = nonce
         self.receipt = receipt
         self.number = number
         self.key = key
@@ -59,26 +69,36 @@ package struct OutboxRow: Hashable, Sendable {
         self.baseRevision = baseRevision
         self.state = state
         self.ancestor = ancestor
+        self.original = original
         self.attempts = attempts
         self.created = created
     }
 
+    /// Stands for a number that is not given yet: it is above all that are, as the write is behind all that have one.
+    package static let unnumbered = Revision.maximum.number
+
     /// Whether the writer has not been told a verdict yet (a write that is to be merged has none either).
     package var isPending: Bool {
         switch state {
-        case .pending, .merging: true
+        case .pending, .held, .merging: true
         case .applied, .settled: false
         }
     }
 
+    /// Whether it is to be sent, or waits for the answer, under the number that it has.
+    package var isQueued: Bool { state == .pending && !isDisplaced }
+
     /// Whether the user's closure is to merge it.
     package var isMerging: Bool { if case .merging = state { true } else { false } }
+
+    /// Whether it waits for an earlier write of the key to be merged.
+    package var isHeld: Bool { state == .held }
 
     /// Where the server applied it, or no later; `nil` while it has no verdict that it took effect.
     package var position: Cursor? {
         switch state {
         case .applied(let position), .settled(let position): position
-        case .pending, .merging: nil
+        case .pending, .held, .merging: nil
         }
     }
 }

@@ -49,8 +49,8 @@ package enum Reply: Hashable, Sendable {
     case missing(Cursor)
     /// `200` of `clients/{client}`, and the `Freshet-Cursor`: the number counts in its history.
     case client(ClientStatus, Cursor)
-    /// Any status that tells of an error, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any.
-    /// A body that is no problem document becomes a problem by its status.
+    /// A problem document of the server's, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any; or any `401`, since
+    /// what checks the token may stand in front of the server. What else is answered with an error is ``TransportFailure/foreign(_:)``.
     case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
     /// The answer has more bytes than the transport takes: ask for less. The text says how many that are.
     case tooLarge(String)
@@ -83,4 +83,26 @@ package enum TransportFailure: Error, Hashable, Sendable {
     case interrupted(String)
     /// The watchdog of the machine fired: nothing came within hold and grace.
     case watchdog
+    /// Something else answered: a proxy, the login page of a network, a firewall. It says nothing about the request, which may have arrived.
+    case foreign(ForeignAnswer)
+    /// Another store answered than the one that the device belongs to; `nil` for one that does not say which it is.
+    case otherStore(StoreIdentifier?, expected: StoreIdentifier)
+
+    /// How long the next attempt must wait at least, in milliseconds, where the answer said so.
+    var retryAfter: Int64? { if case .foreign(let answer) = self { answer.retryAfter } else { nil } }
+}
+
+/// An HTTP response that no Freshet server gives to such a request.
+package struct ForeignAnswer: Hashable, Sendable {
+    package var status: Int
+    /// Its `Retry-After` in milliseconds.
+    package var retryAfter: Int64?
+    /// What shows that it is not the server's.
+    package var text: String
+
+    package init(status: Int, retryAfter: Int64? = nil, _ text: String) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.text = text
+    }
 }

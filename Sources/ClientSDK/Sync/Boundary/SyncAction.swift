@@ -58,6 +58,11 @@ package enum Publication: Hashable, Sendable {
     /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more. Keys with pending
     /// writes follow as views of their own and must not be taken away by this.
     case swept(InvalidationScope, before: Cursor)
+    /// The key's row on disk has changed, and only the disk knows how: show what it says.
+    case changed(RecordKey, Cause)
+    /// Entries in `scope` of this epoch that are known only through an earlier position were invalidated at it (``Entry/invalidate(at:)``),
+    /// except for keys with pending writes, which follow as views of their own.
+    case invalidated(InvalidationScope, at: Cursor)
     /// Entries of a lower pass than this that are of another epoch or known only through an earlier position are in no tier any more, and
     /// the others have this pass (``Entry/ended(_:at:)``); except for keys with pending writes, which follow as views of their own.
     case passEnded(Int64, at: Cursor)
@@ -92,6 +97,8 @@ package enum Answer: Hashable, Sendable {
     case accepted(Receipt)
     /// The keys as they are shown now, in the order asked for.
     case views([KeyView])
+    /// The rejected write is off the disk.
+    case discarded
     /// Everything is forgotten.
     case cleared
     case failed(SyncFailure)
@@ -107,6 +114,8 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case cannotApply(String)
     /// A write that must be compared with the record needs to know it: fetch the key first, or let the last writer win.
     case baseUnknown
+    /// The rejected write that is to be retried or discarded is not kept: it was retried, discarded or dropped already.
+    case noRejection
     /// The server cannot be reached.
     case offline(TransportFailure)
     /// The server refused.
@@ -135,7 +144,8 @@ extension SyncFailure {
 package enum WriteVerdict: Hashable, Sendable {
     /// It took effect; at this revision, where it is known.
     case applied(Revision?)
-    /// It did not, and never will. `current` of the problem is the record that it met, where that is known.
+    /// It did not, and never will. `current` of the problem is the record that it met, where that is known. The disk keeps the write until the
+    /// user has retried or discarded it.
     case rejected(Problem)
     /// It was merged with another's change and goes on as this new write.
     case merged(into: Receipt)

@@ -2,10 +2,15 @@ package import FreshetWire
 
 /// What can happen to a ``SyncMachine``. The edge hands events in one at a time.
 package enum SyncEvent: Hashable, Sendable {
-    /// The first event, once: what the disk holds. The views of keys with pending writes are published at once.
+    /// A merge closure of this name can be called from now on, until the process ends; before ``started(_:)`` or at any time after it. Writes that
+    /// are to be merged wait for theirs.
+    case registered(MergeName)
+    /// Once, before all but ``registered(_:)``: what the disk holds. The views of keys with pending writes are published at once.
     case started(PersistedState)
     /// The user writes. Answered with ``Answer/accepted(_:)`` once the row is on disk, otherwise with ``Answer/failed(_:)``.
     case set(SetRequest)
+    /// The user gives a rejected write up. Answered with ``Answer/discarded`` once it is off the disk, otherwise with ``Answer/failed(_:)``.
+    case discard(Receipt, Token)
     /// The user wants the server's value of some keys, now. Answered with ``Answer/views(_:)`` or ``Answer/failed(_:)``.
     case fetch(FetchRequest)
     /// The caller behind the token waits no longer. What it asked for goes on for the others; it gets no answer.
@@ -20,8 +25,8 @@ package enum SyncEvent: Hashable, Sendable {
     case heldKeysFailed(HeldQuery, DiskFailure)
     /// The disk let these entries go for want of room; ``SyncMachine/needs(_:)`` was false and ``Entry/mayBeEvicted(_:)`` true of each.
     case evicted([RecordKey])
-    /// What came back for a request, and what its `Freshet-Last-Write` said; `nil` where it had none.
-    case replied(RequestID, Reply, lastWrite: Int64? = nil)
+    /// What came back for a request, and what its `Freshet-Last-Write` and `Freshet-Store` said; `nil` where it had none.
+    case replied(RequestID, Reply, lastWrite: Int64? = nil, store: StoreIdentifier? = nil)
     /// The answer to ``SyncAction/merge(_:)``, with the generation of the request.
     case merged(Receipt, Resolution, generation: Int64 = 0)
     /// The deadline that ``SyncAction/schedule(at:)`` named has passed. An early or a late one does no harm.
@@ -40,14 +45,23 @@ package struct SetRequest: Hashable, Sendable {
     package var key: RecordKey
     package var operation: WriteOperation
     package var policy: ConflictPolicy
+    /// Whether an increment is to be rejected where the record is gone when it arrives, if the device shows one now.
+    package var rejectsIfGone: Bool
     /// The disk's row of the key now, if there is one.
     package var base: Entry?
+    /// The rejected write that it takes the place of; that one leaves the disk in the same transaction.
+    package var retries: Receipt?
 
-    package init(token: Token, key: RecordKey, operation: WriteOperation, policy: ConflictPolicy = .lastWriterWins, base: Entry?) {
+    package init(
+        token: Token, key: RecordKey, operation: WriteOperation, policy: ConflictPolicy = .lastWriterWins, rejectsIfGone: Bool = false,
+        base: Entry?, retries: Receipt? = nil
+    ) {
+        self.retries = retries
         self.token = token
         self.key = key
         self.operation = operation
         self.policy = policy
+        self.rejectsIfGone = rejectsIfGone
         self.base = base
     }
 }
@@ -66,7 +80,7 @@ package struct FetchRequest: Hashable, Sendable {
     }
 
     package var token: Token
-    /// At least one, each key once.
+    /// Each key once. A request without any asks only whether the server can be reached, as far as the device knows.
     package var items: [Item]
     /// Whether the answer must be to a request sent after this call; otherwise one that is under way already will do.
     package var mustBeNew: Bool
@@ -78,21 +92,37 @@ package struct FetchRequest: Hashable, Sendable {
     }
 }
 
-/// Which held keys the machine wants to know of: those whose rows have a lower pass, after a key, in order of the keys.
+/// Which held keys the machine wants to know of, after a key, in order of the keys.
 package struct HeldQuery: Hashable, Sendable {
-    /// Rows with a lower pass than this.
-    package var pass: Int64
+    package enum Selection: Hashable, Sendable {
+        /// Rows with a lower pass than this.
+        case before(pass: Int64)
+        /// Rows with ``Entry/needsRefresh``.
+        case needingRefresh
+    }
+
+    package var selection: Selection
     /// Only keys after this one, in the order of ``RecordKey``.
     package var after: RecordKey?
     package var limit: Int
     /// As of a ``RequestID``.
     package var generation: Int64
 
-    package init(pass: Int64, after: RecordKey?, limit: Int, generation: Int64 = 0) {
-        self.pass = pass
+    package init(_ selection: Selection, after: RecordKey?, limit: Int, generation: Int64 = 0) {
+        self.selection = selection
         self.after = after
         self.limit = limit
         self.generation = generation
+    }
+}
+
+extension Entry {
+    /// Whether a query asks for the entry.
+    package func isSelected(by selection: HeldQuery.Selection) -> Bool {
+        switch selection {
+        case .before(let pass): self.pass < pass
+        case .needingRefresh: needsRefresh
+        }
     }
 }
 
@@ -101,14 +131,18 @@ package struct HeldKey: Hashable, Sendable {
     package var key: RecordKey
     package var epoch: Epoch
     package var revision: Revision
-    /// Whether the row says that there is no record.
-    package var isAbsent: Bool
+    /// Whether the row has a value.
+    package var hasValue: Bool
 
-    package init(key: RecordKey, epoch: Epoch, revision: Revision, isAbsent: Bool) {
+    package init(key: RecordKey, epoch: Epoch, revision: Revision, hasValue: Bool) {
         self.key = key
         self.epoch = epoch
         self.revision = revision
-        self.isAbsent = isAbsent
+        self.hasValue = hasValue
+    }
+
+    package init(_ entry: Entry) {
+        self.init(key: entry.key, epoch: entry.epoch, revision: entry.revision, hasValue: entry.content != nil)
     }
 }
 
@@ -120,6 +154,4 @@ package enum Resolution: Hashable, Sendable {
     case delete
     /// The other's value stays; the write counts as rejected.
     case takeTheirs
-    /// No closure of this name is registered (any more): the write is rejected.
-    case unavailable
 }

@@ -1,7 +1,8 @@
 package import FreshetWire
 
 extension SyncState: WireMessage {
-    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…}`
+    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"completeAt"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…,
+    /// "droppedRejections"?:…,"store"?:…,"renamesAfter"?:…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
@@ -9,11 +10,15 @@ extension SyncState: WireMessage {
         writer.member("nextReceipt", nextReceipt)
         if let epoch { writer.member("epoch", epoch.token) }
         if let cursor { writer.member("cursor", cursor.description) }
+        if let completeAt { writer.member("completeAt", completeAt.milliseconds) }
         if let lostCursor { writer.member("lostCursor", lostCursor.description) }
         writer.member("pass", pass)
         writer.member("verification", verification.rawValue)
         writer.member("scope", scope)
         writer.member("mustReconcile", mustReconcile)
+        if droppedRejections > 0 { writer.member("droppedRejections", droppedRejections) }
+        if let store { writer.member("store", store.token) }
+        if let renamesAfter { writer.member("renamesAfter", renamesAfter) }
         writer.endObject()
     }
 
@@ -30,11 +35,18 @@ extension SyncState: WireMessage {
             case "nextReceipt": changes.append(.nextReceipt(try reader.integer()))
             case "epoch": changes.append(.epoch(Epoch(try reader.string())))
             case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
+            case "completeAt": changes.append(.completeAt(Timestamp(milliseconds: try reader.integer())))
             case "lostCursor": lostCursor = try Cursor(try reader.string())
             case "pass": changes.append(.pass(try reader.integer()))
             case "verification": changes.append(.verification(Verification(rawValue: try reader.integer()) ?? .complete))
             case "scope": changes.append(.scope(try reader.string()))
+            case "droppedRejections": changes.append(.droppedRejections(try reader.integer()))
             case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
+            case "renamesAfter": changes.append(.renamesAfter(try reader.integer()))
+            case "store":
+                let token = try reader.string()
+                guard let store = StoreIdentifier(token) else { throw .unexpectedJSON("'\(token)' names no store") }
+                changes.append(.store(store))
             default: try reader.skip()
             }
         }

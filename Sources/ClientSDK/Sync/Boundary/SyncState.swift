@@ -22,6 +22,8 @@ package struct SyncState: Hashable, Sendable {
     package var epoch: Epoch?
     /// The position of the feed through which all changes are on disk; `nil` before the first page and after a reset.
     package var cursor: Cursor?
+    /// When ``cursor`` was stored with nothing left behind it, by the device's wall clock; `nil` while there is more to read.
+    package var completeAt: Timestamp?
     /// The position before the reset that took ``cursor`` away; `nil` as soon as there is another. What was shown may be as new as this.
     package var lostCursor: Cursor?
     /// Counts the resets. Entries of an earlier pass are unverified.
@@ -31,6 +33,13 @@ package struct SyncState: Hashable, Sendable {
     package var scope: String
     /// Whether the server must be asked for its last number of ours before anything is sent (after a new epoch).
     package var mustReconcile: Bool
+    /// How many rejected writes were dropped before the user had retried or discarded them, since there were too many.
+    package var droppedRejections: Int64
+    /// The store that the entries and the writes belong to; `nil` until a server has said which it is.
+    package var store: StoreIdentifier?
+    /// Another device has the name too. Writes through this number get their answers under it; then the device takes another name, and sends the
+    /// others under that.
+    package var renamesAfter: Int64?
 
     /// The state of a device that knows nothing yet.
     package init(client: ClientIdentifier) {
@@ -41,6 +50,7 @@ package struct SyncState: Hashable, Sendable {
         verification = .complete
         scope = ""
         mustReconcile = false
+        droppedRejections = 0
     }
 
     package mutating func apply(_ change: StateChange) {
@@ -51,10 +61,18 @@ package struct SyncState: Hashable, Sendable {
         case .cursor(let cursor):
             lostCursor = cursor == nil ? self.cursor ?? lostCursor : nil
             self.cursor = cursor
+            if cursor == nil { completeAt = nil }
+        case .completeAt(let time): completeAt = time
         case .pass(let pass): self.pass = pass
         case .verification(let verification): self.verification = verification
         case .scope(let scope): self.scope = scope
         case .mustReconcile(let must): mustReconcile = must
+        case .droppedRejections(let count): droppedRejections = count
+        case .store(let store): self.store = store
+        case .renamesAfter(let number): renamesAfter = number
+        case .client(let client):
+            self.client = client
+            renamesAfter = nil
         }
     }
 }
@@ -65,28 +83,44 @@ package enum StateChange: Hashable, Sendable {
     case nextReceipt(Int64)
     case epoch(Epoch?)
     case cursor(Cursor?)
+    case completeAt(Timestamp?)
     case pass(Int64)
     case verification(SyncState.Verification)
     case scope(String)
     case mustReconcile(Bool)
+    case droppedRejections(Int64)
+    case store(StoreIdentifier)
+    case renamesAfter(Int64)
+    case client(ClientIdentifier)
 }
 
 /// All that the machine needs from the disk at its start; no scan of the entries.
 package struct PersistedState: Hashable, Sendable {
     package var state: SyncState
-    /// The outbox in the order of the numbers.
+    /// The outbox in the order of the receipts.
     package var outbox: [OutboxRow]
     /// The entries of the outbox's keys, as far as there are any.
     package var bases: [Entry]
     /// The watermarks of the outbox's keys, as far as there are any.
     package var watermarks: [RecordKey: WriteWatermark]
+    /// Whether there are entries with ``Entry/needsRefresh``.
+    package var needsRefresh: Bool
+    /// The rejected writes that the user has not retried or discarded, oldest first.
+    package var rejections: [RejectionPlace]
+    /// Whether the disk had nothing before this start: then nobody else can know the device's name.
+    package var isNew: Bool
 
+    /// - Parameter isNew: whether nothing was there; `nil` for what the state looks like.
     package init(
-        state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], watermarks: [RecordKey: WriteWatermark] = [:]
+        state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], watermarks: [RecordKey: WriteWatermark] = [:],
+        needsRefresh: Bool = false, rejections: [RejectionPlace] = [], isNew: Bool? = nil
     ) {
+        self.isNew = isNew ?? (state.epoch == nil && state.nextNumber == 1)
         self.state = state
         self.outbox = outbox
         self.bases = bases
         self.watermarks = watermarks
+        self.needsRefresh = needsRefresh
+        self.rejections = rejections
     }
 }

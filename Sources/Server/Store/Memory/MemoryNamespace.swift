@@ -9,6 +9,8 @@ final class MemoryNamespace {
         var content: Content?
         var modified: Timestamp
         var author: Change.Author?
+        /// The first revision of its atomic batch.
+        var firstOfBatch: Revision?
 
         func record(_ key: RecordKey) -> Record? {
             content.map { Record(key: key, revision: revision, content: $0, modified: modified) }

@@ -33,8 +33,9 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
     private func set(_ content: Content?, at key: RecordKey, _ stamp: Stamp) throws -> Revision {
         makeIfNeeded()
         let revision = try namespace.nextRevision()
-        namespace.set(
-            MemoryNamespace.Entry(revision: revision, content: content, modified: stamp.modified, author: stamp.author), at: key)
+        let entry = MemoryNamespace.Entry(
+            revision: revision, content: content, modified: stamp.modified, author: stamp.author, firstOfBatch: stamp.firstOfBatch)
+        namespace.set(entry, at: key)
         return revision
     }
 

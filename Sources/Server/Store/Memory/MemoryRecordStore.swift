@@ -155,7 +155,7 @@ extension MemoryNamespace {
 
     private func take(_ key: RecordKey, _ entry: Entry, _ scan: inout ChangeScan) throws -> Bool {
         let inlineLimit = scan.query.inlineLimit
-        return try scan.take(revision: entry.revision, isRecord: entry.content != nil) { filter in
+        return try scan.take(revision: entry.revision, isRecord: entry.content != nil, firstOfBatch: entry.firstOfBatch) { filter in
             guard filter.matches(key) else { return nil }
             guard let content = entry.content else { return (.delete(key), 0) }
             let isInline = content.bytes.count <= inlineLimit
@@ -169,7 +169,7 @@ extension MemoryNamespace {
     }
 
     private func take(_ scope: InvalidationScope, _ entry: Invalidation, _ scan: inout ChangeScan) throws -> Bool {
-        try scan.take(revision: entry.revision, isRecord: false) { filter in
+        try scan.take(revision: entry.revision, isRecord: false, firstOfBatch: nil) { filter in
             filter.matches(scope) ? (.invalidate(scope), 0) : nil
         } details: {
             (entry.modified, nil)

@@ -21,7 +21,7 @@ enum DirectoryLock {
         guard code == EEXIST else { throw StoreError(systemError: code, path: path) }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw .failed(path: path, reason: "this is a file, and the server keeps its data in a directory. Name a directory.")
+            throw .notADirectory(path: path)
         }
     }
 }
@@ -31,7 +31,8 @@ extension StoreError {
         let reason = String(cString: strerror(code))
         self =
             switch code {
-            case ENOENT, ENOTDIR: .missingDirectory(path: path)
+            case ENOENT: .missingDirectory(path: path)
+            case ENOTDIR: .notADirectory(path: path)
             case EACCES, EPERM, EROFS: .readOnly(path: path, reason: reason)
             case ENOSPC, EDQUOT: .full(path: path)
             default: .failed(path: path, reason: reason)

@@ -2,11 +2,12 @@ internal import FreshetWire
 
 extension KeptOutcome {
     /// Outcomes whose numbers follow each other, as one JSON array: a revision for an applied write, `null` for one without effect,
-    /// `{"problem":…,"current"?:true}` for a rejected one.
+    /// `{"problem":…,"current"?:true}` for a rejected one. Where the write had a nonce, it stands behind that in an array.
     static func encode(_ outcomes: [KeptOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
         for outcome in outcomes {
+            if outcome.nonce != nil { writer.beginArray() }
             switch outcome.verdict {
             case .applied(let revision?): writer.integer(revision.number)
             case .applied(nil), .settled: writer.null()
@@ -17,6 +18,10 @@ extension KeptOutcome {
                 if outcome.showsRecord { writer.member("current", true) }
                 writer.endObject()
             }
+            if let nonce = outcome.nonce {
+                writer.integer(nonce)
+                writer.endArray()
+            }
         }
         writer.endArray()
         return writer.bytes
@@ -24,24 +29,34 @@ extension KeptOutcome {
 
     /// - Parameter last: the number of the last of them.
     static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [KeptOutcome] {
-        var verdicts: [(WriteOutcome.Verdict, showsRecord: Bool)] = []
+        var outcomes: [KeptOutcome] = []
         var reader = JSONReader(bytes)
         try reader.beginArray()
-        while try reader.nextElement() {
-            if try reader.takeNull() {
-                verdicts.append((.applied(nil), false))
-                continue
-            }
-            let value = try reader.rawValue()
-            if value.first == UInt8(ascii: "{") {
-                verdicts.append(try rejection(value))
-            } else {
-                var number = JSONReader(value)
-                verdicts.append((.applied(Revision(try number.integer())), false))
-            }
+        while try reader.nextElement() { outcomes.append(try outcome(&reader)) }
+        let first = last - Int64(outcomes.count) + 1
+        for index in outcomes.indices { outcomes[index].number = first + Int64(index) }
+        return outcomes
+    }
+
+    /// One element, without its number.
+    private static func outcome(_ reader: inout JSONReader) throws(WireError) -> KeptOutcome {
+        if try reader.takeNull() { return KeptOutcome(number: 0, verdict: .applied(nil)) }
+        let value = try reader.rawValue()
+        switch value.first {
+        case UInt8(ascii: "["):
+            var pair = JSONReader(value)
+            try pair.beginArray()
+            guard try pair.nextElement() else { throw .unexpectedJSON("a kept outcome is empty") }
+            var outcome = try outcome(&pair)
+            if try pair.nextElement() { outcome.nonce = try pair.integer() }
+            return outcome
+        case UInt8(ascii: "{"):
+            let (verdict, showsRecord) = try rejection(value)
+            return KeptOutcome(number: 0, verdict: verdict, showsRecord: showsRecord)
+        default:
+            var number = JSONReader(value)
+            return KeptOutcome(number: 0, verdict: .applied(Revision(try number.integer())))
         }
-        let first = last - Int64(verdicts.count) + 1
-        return verdicts.enumerated().map { KeptOutcome(number: first + Int64($0), verdict: $1.0, showsRecord: $1.showsRecord) }
     }
 
     private static func rejection(_ bytes: [UInt8]) throws(WireError) -> (WriteOutcome.Verdict, showsRecord: Bool) {

@@ -309,7 +309,7 @@ extension Statement {
         try bind(2, stamp.modified.milliseconds)
         if let author = stamp.author {
             if author.client != bound { try bind(3, author.client.text) }
-            try bind(4, author.write)
+            try bind(4, StoredWrite(author.write, at: revision, firstOfBatch: stamp.firstOfBatch).column)
         } else {
             try bindNull(3)
             try bindNull(4)

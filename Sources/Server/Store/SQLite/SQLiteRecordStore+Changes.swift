@@ -62,7 +62,11 @@ extension SQLiteRecordStore {
 extension ChangeScan {
     fileprivate mutating func take(record row: Statement) throws -> Bool {
         let isTombstone = row.isNull(7)
-        return try take(revision: try Revision(row, 0), isRecord: !isTombstone) { filter in
+        let revision = try Revision(row, 0)
+        return try take(
+            revision: revision, isRecord: !isTombstone,
+            firstOfBatch: row.isNull(5) ? nil : StoredWrite(column: row.int64(5)).firstOfBatch(of: revision)
+        ) { filter in
             if let collection = filter.collections.first, filter.collections.count == 1 {
                 // Without making texts of what does not match.
                 guard row.withBytes(1, { $0.elementsEqual(collection.utf8) }) else { return nil }
@@ -79,13 +83,14 @@ extension ChangeScan {
             return (.put(key, content: content, contentType: content.type, size: size), size)
         } details: {
             let author: Change.Author? =
-                row.isNull(4) ? nil : Change.Author(client: try ClientIdentifier(row.text(4)), write: row.int64(5))
+                row.isNull(4)
+                ? nil : Change.Author(client: try ClientIdentifier(row.text(4)), write: StoredWrite(column: row.int64(5)).number)
             return (Timestamp(milliseconds: row.int64(3)), author)
         }
     }
 
     fileprivate mutating func take(invalidation row: Statement) throws -> Bool {
-        try take(revision: try Revision(row, 0), isRecord: false) { filter in
+        try take(revision: try Revision(row, 0), isRecord: false, firstOfBatch: nil) { filter in
             let scope: InvalidationScope =
                 switch row.int64(1) {
                 case 0: .everything

@@ -1,3 +1,4 @@
+package import FreshetWire
 internal import SQLite
 internal import Synchronization
 
@@ -7,6 +8,7 @@ internal import Synchronization
 /// event loops make, have connections of their own, so that none waits for a list.
 package final class SQLiteRecordStore: RecordStore {
     let path: String
+    package let identifier: StoreIdentifier
     private let lock: FileLock
     private let writer: Mutex<StoreWriter>
     private let readers: ReaderPool
@@ -30,7 +32,9 @@ package final class SQLiteRecordStore: RecordStore {
         self.path = path
         do {
             let timer = LookTimer()
-            writer = Mutex(StoreWriter(try Self.openWriter(path: path, seed: seed), OccupantCache(limit: occupantBytes), timer))
+            let connection = try Self.openWriter(path: path, seed: seed)
+            identifier = try Schema.identifier(connection, path: path)
+            writer = Mutex(StoreWriter(connection, OccupantCache(limit: occupantBytes), timer))
             prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
             self.lookups = try ReaderPool(path: path, count: max(lookups, 1))

@@ -1,3 +1,4 @@
+internal import FreshetWire
 internal import SQLite
 
 /// The tables of the store, and how a file of any earlier version becomes one of this.
@@ -6,7 +7,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second, third]
+    static let steps: [String] = [first, second, third, fourth, fifth]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -23,7 +24,7 @@ enum Schema {
         return found
     }
 
-    /// Brings a file of version `found` up to date. A new one gets `seed`, which is random.
+    /// Brings a file of version `found` up to date. A new one derives its epochs from `seed`, which is random.
     static func migrate(_ connection: Connection, from found: Int64, seed: UInt64) throws {
         guard found < version else { return }
         try connection.transaction {
@@ -35,8 +36,24 @@ enum Schema {
                     try $0.run()
                 }
             }
+            if found < 5 {
+                // Not the seed itself, of which a new store's epochs are made.
+                try connection.withStatement("UPDATE store SET identifier = ?") {
+                    try $0.bind(1, StoreIdentifier(bits: EpochSource.mix(~seed)).token)
+                    try $0.run()
+                }
+            }
             try connection.setUserVersion(version)
         }
+    }
+
+    /// Which store the file is.
+    static func identifier(_ connection: Connection, path: String) throws -> StoreIdentifier {
+        let token = try connection.withStatement("SELECT identifier FROM store") { try $0.step() ? $0.optionalText(0) : nil }
+        guard let identifier = token.flatMap({ StoreIdentifier($0) }) else {
+            throw StoreError.corrupt(path: path, reason: "it does not say which store it is")
+        }
+        return identifier
     }
 
     /// - `store`: one row. Epochs are derived from the seed (``EpochSource``); `touched` is what a probe of the disk writes.
@@ -142,4 +159,10 @@ enum Schema {
             WHERE EXISTS (SELECT 1 FROM outcome WHERE outcome.client = client.id);
         CREATE INDEX client_by_day ON client(day) WHERE day IS NOT NULL;
         """
+
+    /// No table changes, but what `record.write` means (``StoredWrite``): an earlier server would take it for a number, so it must refuse the file.
+    private static let fourth = ""
+
+    /// Which store the file is, made once and kept over restarts and restored back-ups, so that clients know it at another address.
+    private static let fifth = "ALTER TABLE store ADD COLUMN identifier TEXT;"
 }

@@ -34,6 +34,21 @@ extension Scenario.Device {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .start(.device(number)) }
     }
 
+    /// Its next process registers its merge closures so long after its start.
+    public func postponeClosures(for time: Duration, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .postponeClosures(device: number, try time.milliseconds()) }
+    }
+
+    /// Its disk is copied as it is; see ``Occurrence/copyDisk(device:)``.
+    public func copyDisk(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .copyDisk(device: number) }
+    }
+
+    /// It goes on with the last copy of a disk; see ``Occurrence/replaceDisk(device:)``.
+    public func replaceDisk(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .replaceDisk(device: number) }
+    }
+
     /// It sleeps; until ``wake(line:)`` without a time.
     public func sleep(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .sleep(device: number, try Duration.milliseconds(time)) }
@@ -47,6 +62,13 @@ extension Scenario.Device {
     /// Its network path changes: it connects anew.
     public func reconnect(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .reconnect(device: number) }
+    }
+
+    /// A proxy, a login page or a firewall answers for the server, with this status; until ``heal(line:)`` without a time.
+    public func intercept(with status: Int, for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in
+            .intercept(device: number, status: status, try Duration.milliseconds(time))
+        }
     }
 
     /// Its connections break; what was under way is cut.

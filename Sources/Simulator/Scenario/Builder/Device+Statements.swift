@@ -2,6 +2,16 @@ import FreshetWire
 
 /// What a device's user does.
 extension Scenario.Device {
+    /// Its user writes again what was rejected first of all that waits for that.
+    public func retries(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .retryRejected(device: number) }
+    }
+
+    /// Its user gives up what was rejected first of all that waits for that.
+    public func discards(line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .discardRejected(device: number) }
+    }
+
     /// The user writes a value.
     public func puts(
         _ key: String, _ value: ScenarioValue, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
@@ -28,10 +38,19 @@ extension Scenario.Device {
     }
 
     /// The user adds to a number.
-    /// - Parameter path: where it is in the record, as a JSON pointer; empty for the whole value.
-    public func increments(_ key: String, _ path: String = "", by amount: Int64 = 1, line: UInt = #line) -> ScenarioStatement {
+    /// - Parameters:
+    ///   - path: where it is in the record, as a JSON pointer; empty for the whole value.
+    ///   - ifThere: whether it is rejected where there is no record.
+    ///   - initial: what a missing record begins from; from 0 without it.
+    ///   - min: the least that the sum may be.
+    ///   - max: the most that the sum may be.
+    public func increments(
+        _ key: String, _ path: String = "", by amount: Int64 = 1, ifThere: Bool = false, from initial: ScenarioValue? = nil,
+        min: Int64? = nil,
+        max: Int64? = nil, line: UInt = #line
+    ) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
-            .write(device: number, try .of(key), .increment(path: try .of(path), by: .integer(amount)), .overwrite)
+            .write(device: number, try .of(key), .increment(try .of(path, amount, ifThere, initial, min, max)), .overwrite)
         }
     }
 
@@ -105,5 +124,16 @@ extension Scenario.Device {
 extension JSONPointer {
     static func of(_ text: String) throws(ScenarioError) -> JSONPointer {
         do { return try JSONPointer(text) } catch { throw .invalid(line: nil, error.description) }
+    }
+}
+
+extension Increment {
+    static func of(
+        _ path: String, _ amount: Int64, _ ifThere: Bool, _ initial: ScenarioValue?, _ minimum: Int64?, _ maximum: Int64?
+    ) throws(ScenarioError) -> Increment {
+        Increment(
+            path: try .of(path), by: .integer(amount), onMissing: ifThere ? .reject : .create(from: try initial?.content().bytes),
+            minimum: minimum.map { .integer($0) },
+            maximum: maximum.map { .integer($0) })
     }
 }

@@ -19,10 +19,19 @@ extension Scenario.Server {
     }
 
     /// Someone without a cache adds to a number.
-    /// - Parameter path: where it is in the record, as a JSON pointer; empty for the whole value.
-    public func increments(_ key: String, _ path: String = "", by amount: Int64 = 1, line: UInt = #line) -> ScenarioStatement {
+    /// - Parameters:
+    ///   - path: where it is in the record, as a JSON pointer; empty for the whole value.
+    ///   - ifThere: whether it is rejected where there is no record.
+    ///   - initial: what a missing record begins from; from 0 without it.
+    ///   - min: the least that the sum may be.
+    ///   - max: the most that the sum may be.
+    public func increments(
+        _ key: String, _ path: String = "", by amount: Int64 = 1, ifThere: Bool = false, from initial: ScenarioValue? = nil,
+        min: Int64? = nil,
+        max: Int64? = nil, line: UInt = #line
+    ) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in
-            .serverWrite(try .of(key), .increment(path: try .of(path), by: .integer(amount)))
+            .serverWrite(try .of(key), .increment(try .of(path, amount, ifThere, initial, min, max)))
         }
     }
 

@@ -6,6 +6,14 @@ import Testing
 @Suite("A merger") struct MergerTests {
     private let state = PartSupport.state(at: 10)
 
+    /// A merger whose closure is registered.
+    private func merger() -> Merger {
+        var merger = Merger()
+        var turn = PartSupport.turn()
+        merger.register(MergeName("m"), PartSupport.outbox([]), &turn)
+        return merger
+    }
+
     /// A write that was rejected, since it wanted to find the record at a revision.
     private func rejected(
         _ number: Int64, _ key: String, _ operation: WriteOperation = .put(Scene.json("2")), wanting revision: Int64 = 5,
@@ -28,7 +36,7 @@ import Testing
     @Test("a closure gets what the user saw, what the user wrote and what is there now, once")
     func closureIsCalledOnce() {
         // Given
-        var merger = Merger()
+        var merger = merger()
         let outbox = PartSupport.outbox([rejected(1, "c/1")], over: [PartSupport.entry("c/1", 8, value: "9")])
         // When
         let (merges, unread) = advance(&merger, outbox)
@@ -50,7 +58,7 @@ import Testing
             (Scene.increment(2), #"{"n":1}"#, #"{"n":3}"#), (.delete, "1", nil), (patch, nil, nil), (patch, #"{"a":1}"#, #"{"a":1,"b":2}"#),
         ]
         for (operation, ancestor, mine) in cases {
-            var merger = Merger()
+            var merger = merger()
             let outbox = PartSupport.outbox(
                 [rejected(1, "c/1", operation, ancestor: ancestor)], over: [PartSupport.entry("c/1", 8)])
             let request = try #require(advance(&merger, outbox).merges.first)
@@ -70,7 +78,7 @@ import Testing
         ]
         for (base, why) in bases {
             // Given
-            var merger = Merger()
+            var merger = merger()
             let outbox = PartSupport.outbox([rejected(1, "c/1")], over: base.map { [$0] } ?? [])
             // Then
             let first = advance(&merger, outbox)
@@ -86,7 +94,7 @@ import Testing
     @Test("a record that is gone shows the other's change, and one that nobody wanted to find does too")
     func absence() {
         // Given
-        var merger = Merger()
+        var merger = merger()
         let outbox = PartSupport.outbox(
             [rejected(1, "c/1"), rejected(2, "c/2", wanting: 0, ancestor: nil), rejected(3, "c/3", wanting: 0, ancestor: nil)],
             over: [PartSupport.entry("c/1", 8, value: nil), PartSupport.entry("c/2", 8), PartSupport.entry("c/3", 8, value: nil)])
@@ -98,7 +106,7 @@ import Testing
 
     @Test("a condition that never holds says nothing about the record, so that is read first")
     func impossibleCondition() {
-        var merger = Merger()
+        var merger = merger()
         let outbox = PartSupport.outbox(
             [rejected(1, "c/1", wanting: Revision.maximum.number)], over: [PartSupport.entry("c/1", 8)])
         #expect(advance(&merger, outbox).unread == [Scene.key("c/1")])
@@ -107,7 +115,7 @@ import Testing
     @Test("what the disk does not take is asked for again after a while, and answers to the earlier call do not count")
     func notStored() throws {
         // Given
-        var merger = Merger()
+        var merger = merger()
         let outbox = PartSupport.outbox([rejected(1, "c/1")], over: [PartSupport.entry("c/1", 8)])
         _ = advance(&merger, outbox)
         for failure in 0..<4 as Range<Int> {
@@ -135,7 +143,7 @@ import Testing
     @Test("without a conflict nothing is due, and a read that was noted is forgotten with it")
     func withoutConflicts() {
         // Given
-        var merger = Merger()
+        var merger = merger()
         let base = PartSupport.entry("c/1", 5)
         let conflict = PartSupport.outbox([rejected(1, "c/1")], over: [base])
         let none = PartSupport.outbox([PartSupport.row(2, "c/1")], over: [base])
@@ -154,7 +162,7 @@ import Testing
     @Test("a verdict ends one conflict, and another history all of them")
     func forgets() {
         // Given
-        var merger = Merger()
+        var merger = merger()
         let rows = [rejected(1, "c/1"), rejected(2, "c/2")]
         let outbox = PartSupport.outbox(rows, over: [PartSupport.entry("c/1", 8), PartSupport.entry("c/2", 8)])
         _ = advance(&merger, outbox)
@@ -168,5 +176,39 @@ import Testing
         // Then
         let unmoved = PartSupport.outbox([rejected(2, "c/2")], over: [PartSupport.entry("c/2", 5)])
         #expect(merger.theirs(Receipt(2)) == nil && advance(&merger, unmoved).unread == [Scene.key("c/2")])
+    }
+
+    @Test("a write waits for a closure that is not registered, and the log says once which and how many")
+    func waitsForItsClosure() {
+        // Given two writes for one closure, and none that is registered
+        var merger = Merger()
+        let rows = [rejected(1, "c/1"), rejected(2, "c/2")]
+        let outbox = PartSupport.outbox(rows, over: [PartSupport.entry("c/1", 8), PartSupport.entry("c/2", 3)])
+        var turn = PartSupport.turn()
+        // When it is asked twice
+        let unread = merger.advance(state, outbox, generation: 0, &turn) + merger.advance(state, outbox, generation: 0, &turn)
+        // Then nothing is read or merged
+        #expect(turn.merges.isEmpty && unread.isEmpty && merger.missing(outbox) == [MergeName("m"): 2])
+        #expect(turn.logs.map(\.level) == [.warning] && turn.logs.first?.text.hasPrefix("2 writes wait for the merge closure 'm'") == true)
+        // When another closure is registered, and then this one
+        merger.register(MergeName("other"), outbox, &turn)
+        #expect(turn.logs.count == 1 && merger.advance(state, outbox, generation: 0, &turn).isEmpty && turn.merges.isEmpty)
+        merger.register(MergeName("m"), outbox, &turn)
+        // Then it gets both
+        #expect(merger.missing(outbox).isEmpty && turn.logs.last?.level == .info)
+        #expect(advance(&merger, outbox).merges.map(\.receipt) == [Receipt(1)])
+    }
+
+    @Test("another account keeps the closures of the process, and forgets the conflicts")
+    func clear() {
+        // Given a conflict that a closure has
+        var merger = merger()
+        let outbox = PartSupport.outbox([rejected(1, "c/1")], over: [PartSupport.entry("c/1", 8)])
+        _ = advance(&merger, outbox)
+        // When
+        merger.clear()
+        // Then
+        #expect(merger.theirs(Receipt(1)) == nil && merger.missing(outbox).isEmpty)
+        #expect(advance(&merger, outbox).merges.count == 1)
     }
 }

@@ -62,7 +62,7 @@ enum PartSupport {
         var state = state
         state.apply(.nextNumber((rows.map(\.number).max() ?? 0) + 1))
         var sender = Sender()
-        sender.start(state)
+        sender.start(PersistedState(state: state, isNew: true))
         return WatermarkRule(local(state, rows), sender)
     }
 
@@ -87,6 +87,7 @@ extension Turn {
     var failures: [SyncFailure] {
         actions.compactMap { if case .answer(_, .failed(let failure)) = $0 { failure } else { nil } }
     }
+    var logs: [LogLine] { actions.compactMap { if case .log(let line) = $0 { line } else { nil } } }
     var merges: [MergeRequest] { actions.compactMap { if case .merge(let request) = $0 { request } else { nil } } }
     var queries: [HeldQuery] { actions.compactMap { if case .loadHeld(let query) = $0 { query } else { nil } } }
     var commits: [DiskTransaction] { actions.compactMap { if case .commit(let transaction) = $0 { transaction } else { nil } } }

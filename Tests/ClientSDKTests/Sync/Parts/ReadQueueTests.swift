@@ -12,7 +12,7 @@ import Testing
     private func ask(
         _ queue: inout ReadQueue, _ token: Int64, _ keys: RecordKey..., floor: Int64 = 0, mustBeNew: Bool = false
     ) {
-        queue.add(Token(token), keys: keys)
+        queue.add(Token(token), keys: keys, deadline: .max)
         for key in keys {
             queue.add(key, known: nil, floor: Scene.revision(floor), asker: Token(token), mustBeNew: mustBeNew)
         }

@@ -22,7 +22,7 @@ import Testing
         mutating func add(_ keys: String..., known: Entry? = nil, mustBeNew: Bool = false) -> Token {
             lastToken += 1
             let items = keys.map { FetchRequest.Item(key: Scene.key($0), known: known) }
-            reader.add(FetchRequest(token: Token(lastToken), items: items, mustBeNew: mustBeNew), state) { $0.known }
+            reader.add(FetchRequest(token: Token(lastToken), items: items, mustBeNew: mustBeNew), state, turn) { $0.known }
             return Token(lastToken)
         }
 

@@ -395,7 +395,7 @@ import Testing
         queue.state.apply(.nextNumber(6))
         #expect(queue.sender.sentThrough == 0)
         // When
-        queue.sender.start(queue.state)
+        queue.sender.start(PersistedState(state: queue.state, isNew: true))
         // Then
         #expect(queue.sender.sentThrough == 5)
         _ = queue.send()

@@ -7,12 +7,16 @@ import Testing
     private func name(_ intent: Intent?) -> String {
         switch intent {
         case .page?: "page"
+        case .discard?: "discard"
         case .quiet?: "quiet"
+        case .bind?: "bind"
+        case .rename?: "rename"
         case .sets?: "sets"
         case .results?: "results"
         case .fetched?: "fetched"
         case .reconcile?: "reconcile"
         case .heldVerified?: "heldVerified"
+        case .refreshed?: "refreshed"
         case .verificationOver?: "verificationOver"
         case .merged?: "merged"
         case nil: "none"

@@ -46,7 +46,7 @@ import Testing
 
     private func held(_ key: String, _ revision: Int64, _ epoch: String = "a", isAbsent: Bool = false) -> HeldKey {
         HeldKey(
-            key: Scene.key(key), epoch: Scene.position(1, epoch).epoch, revision: Scene.revision(revision), isAbsent: isAbsent)
+            key: Scene.key(key), epoch: Scene.position(1, epoch).epoch, revision: Scene.revision(revision), hasValue: !isAbsent)
     }
 
     private func items(_ request: RequestDescription?) -> [ReadsRequest.Item]? {
@@ -64,7 +64,7 @@ import Testing
         // When
         let first = verification.ask().query
         // Then
-        #expect(first == HeldQuery(pass: 1, after: nil, limit: 2) && verification.verifier.deadline == nil)
+        #expect(first == HeldQuery(.before(pass: 1), after: nil, limit: 2) && verification.verifier.deadline == nil)
         #expect(verification.ask() == (nil, nil))
         // When the disk answers
         let request = verification.load(held("c/1", 3), held("c/2", 4)).request
@@ -75,7 +75,7 @@ import Testing
         // Then nothing is asked before the disk has the page
         #expect(verification.ask() == (nil, nil))
         verification.verifier.stored(&verification.contact)
-        #expect(verification.ask().query == HeldQuery(pass: 1, after: Scene.key("c/2"), limit: 2))
+        #expect(verification.ask().query == HeldQuery(.before(pass: 1), after: Scene.key("c/2"), limit: 2))
         // When no key is left
         let end = verification.load()
         // Then
@@ -153,7 +153,7 @@ import Testing
             verification.verifier.stored(&verification.contact)
             _ = verification.ask()
         }
-        #expect(verification.verifier.isWaiting(for: HeldQuery(pass: 1, after: Scene.key("c/3"), limit: 2)))
+        #expect(verification.verifier.isWaiting(for: HeldQuery(.before(pass: 1), after: Scene.key("c/3"), limit: 2)))
     }
 
     @Test("only a record of this history is compared by its revision")
@@ -302,7 +302,7 @@ import Testing
         verification.verifier = Verifier()
         verification.requests.generation += 1
         // Then
-        #expect(verification.ask().query == HeldQuery(pass: 1, after: nil, limit: 2, generation: 1))
+        #expect(verification.ask().query == HeldQuery(.before(pass: 1), after: nil, limit: 2, generation: 1))
     }
 
     @Test("it waits for its own query alone")

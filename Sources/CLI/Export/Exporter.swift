@@ -1,0 +1,49 @@
+import FreshetWire
+
+/// Prints a collection as lines that `import` reads, page by page.
+///
+/// A page has the state of its own moment. What changed while other pages were read is in the feed after ``Report/cursor``.
+struct Exporter: Sendable {
+    /// What was exported.
+    struct Report: Hashable, Sendable {
+        var count = 0
+        /// The position of the first page's state; `nil` before it came.
+        var cursor: Cursor?
+        /// The id that the latest whole page ends with; `nil` at the end.
+        var last: String?
+    }
+
+    let pages: RecordPages
+
+    /// - Parameters:
+    ///   - write: takes the lines of one page.
+    ///   - progress: called after each page with the number of records so far.
+    /// - Throws: ``CommandFailure`` that says where to go on if the server cannot be reached for longer than the retries take, or that the
+    ///   namespace has got another history meanwhile.
+    func run(write: ([UInt8]) -> Void, progress: (Int) -> Void) async throws(CommandFailure) -> Report {
+        var report = Report()
+        do throws(CommandFailure) {
+            try await pages.forEachPage { page throws(CommandFailure) in
+                let first = report.cursor ?? page.cursor
+                guard page.cursor.epoch == first.epoch else {
+                    report.last = nil
+                    throw CommandFailure(
+                        .data, "the namespace was deleted or restored during the export, which mixes two states: export it again")
+                }
+                write(page.lines())
+                report.count += page.count
+                report.cursor = first
+                report.last = page.next
+                progress(report.count)
+            }
+        } catch {
+            guard let last = report.last else { throw error }
+            let quoted = "'\(last.replacing("'", with: #"'\''"#))'"
+            throw CommandFailure(
+                error.status,
+                "\(error.message); \(counted(report.count, "record")) printed so far: the same command with --after \(quoted) prints the others"
+            )
+        }
+        return report
+    }
+}

@@ -1,0 +1,186 @@
+import Glibc
+
+/// The file that is imported, read piece by piece and more than once.
+///
+/// What cannot be read twice, such as a pipe, is copied to a file first, which has no name and goes with the process.
+final class ImportInput {
+    /// The most bytes of one line, or one row: a value of 16 MiB in base64 and what stands around it.
+    static let lineLimit = 32 << 20
+    private static let pieceSize = 256 << 10
+
+    /// What the file is called in errors.
+    let name: String
+    /// The number of the line that ``line()`` gave last, counted from 1.
+    private(set) var lineNumber = 0
+    /// The hash of all bytes that were read from the file since the last ``rewind()``.
+    private(set) var hash = FNV1a()
+
+    private let descriptor: Int32
+    private let start: off_t
+    private let state: State
+    private var offset: off_t
+    private var buffer: [UInt8] = []
+    /// The index in `buffer` of the next byte.
+    private var index = 0
+
+    /// What differs when a file was changed.
+    private struct State: Hashable {
+        let size: off_t
+        let seconds: time_t
+        let nanoseconds: Int
+
+        init(_ file: stat) {
+            size = file.st_size
+            seconds = file.st_mtim.tv_sec
+            nanoseconds = file.st_mtim.tv_nsec
+        }
+    }
+
+    /// Opens a file; `-` is standard input.
+    init(path: String, environment: Environment = .current) throws(CommandFailure) {
+        name = path == "-" ? "standard input" : path
+        let opened = path == "-" ? dup(0) : open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else { throw CommandFailure(.noInput, "cannot read \(name): \(systemReason())") }
+        var file = stat()
+        guard fstat(opened, &file) == 0 else {
+            let reason = systemReason()
+            close(opened)
+            throw CommandFailure(.noInput, "cannot read \(name): \(reason)")
+        }
+        if file.st_mode & S_IFMT == S_IFREG {
+            descriptor = opened
+            start = max(0, lseek(opened, 0, SEEK_CUR))
+        } else {
+            defer { close(opened) }
+            descriptor = try Self.copy(opened, named: name, environment)
+            start = 0
+            fstat(descriptor, &file)
+        }
+        offset = start
+        state = State(file)
+    }
+
+    deinit { close(descriptor) }
+
+    // MARK: Reading
+
+    /// Begins at the first byte again.
+    func rewind() {
+        offset = start
+        buffer = []
+        index = 0
+        lineNumber = 0
+        hash = FNV1a()
+    }
+
+    /// The next line, without its line feed; `nil` after the last. A byte order mark before the first is left out.
+    func line() throws(CommandFailure) -> [UInt8]? {
+        var line: [UInt8] = []
+        var isFound = false
+        while !isFound, try fill() {
+            let rest = buffer[index...]
+            let end = Self.firstLineFeed(in: rest)
+            isFound = end != nil
+            line += rest[..<(end ?? rest.endIndex)]
+            index = end.map { $0 + 1 } ?? rest.endIndex
+            guard line.count <= Self.lineLimit else {
+                throw CommandFailure(.data, "line \(lineNumber + 1) of \(name) has more than \(grouped(Self.lineLimit)) bytes")
+            }
+        }
+        guard isFound || !line.isEmpty else { return nil }
+        lineNumber += 1
+        return line
+    }
+
+    /// The next byte; `nil` after the last.
+    @inline(__always)
+    func byte() throws(CommandFailure) -> UInt8? {
+        if index == buffer.count, try !fill() { return nil }
+        defer { index += 1 }
+        return buffer[index]
+    }
+
+    /// All bytes that follow.
+    func all() throws(CommandFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while try fill() {
+            bytes += buffer[index...]
+            index = buffer.count
+        }
+        return bytes
+    }
+
+    /// - Throws: ``CommandFailure`` if the file was changed since it was opened.
+    func checkUnchanged() throws(CommandFailure) {
+        var file = stat()
+        guard fstat(descriptor, &file) == 0, State(file) == state else {
+            throw CommandFailure(.data, "\(name) was changed while it was imported: import it again")
+        }
+    }
+
+    /// Makes sure that `buffer` has a next byte.
+    /// - Returns: `false` at the end of the file.
+    private func fill() throws(CommandFailure) -> Bool {
+        guard index == buffer.count else { return true }
+        var count = 0
+        repeat {
+            buffer = Array(unsafeUninitializedCapacity: Self.pieceSize) { memory, initialized in
+                count = pread(descriptor, memory.baseAddress, memory.count, offset)
+                initialized = max(0, count)
+            }
+        } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw CommandFailure(.noInput, "cannot read \(name): \(systemReason())") }
+        index = 0
+        let isFirst = offset == start
+        offset += off_t(count)
+        hash.add(buffer)
+        if isFirst, buffer.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+        if index == buffer.count, count > 0 { return try fill() }
+        return count > 0
+    }
+
+    private static func firstLineFeed(in bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.withUnsafeBytes { memory in
+            guard let base = memory.baseAddress, let found = memchr(base, 0x0A, memory.count) else { return nil }
+            return bytes.startIndex + (UnsafeRawPointer(found) - base)
+        }
+    }
+
+    // MARK: What cannot be read twice
+
+    private static func copy(_ source: Int32, named name: String, _ environment: Environment) throws(CommandFailure) -> Int32 {
+        let folder = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array("\(folder)/freshet-import-XXXXXX".utf8CString)
+        let target = mkstemp(&template)
+        guard target >= 0 else {
+            throw CommandFailure(.cannotCreate, "cannot make a file in \(folder) for a copy of \(name): \(systemReason()). Set TMPDIR")
+        }
+        unlink(template)
+        _ = fcntl(target, F_SETFD, FD_CLOEXEC)
+        var buffer = [UInt8](repeating: 0, count: pieceSize)
+        while true {
+            let count = read(source, &buffer, buffer.count)
+            if count == 0 { return target }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let reason = systemReason()
+                close(target)
+                throw CommandFailure(.noInput, "cannot read \(name): \(reason)")
+            }
+            guard write(buffer[..<count], to: target) else {
+                let reason = systemReason()
+                close(target)
+                throw CommandFailure(.inputOutput, "cannot copy \(name) to \(folder): \(reason). Set TMPDIR to a folder with more room")
+            }
+        }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,95 @@
+internal import FreshetWire
+
+extension SyncedCollection {
+    /// Adds to a number in the record. Increments of several devices at the same time all count. A missing member begins from 0.
+    ///
+    /// ```swift
+    /// try await pages.increment("/visits", of: "home")
+    /// try await products.increment("/stock", by: -1, of: "apple", min: 0)
+    /// ```
+    /// The bounds hold for the sum, here by what the device shows and on the server by what it has. A sum that only the server finds out of
+    /// bounds is rejected with `out-of-bounds`, as is one past `Int64` where the number is whole.
+    ///
+    /// - Parameters:
+    ///   - path: a JSON pointer (RFC 6901) to the number; empty for the whole value.
+    ///   - onMissing: what the write does where the server has no record when it arrives.
+    ///   - min: the least that the sum may be.
+    ///   - max: the most that the sum may be.
+    /// - Returns: the receipt, whose verdict can be awaited.
+    /// - Throws: ``ClientError/cannotApply(_:)`` where what the device shows takes no such increment: nothing was written then.
+    ///   ``ClientError/invalidConfiguration(_:)`` where `min` is above `max`, ``ClientError/notEncodable(_:)`` and
+    ///   ``ClientError/invalidName(_:)``; failures as of ``set(_:for:onConflict:)``.
+    @discardableResult
+    public func increment(
+        _ path: String, by amount: Int = 1, of id: String, onMissing: OnMissing<Value> = .rejectIfKnown, min: Int? = nil,
+        max: Int? = nil
+    ) async throws -> PendingWrite {
+        func number(_ value: Int) -> JSONNumber { .integer(Int64(value)) }
+        return try await increment(path, by: number(amount), of: id, onMissing, min.map(number), max.map(number))
+    }
+
+    /// As ``increment(_:by:of:onMissing:min:max:)-(_,Int,_,_,_,_)``, by a fraction; all numbers must be finite.
+    @discardableResult
+    public func increment(
+        _ path: String, by amount: Double, of id: String, onMissing: OnMissing<Value> = .rejectIfKnown, min: Double? = nil,
+        max: Double? = nil
+    ) async throws -> PendingWrite {
+        func number(_ value: Double) throws -> JSONNumber {
+            guard value.isFinite else { throw ClientError.notEncodable("\(value) is no JSON number: an increment takes finite ones") }
+            return .real(value)
+        }
+        return try await increment(path, by: number(amount), of: id, onMissing, min.map(number), max.map(number))
+    }
+
+    private func increment(
+        _ path: String, by amount: JSONNumber, of id: String, _ onMissing: OnMissing<Value>, _ minimum: JSONNumber?,
+        _ maximum: JSONNumber?
+    ) async throws -> PendingWrite {
+        let pointer: JSONPointer
+        do {
+            pointer = try JSONPointer(path)
+        } catch {
+            throw ClientError.invalidName("\(error)")
+        }
+        let increment = Increment(
+            path: pointer, by: amount, onMissing: try rule(onMissing), minimum: minimum, maximum: maximum)
+        guard !increment.hasCrossedBounds else {
+            throw ClientError.invalidConfiguration("an increment's 'min' is above its 'max': no sum would do")
+        }
+        let rejectsIfGone = if case .rejectIfKnown = onMissing { true } else { false }
+        return try await write(id, .increment(increment), .lastWriterWins, rejectsIfGone: rejectsIfGone)
+    }
+
+    private func rule(_ onMissing: OnMissing<Value>) throws -> Increment.OnMissing {
+        switch onMissing {
+        case .rejectIfKnown, .createFromZero: return .create(from: nil)
+        case .reject: return .reject
+        case .create(let value):
+            let content: Content
+            do {
+                content = try codec.encode(value)
+            } catch {
+                throw ClientError.notEncodable("\(error)")
+            }
+            guard content.isJSON else {
+                throw ClientError.notEncodable("an increment begins from JSON, and the collection's codec makes \(content.type)")
+            }
+            return .create(from: content.bytes)
+        }
+    }
+}
+
+/// What an increment does where the server has no record when it arrives.
+public enum OnMissing<Value: Sendable>: Sendable {
+    /// It is rejected where this device showed a record when it was called: that record has been removed since. Where the device showed
+    /// none, the record begins from 0, with nothing but the number. The default.
+    case rejectIfKnown
+    /// It is rejected with `not-found`. Where the device knows that there is no record, the call throws.
+    case reject
+    /// The record begins from 0, with nothing but the number; only for records that are nothing else.
+    case createFromZero
+    /// The record begins from this value, to which the amount is added.
+    case create(Value)
+}
+
+extension OnMissing: Equatable where Value: Equatable {}

@@ -1,0 +1,239 @@
+internal import FreshetWire
+internal import HTTPTypes
+internal import Logging
+
+/// Lists of collections that this device does not hold as a whole: the ids come from the server page by page, and the values by the reads
+/// of ``fetch(_:mustBeNew:)``, so that what is stored passes the machine's fence and shows with the device's own writes over it.
+extension Engine {
+    /// How far a list has been read.
+    private struct Position {
+        let collection: String
+        let run: Int
+        let clears: Int
+        var after: String?
+        var isAtEnd = false
+        /// The most ids of one page; fewer after a response that was too large.
+        var limit = 1_000
+        /// All that the pages had.
+        var listed: Set<RecordKey> = []
+    }
+
+    /// Why one page was not read, and whether it may be asked for again at once.
+    private struct PageFailure: Error {
+        var error: any Error
+        var isTransient = true
+    }
+
+    /// Whether what this device stores is the whole collection, once it has caught up.
+    nonisolated func holdsAll(of collection: String) -> Bool {
+        let sync = settings.sync
+        guard sync.following == .everything, !sync.mayEvict, sync.filter.prefix.isEmpty else { return false }
+        return sync.filter.collections.isEmpty || sync.filter.collections.contains(collection)
+    }
+
+    /// The ids that the server lists or this device holds, with pending writes over them, in the order of their bytes. Reads no values but of
+    /// records of which the server and this device say different things.
+    func listIDs(in collection: String) async throws -> [String] {
+        var position = position(at: collection)
+        while let keys = try await nextPage(&position) {
+            _ = try await read(try keys.filter(isAbsent), mustBeNew: true)
+        }
+        try await verifyUnlisted(position)
+        try check(position)
+        var ids = Set(try ids(in: collection))
+        for key in position.listed where !ids.contains(key.id) { if try !isAbsent(key) { ids.insert(key.id) } }
+        return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The records that the server lists or this device holds, with pending writes over them, by id.
+    ///
+    /// - Parameter mustBeNew: whether to read those again too that this device holds.
+    func list(_ collection: String, mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
+        var position = position(at: collection)
+        var values: [RecordKey: CachedValue] = [:]
+        while let keys = try await nextPage(&position) {
+            if !mustBeNew {
+                // What is held may be evicted before the end.
+                for key in keys { if try !lacks(key) { values[key] = CachedValue(try shown(key)) } }
+            }
+            let wanted = keys.filter { values[$0] == nil }
+            for value in try await read(wanted, mustBeNew: mustBeNew) { values[value.view.key] = value }
+        }
+        try await verifyUnlisted(position)
+        try check(position)
+        return try hits(in: collection, read: values)
+    }
+
+    /// What is shown at the end of a list. A record that was read for it and has left the device since is in it as it was read.
+    private func hits(in collection: String, read values: [RecordKey: CachedValue]) throws -> [MemoryTier.Hit] {
+        var hits: [RecordKey: MemoryTier.Hit] = [:]
+        for value in try members(of: collection) { hits[value.view.key] = memory.hit(value) }
+        for (key, value) in values where hits[key] == nil && value.view.isShown && !value.view.isPending {
+            guard try !isAbsent(key), let entry = value.view.entry else { continue }
+            // Nothing says that it has not changed since.
+            hits[key] = MemoryTier.Hit(value: value, freshness: .confirmed(at: entry.verifiedAt))
+        }
+        return hits.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    // MARK: Observers
+
+    /// Reads the lists that observers wait for. One that fails is read again when the client is live again.
+    func listForObservers() {
+        for collection in unlisted where !listing.contains(collection) {
+            unlisted.remove(collection)
+            guard observers.watches(collection: collection) else { continue }
+            listing.insert(collection)
+            Task { [weak self, run] in await self?.listForObservers(collection, run) }
+        }
+    }
+
+    private func listForObservers(_ collection: String, _ run: Int) async {
+        var isRead = false
+        do {
+            var position = position(at: collection)
+            while let keys = try await nextPage(&position) { _ = try await read(try keys.filter(lacks), mustBeNew: false) }
+            try await verifyUnlisted(position)
+            isRead = true
+        } catch {
+            settings.logger.info("the list of \(collection) for its observers was not read, and is when the client is live again: \(error)")
+        }
+        guard run == self.run, machine != nil else { return }
+        listing.remove(collection)
+        // An observer that came meanwhile may have missed the pages before.
+        if isRead { listForObservers() } else { unlisted.insert(collection) }
+    }
+
+    // MARK: Pages
+
+    private func position(at collection: String) -> Position { Position(collection: collection, run: run, clears: clears) }
+
+    private func check(_ position: Position) throws {
+        _ = try running()
+        guard position.run == run else { throw ClientError.stopped }
+        guard position.clears == clears else { throw ClientError.cleared }
+    }
+
+    /// The keys of the next page; `nil` after the last. Tries again as a read does, for at most the read timeout.
+    private func nextPage(_ position: inout Position) async throws -> [RecordKey]? {
+        guard !position.isAtEnd else { return nil }
+        let deadline = ContinuousClock.now.advanced(by: .milliseconds(min(settings.sync.readTimeout, 86_400_000)))
+        var attempt = 0
+        while true {
+            try check(position)
+            // Fails at once while the client is offline, and has it try again.
+            _ = try await fetch([], mustBeNew: false)
+            do {
+                let list = try await page(&position, until: deadline)
+                try check(position)
+                position.after = list.next
+                position.isAtEnd = list.next == nil
+                let keys = list.records.map(\.key)
+                position.listed.formUnion(keys)
+                return keys
+            } catch let failure as PageFailure {
+                attempt += 1
+                let pause = min(settings.sync.firstDelay << min(attempt, 16), settings.sync.longestDelay)
+                let next = ContinuousClock.now.advanced(by: .milliseconds(pause))
+                guard failure.isTransient, attempt < settings.sync.fetchAttempts, next < deadline else { throw failure.error }
+                try await Task.sleep(until: next, clock: .continuous)
+            }
+        }
+    }
+
+    private func page(_ position: inout Position, until deadline: ContinuousClock.Instant) async throws -> RecordList {
+        let floor = machine?.state.cursor
+        while true {
+            let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
+            let path = settings.namespace.listPath(of: position.collection, after: position.after, limit: position.limit, values: false)
+            switch try await outcome(of: .get, path, within: min(left, settings.requestTimeout)) {
+            case .success(let reply): return try checked(try list(in: reply), from: reply, position, floor)
+            case .failure(.tooLarge) where position.limit > 1: position.limit /= 2
+            case .failure(.tooLarge(let limit)):
+                throw PageFailure(
+                    error: ClientError.unexpectedAnswer("one id with its record has more than \(limit) bytes"), isTransient: false)
+            case .failure(.aborted):
+                try check(position)
+                throw PageFailure(error: ClientError.unreachable("the connection was closed"))
+            case .failure(let error): throw PageFailure(error: ClientError.unreachable(error.description))
+            }
+        }
+    }
+
+    private func list(in reply: HTTPReply) throws -> RecordList {
+        switch reply.status {
+        case 200 where reply.fields[.freshetCursor] != nil && Content.isJSON(reply.fields[.contentType] ?? ""):
+            do { return try RecordList(json: reply.body) } catch {
+                throw PageFailure(error: ClientError.unexpectedAnswer(error.description), isTransient: false)
+            }
+        case 401: throw PageFailure(error: ClientError.unauthorized, isTransient: false)
+        case 400...:
+            switch ReplyDecoder.answer(reply) {
+            case .success(let problem):
+                let isTransient = problem.status >= 500 || [408, 425, 429].contains(problem.status)
+                throw PageFailure(error: ClientError.refused(problem), isTransient: isTransient)
+            case .failure(let failure): throw PageFailure(error: ClientError(failure))
+            }
+        default: throw PageFailure(error: ClientError(.foreign(ReplyDecoder.foreign(reply, "it is no list of a Freshet server"))))
+        }
+    }
+
+    /// The page, if it is from the device's store and history and no older than what the device knew when it asked.
+    private func checked(_ list: RecordList, from reply: HTTPReply, _ position: Position, _ floor: Cursor?) throws -> RecordList {
+        guard let state = machine?.state else { throw ClientError.stopped }
+        var binding = StoreBinding(state.store)
+        let store = reply.fields[.freshetStore].flatMap { StoreIdentifier($0) }
+        if case .refused(let failure) = binding.judge(.quiet(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
+            throw PageFailure(error: ClientError(failure), isTransient: false)
+        }
+        // The feed finds another history soon.
+        if let epoch = state.epoch, list.cursor.epoch != epoch { throw PageFailure(error: ClientError.outdated) }
+        if let floor, floor.epoch == list.cursor.epoch, list.cursor.revision < floor.revision {
+            throw PageFailure(error: ClientError.outdated)
+        }
+        guard list.records.allSatisfy({ $0.key.collection == position.collection }) else {
+            throw PageFailure(error: ClientError.unexpectedAnswer("the list has records of another collection"), isTransient: false)
+        }
+        // Otherwise a list would have no end.
+        if let next = list.next, let after = position.after, !after.utf8.lexicographicallyPrecedes(next.utf8) {
+            throw PageFailure(error: ClientError.unexpectedAnswer("the list's next page is not after this one"), isTransient: false)
+        }
+        return list
+    }
+
+    // MARK: Records
+
+    /// Reads the records a part at a time, each with a read's own time.
+    private func read(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
+        var values: [CachedValue] = []
+        var rest = keys[...]
+        while !rest.isEmpty {
+            values += try await fetch(Array(rest.prefix(settings.sync.fetchKeys)), mustBeNew: mustBeNew).map(\.value)
+            rest = rest.dropFirst(settings.sync.fetchKeys)
+        }
+        return values
+    }
+
+    /// Reads what this device holds and no page had: it came after its page was read, or it is gone and no change has said so yet.
+    private func verifyUnlisted(_ position: Position) async throws {
+        let held = try ids(in: position.collection).compactMap { try? RecordKey(collection: position.collection, id: $0) }
+        let unlisted = held.filter { !position.listed.contains($0) && memory.peek($0)?.view.isPending != true }
+        _ = try await read(unlisted, mustBeNew: true)
+    }
+
+    /// The key as this device shows it.
+    private func shown(_ key: RecordKey) throws -> KeyView { try memory.peek(key)?.view ?? view(of: key, stored: try stored(key)) }
+
+    /// Whether this device shows that there is no record.
+    private func isAbsent(_ key: RecordKey) throws -> Bool { try shown(key).value == .absent }
+
+    /// Whether a listed record has to be read: its value is not here, or this device says that there is none.
+    private func lacks(_ key: RecordKey) throws -> Bool {
+        let view = try shown(key)
+        switch view.value {
+        case .content: return false
+        case .unknown, .elsewhere: return true
+        case .absent: return !view.isPending
+        }
+    }
+}

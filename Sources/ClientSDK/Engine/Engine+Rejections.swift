@@ -1,0 +1,41 @@
+internal import FreshetWire
+
+extension Engine {
+    /// The rejected writes that wait for the user, oldest first. O(their bytes).
+    func rejectedWrites() throws -> [RejectedWrite] {
+        // While a clear waits for the disk, that still has what is not to be shown.
+        try reading(try running()) { try $0.rejections() }.filter { machine?.keeps($0.receipt) ?? false }
+    }
+
+    /// A signal for now, and one for each change of the list.
+    func observeRejections() throws -> AsyncStream<Void> {
+        _ = try running()
+        return rejections.observe()
+    }
+
+    /// Writes again what was rejected, or something else in its place; the rejection leaves the disk in the transaction that stores the write.
+    ///
+    /// - Parameters:
+    ///   - operation: `nil` for that of the rejected write.
+    ///   - policy: `nil` for that of the rejected write.
+    func retry(_ rejection: SyncClient.Rejection, _ operation: WriteOperation?, _ policy: ConflictPolicy?) async throws -> PendingWrite {
+        let rejected = try kept(rejection)
+        return try await write(rejected.key, operation ?? rejected.operation, policy ?? rejected.policy, retries: rejected.receipt)
+    }
+
+    func discard(_ rejection: SyncClient.Rejection) async throws {
+        let receipt = try kept(rejection).receipt
+        let token = nextToken()
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            callers[token] = .discard(receipt, continuation)
+            submit(.discard(receipt, token))
+        }
+    }
+
+    /// The write on disk, if it is the one that the user was shown: after a clear, another one may have its number.
+    private func kept(_ rejection: SyncClient.Rejection) throws -> RejectedWrite {
+        let found = try reading(try running()) { try $0.rejection(Receipt(rejection.number)) }
+        guard let found, SyncClient.Rejection(found) == rejection else { throw ClientError.unknownRejection(rejection.number) }
+        return found
+    }
+}

@@ -1,0 +1,84 @@
+internal import Glibc
+
+/// Which proxy a request goes through, as the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+///
+/// libcurl could read them by itself; here one place decides, says what it decided, and keeps this machine's own requests on it.
+package struct ProxyRule: Hashable, Sendable {
+    /// A proxy, and the variable that names it.
+    package struct Proxy: Hashable, Sendable {
+        /// As the variable has it, credentials included.
+        let url: String
+        let variable: String
+
+        /// For errors: without credentials.
+        package var description: String {
+            let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+            let end = url[start...].firstIndex(of: "/") ?? url.endIndex
+            let host = url[start..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            return "the proxy \(url[..<start])\(host) of \(variable)"
+        }
+    }
+
+    private let http: Proxy?
+    private let https: Proxy?
+    /// Lowercase names, addresses and networks that are reached directly.
+    private let exceptions: [String]
+
+    /// - Parameter variable: the value of a variable of the environment, if it has one.
+    package init(_ variable: (String) -> String?) {
+        func first(_ names: String...) -> Proxy? {
+            for name in names {
+                if let url = variable(name), !url.isEmpty { return Proxy(url: url, variable: name) }
+            }
+            return nil
+        }
+        let all = first("all_proxy", "ALL_PROXY")
+        // Not HTTP_PROXY: a server that runs programs for its requests (CGI) sets that to what a client sends as `Proxy`.
+        http = first("http_proxy") ?? all
+        https = first("https_proxy", "HTTPS_PROXY") ?? all
+        let list = variable("no_proxy") ?? variable("NO_PROXY") ?? ""
+        exceptions = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+    }
+
+    /// What the environment of this process says now.
+    package static var environment: ProxyRule { ProxyRule { name in getenv(name).map { String(cString: $0) } } }
+
+    /// The proxy of a request to the URL; `nil` where it goes directly, as every request to this machine does. O(1) where no proxy is named,
+    /// otherwise O(exceptions).
+    package func proxy(for url: String) -> Proxy? {
+        guard http != nil || https != nil, let target = RequestTarget(url), !target.isLoopback,
+            let proxy = target.isEncrypted ? https : http
+        else { return nil }
+        let name = target.host.lowercased()
+        let host = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+        return exceptions.contains { Self.matches(host, $0) } ? nil : proxy
+    }
+
+    /// Whether an element of `no_proxy` includes the host: `*`, the name, a name above it with or without a dot before it, an address, or a
+    /// network such as `10.0.0.0/8`.
+    private static func matches(_ host: String, _ exception: String) -> Bool {
+        if exception == "*" { return true }
+        if let address = bytes(of: host) {
+            let parts = exception.split(separator: "/", maxSplits: 1)
+            guard let part = parts.first, let network = bytes(of: part.filter { $0 != "[" && $0 != "]" }), network.count == address.count
+            else { return false }
+            guard parts.count > 1 else { return network == address }
+            guard let bits = Int(parts[1]), (0...address.count * 8).contains(bits) else { return false }
+            return zip(network, address).enumerated().allSatisfy { index, pair in
+                let mask = UInt8(truncatingIfNeeded: 0xFF00 >> min(8, max(0, bits - index * 8)))
+                return pair.0 & mask == pair.1 & mask
+            }
+        }
+        let name = exception.drop { $0 == "." }
+        return !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
+    }
+
+    /// The bytes of an IP address; `nil` for a name.
+    private static func bytes(of host: String) -> [UInt8]? {
+        var version4 = in_addr()
+        if inet_pton(AF_INET, host, &version4) == 1 { return withUnsafeBytes(of: version4) { Array($0) } }
+        var version6 = in6_addr()
+        guard inet_pton(AF_INET6, host, &version6) == 1 else { return nil }
+        return withUnsafeBytes(of: version6) { Array($0) }
+    }
+}

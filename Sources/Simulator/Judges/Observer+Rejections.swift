@@ -1,0 +1,63 @@
+import FreshetClient
+import FreshetWire
+
+/// What the observer knows of the rejected writes that a device keeps for its user.
+extension Observer {
+    /// The user retries the rejected write with this operation, or discards it.
+    func acknowledges(_ device: SimulatedDevice, _ receipt: Receipt, by operation: WriteOperation?) {
+        records[device.number].acknowledged[receipt, default: []].append(operation)
+    }
+
+    /// A transaction is on the device's disk.
+    func noteRejections(_ transaction: DiskTransaction, _ device: SimulatedDevice) {
+        for operation in transaction.rejections {
+            switch operation {
+            case .put(let rejection): noteRejected(rejection, device)
+            case .remove(let receipt): noteRemoval(of: receipt, transaction, device)
+            }
+        }
+    }
+
+    private func noteRejected(_ rejection: RejectedWrite, _ device: SimulatedDevice) {
+        records[device.number].rejections.append(rejection.receipt)
+        records[device.number].listed.insert(rejection.receipt)
+        guard let write = write(rejection.receipt, of: device) else { return }
+        if writes[write].operation != rejection.operation || writes[write].key != rejection.key {
+            complain(device, Complaint(.rejectionsStay, "\(writes[write].name) is listed as rejected with another operation"))
+        }
+    }
+
+    private func noteRemoval(of receipt: Receipt, _ transaction: DiskTransaction, _ device: SimulatedDevice) {
+        let rejections = records[device.number].rejections
+        records[device.number].rejections.removeAll { $0 == receipt }
+        let isSurplus = rejections.count > device.settings.rejectionCount && rejections.first == receipt
+        guard !isSurplus else { return }
+        guard let asked = records[device.number].acknowledged[receipt] else {
+            let text = "the rejection of write \(receipt.number) has left the disk, and the user never asked for that"
+            return complain(device, Complaint(.rejectionsStay, text))
+        }
+        // A retry is durable with the same transaction. The user may have asked for more than one thing before the disk had the first.
+        let isDone = asked.contains { operation in
+            operation == nil || transaction.outbox.contains { if case .put(let row) = $0 { row.operation == operation } else { false } }
+        }
+        guard isDone else {
+            let text = "the rejection of write \(receipt.number) has left the disk, and what it was retried with is not there"
+            return complain(device, Complaint(.rejectionsStay, text))
+        }
+    }
+
+    /// What is wrong with the list on the device's disk.
+    func rejectionComplaint(_ device: SimulatedDevice) -> Complaint? {
+        let expected = records[device.number].rejections
+        let found = device.store.rejections.map(\.receipt)
+        guard found != expected else { return nil }
+        let numbers = (expected.map(\.number), found.map(\.number))
+        return Complaint(.rejectionsStay, "the rejections of the writes \(numbers.0) are to be listed, and those of \(numbers.1) are")
+    }
+
+    /// The device tells its user that the write is rejected; says what is wrong if it was never listed.
+    func unlisted(_ device: SimulatedDevice, _ receipt: Receipt) -> String? {
+        guard !records[device.number].listed.contains(receipt), let write = write(receipt, of: device) else { return nil }
+        return "the device says that \(writes[write].name) is rejected, and does not list it"
+    }
+}

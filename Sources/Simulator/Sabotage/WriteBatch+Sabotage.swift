@@ -1,0 +1,13 @@
+import FreshetWire
+
+extension WriteBatch {
+    /// Increments lose their bounds, and begin from 0 where they demanded a record.
+    mutating func removeConditions() {
+        for place in writes.indices {
+            guard case .increment(var increment) = writes[place].operation else { continue }
+            (increment.minimum, increment.maximum) = (nil, nil)
+            if increment.onMissing == .reject { increment.onMissing = .create(from: nil) }
+            writes[place].operation = .increment(increment)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import FreshetClient
+import FreshetWire
+
+/// Disks that are copied: images of which several devices are made, snapshots to which one is rolled back (docs/decisions/copied-devices.md).
+extension World {
+    /// A device's disk as it was at a moment, and what the observer knew of it.
+    struct DiskCopy {
+        var store: VolatileStore
+        var record: Observer.DeviceRecord
+        var scope: String
+        var hasEvicted: Bool
+    }
+
+    func copyDisk(of device: SimulatedDevice) {
+        let store = device.store
+        let client = store.state.client
+        guard device.phase != .absent, !device.isCleared, device.durable == nil, store.state.renamesAfter == nil else { return }
+        let isFirst = !observer.copiedNames.contains(client)
+        guard store.rows.isEmpty || isFirst && store.rows.values.allSatisfy({ $0.state == .pending && !$0.isDisplaced }) else { return }
+        observer.copiedNames.insert(client)
+        diskCopy = DiskCopy(
+            store: store, record: observer.records[device.number], scope: device.settings.scope, hasEvicted: device.hasEvicted)
+    }
+
+    func replaceDisk(of device: SimulatedDevice) {
+        guard let copy = diskCopy, device.phase != .absent, device.settings.scope == copy.scope else { return }
+        for message in device.open.values.sorted() { abandon(message) }
+        device.phase = .down
+        device.run += 1
+        device.durable = nil
+        device.isCleared = false
+        device.store = copy.store
+        device.hasEvicted = copy.hasEvicted
+        observer.replaced(device, by: copy.record)
+        recorder?.mark(device.number, at: now, "has another disk")
+        push(.start(device: device.number, run: device.run), after: 100)
+    }
+}

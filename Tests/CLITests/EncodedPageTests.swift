@@ -1,0 +1,28 @@
+import FreshetWire
+import Testing
+
+@testable import freshet
+
+struct EncodedPageTests {
+    private func page(_ json: String) throws -> EncodedPage { try EncodedPage(json: Array(json.utf8)) }
+
+    @Test func recordsAreALineEach() throws {
+        // Given a page with line breaks between the tokens of a value
+        let json = #"{"records":[{"key":"c/1","value":{"a":\#r\#n1}}, {"key":"c/2","body":{}} ],"next":"2","cursor":"e-7"}"#
+        let page = try page(json)
+        // Then each record is one line, and the envelope is read
+        let lines = String(decoding: page.lines(), as: UTF8.self)
+        #expect(lines == #"{"key":"c/1","value":{"a":  1}}"# + "\n" + #"{"key":"c/2","body":{}}"# + "\n")
+        #expect(page.count == 2)
+        #expect(page.next == "2")
+        #expect(page.cursor == (try Cursor("e-7")))
+    }
+
+    @Test(arguments: [
+        "[]", "{}", #"{"records":[{"key":"c/1"}],"next":null,"cursor":"e-1"}"#, #"{"records":[{"value":1}],"next":null,"cursor":"e-1"}"#,
+        #"{"records":[1],"next":null,"cursor":"e-1"}"#, #"{"records":[],"next":null,"cursor":"e-1"} x"#,
+    ])
+    func whatIsNoPageIsRefused(json: String) {
+        #expect(throws: WireError.self) { try page(json) }
+    }
+}

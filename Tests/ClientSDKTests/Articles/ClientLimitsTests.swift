@@ -1,0 +1,81 @@
+import FreshetClient
+import FreshetServer
+import TestSupport
+import Testing
+
+private func start(_ given: SyncClient.Configuration) async throws -> (client: SyncClient, used: Int) {
+    var configuration = given
+    // article begins
+    configuration.following = .held
+    configuration.memoryLimit = 8 << 20
+    configuration.diskLimit = 64 << 20
+    configuration.fileLimit = 128 << 20
+    let client = try SyncClient(configuration)
+    try await client.start()
+    let used = await client.statistics().disk.bytes
+    // article ends
+    return (client, used)
+}
+
+private func save(_ product: Product, _ products: SyncedCollection<Product>, show: (String) -> Void) async throws {
+    // article begins
+    do {
+        try await products.set(product, for: "apple")
+    } catch ClientError.diskFull(let path) {
+        show("There is no room left on the disk of \(path). Your change was not saved.")
+    }
+    // article ends
+}
+
+@Suite("Article: limits", .timeLimit(.minutes(5)))
+struct ClientLimitsTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("the settings are taken, and what is used is known")
+    func settings() async throws {
+        // Given
+        let world = try World()
+        let (client, used) = try await start(.init(url: world.server.url, namespace: "test", storage: .directory(directory.path)))
+        // When
+        try await client.notes.set(Note(text: String(repeating: "x", count: 100_000)), for: "1")
+        // Then
+        #expect(await client.statistics().disk.bytes > used + 90_000)
+        await client.stop()
+    }
+
+    @Test("a full disk is told to the user, and nothing that was stored is lost")
+    func full() async throws {
+        // Given
+        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.fileLimit = 512 << 10 }
+        try await client.start()
+        let products = client.collection("products", of: Product.self)
+        var told: [String] = []
+        try await save(Product(name: "Apple", price: 120), products) { told.append($0) }
+        #expect(told.isEmpty)
+        // When
+        try await save(Product(name: String(repeating: "x", count: 600_000), price: 120), products) { told.append($0) }
+        // Then
+        #expect(told.count == 1 && told[0].contains(directory.path))
+        #expect(products["apple"]?.value?.name == "Apple" && client.status.waitingWrites == 1)
+        await client.stop()
+    }
+
+    @Test("a value beyond the limit is rejected, a name and a depth beyond it throw")
+    func beyond() async throws {
+        let world = try World()
+        let client = try await world.live()
+        let raw = client.rawCollection("files")
+        let write = try await raw.set(Content(bytes: [UInt8](repeating: 1, count: 16 << 20 + 1), type: "image/png"), for: "1")
+        let verdict = try await within { try await write.verdict() }
+        guard case .rejected(let problem) = verdict else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(problem.code == .tooLarge)
+        await #expect(throws: ClientError.self) { try await raw.remove(String(repeating: "x", count: 513)) }
+        await #expect(throws: ClientError.self) { try await client.rawCollection("a b").remove("1") }
+        let deep = Array((String(repeating: "[", count: 257) + String(repeating: "]", count: 257)).utf8)
+        await #expect(throws: ClientError.self) { try await raw.merge(json: deep, into: "1") }
+        await client.stop()
+    }
+}

@@ -1,0 +1,124 @@
+import FreshetClient
+import TestSupport
+import Testing
+
+private struct Stock: Codable, Hashable, Sendable { var count: Int }
+
+private enum Decision {
+    case again
+    case instead(Product)
+    case giveUp
+}
+
+private func write(_ client: SyncClient) async throws {
+    // article begins
+    let products = client.collection("products", of: Product.self) { conflict in
+        guard let mine = conflict.mine, let theirs = conflict.theirs else { return .takeTheirs }
+        var merged = theirs
+        if mine.name != conflict.base?.name { merged.name = mine.name }
+        if mine.price != conflict.base?.price { merged.price = mine.price }
+        return .value(merged)
+    }
+    try await products.set(Product(name: "Red apple", price: 120), for: "apple", onConflict: .merge)
+    // article ends
+}
+
+private func decide(
+    _ client: SyncClient, _ products: SyncedCollection<Product>, ask: (Product?, ProblemCode) -> Decision
+) async throws {
+    // article begins
+    for try await rejections in client.rejections {
+        for rejection in rejections {
+            let wanted = try products.value(of: rejection)  // nil for a patch, an increment or a removal
+            switch ask(wanted, rejection.problem.code) {
+            case .again: try await client.rejections.retry(rejection, onConflict: .lastWriterWins)
+            case .instead(let value): try await products.retry(rejection, with: value)
+            case .giveUp: try await client.rejections.discard(rejection)
+            }
+        }
+    }
+    // article ends
+}
+
+private func count(_ stocks: SyncedCollection<Stock>) async throws {
+    // article begins
+    try await stocks.increment("/count", by: 10, of: "apple", onMissing: .create(Stock(count: 0)))
+    try await stocks.increment("/count", by: -2, of: "apple", onMissing: .reject, min: 0)
+    // article ends
+}
+
+@Suite("Article: offline and conflicts", .timeLimit(.minutes(5)))
+struct OfflineAndConflictsTests {
+    private struct Scene {
+        var world: World
+        var ann: SyncClient
+        var bob: SyncClient
+    }
+
+    /// Two devices with an apple; the second has lost its network, and the first has changed the price since.
+    private func conflict() async throws -> Scene {
+        let world = try World()
+        let scene = Scene(world: world, ann: try await world.live(), bob: try await world.live(throughProxy: true))
+        let products = scene.ann.collection("products", of: Product.self)
+        _ = try await within { try await products.set(Product(name: "Apple", price: 120), for: "apple").confirmed() }
+        _ = try await first(of: scene.bob.collection("products", of: Product.self).snapshots(of: "apple")) { $0.exists }
+        world.proxy.refuse()
+        try await scene.bob.offline()
+        _ = try await within { try await products.set(Product(name: "Apple", price: 150), for: "apple").confirmed() }
+        return scene
+    }
+
+    @Test("the closure makes one of both changes")
+    func merges() async throws {
+        // Given
+        let scene = try await conflict()
+        // When
+        try await write(scene.bob)
+        scene.world.proxy.acceptAgain()
+        // Then
+        let both = Product(name: "Red apple", price: 150)
+        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(of: "apple")) { $0.value == both }
+    }
+
+    @Test("a rejected write is retried, replaced or given up", arguments: [0, 1, 2])
+    func rejections(choice: Int) async throws {
+        // Given
+        let scene = try await conflict()
+        let products = scene.bob.collection("products", of: Product.self)
+        let mine = Product(name: "Green apple", price: 120)
+        try await products.set(mine, for: "apple", onConflict: .rejectIfChanged)
+        scene.world.proxy.acceptAgain()
+        let instead = Product(name: "Green apple", price: 150)
+        let (decision, result) = [
+            (Decision.again, mine), (.instead(instead), instead), (.giveUp, Product(name: "Apple", price: 150)),
+        ][choice]
+        // When
+        let (asked, toAsked) = AsyncStream.makeStream(of: Bool.self)
+        let screen = Task {
+            try await decide(scene.bob, products) { wanted, code in
+                toAsked.yield(wanted == mine && code == .preconditionFailed)
+                return decision
+            }
+        }
+        #expect(try await first(of: asked) { _ in true })
+        _ = try await first(of: scene.bob.statuses) { $0.rejectedWrites == 0 && $0.waitingWrites == 0 }
+        // Then
+        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(of: "apple")) { $0.value == result }
+        await scene.bob.stop()
+        try await within { try await screen.value }
+    }
+
+    @Test("an increment is bounded here and on the server")
+    func increments() async throws {
+        // Given
+        let world = try World()
+        let client = try await world.live()
+        let stocks = client.collection("stocks", of: Stock.self)
+        // When
+        try await count(stocks)
+        try await within { try await client.drained() }
+        // Then
+        #expect(try await stocks.value(for: "apple", policy: .networkOnly) == Stock(count: 8))
+        await #expect(throws: ClientError.self) { try await stocks.increment("/count", by: -9, of: "apple", min: 0) }
+    }
+}

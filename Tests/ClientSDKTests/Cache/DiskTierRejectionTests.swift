@@ -1,0 +1,94 @@
+import FreshetWire
+import SQLite
+import TestSupport
+import Testing
+
+@testable import FreshetClient
+
+/// The rejected writes in the file of a device.
+@Suite struct DiskTierRejectionTests {
+    private let directory = TemporaryDirectory()
+
+    private func open() throws -> DiskTier {
+        try DiskTier(directory: directory.path, namespace: Sample.namespace, client: Sample.client)
+    }
+
+    private func rejected(_ number: Int64, _ operation: WriteOperation = .put(Sample.json("1"))) -> RejectedWrite {
+        let problem = Problem(
+            .preconditionFailed, "the record has changed",
+            current: Record(
+                key: Sample.key("notes/ä"), revision: Revision(7) ?? .zero, content: Sample.json("{}"), modified: Timestamp(milliseconds: 5)
+            ))
+        return RejectedWrite(
+            Sample.row(number, "notes/ä", operation), problem, at: Timestamp(milliseconds: 4_000 + number))
+    }
+
+    private func apply(_ operations: [RejectionOperation], clear: ClientIdentifier? = nil, to tier: DiskTier) throws {
+        _ = try tier.apply(DiskTransaction(id: TransactionID(1), clear: clear, rejections: operations))
+    }
+
+    @Test("rejected writes come back as they were, in the order of their rejection")
+    func areKept() throws {
+        // Given writes of every kind, rejected in another order than they were made in
+        let operations: [WriteOperation] = [
+            .delete, .put(Content(bytes: [0, 255], type: "image/png")), .patch(Array(#"{"a":null}"#.utf8)),
+            .increment(path: try JSONPointer("/n"), by: .integer(-3)),
+        ]
+        var writes = operations.enumerated().map { rejected(Int64(9 - $0), $1) }
+        writes[1].policy = .rejectIfChanged
+        writes[2].policy = .merge(MergeName("näme"))
+        try apply(writes.map { .put($0) }, to: try open())
+        // When the file is opened again
+        let tier = try open()
+        // Then
+        #expect(try tier.rejections() == writes)
+        #expect(try tier.load().rejections == writes.map { RejectionPlace(receipt: $0.receipt, size: $0.size) })
+        #expect(try tier.rejection(Receipt(8)) == writes[1] && tier.rejection(Receipt(1)) == nil)
+    }
+
+    @Test("one is removed, with its bytes, and a clear removes all")
+    func leave() throws {
+        // Given
+        let tier = try open()
+        try apply([.put(rejected(1)), .put(rejected(2)), .put(rejected(3))], to: tier)
+        // When
+        try apply([.remove(Receipt(2))], to: tier)
+        // Then
+        #expect(try tier.rejections().map(\.receipt) == [Receipt(1), Receipt(3)])
+        // When
+        try apply([], clear: try ClientIdentifier("next"), to: tier)
+        // Then
+        #expect(try tier.rejections().isEmpty && tier.load().rejections.isEmpty)
+    }
+
+    @Test("a file of the version before is brought along, with its writes")
+    func migrates() throws {
+        // Given a file without the table
+        do {
+            let tier = try open()
+            _ = try tier.apply(
+                DiskTransaction(id: TransactionID(1), outbox: [.put(Sample.row(1, "notes/1", .delete))], state: [.nextNumber(2)]))
+            try tier.undoRejections()
+            try tier.connection.setUserVersion(DiskTier.schemaVersion - 1)
+        }
+        // When
+        let tier = try open()
+        // Then
+        #expect(try tier.connection.userVersion == DiskTier.schemaVersion)
+        let persisted = try tier.load()
+        #expect(persisted.outbox.count == 1 && persisted.rejections.isEmpty && persisted.state.droppedRejections == 0)
+        try apply([.put(rejected(1))], to: tier)
+        #expect(try tier.rejections() == [rejected(1)])
+    }
+
+    @Test("a damaged row is damage of the file")
+    func damage() throws {
+        // Given
+        let tier = try open()
+        try apply([.put(rejected(1))], to: tier)
+        // When
+        try tier.connection.execute("UPDATE rejection SET row = CAST('{}' AS BLOB)")
+        // Then
+        #expect(throws: SQLiteError.self) { try tier.rejections() }
+    }
+}

@@ -1,0 +1,83 @@
+import FreshetClient
+import TestSupport
+import Testing
+
+@Suite("Settings and arguments of a client at the ends of their types")
+struct ConfigurationExtremeTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("the longest times and the largest limits work")
+    func largest() async throws {
+        // Given
+        let world = try World()
+        let client = try world.client(storage: .directory(directory.path)) {
+            $0.following = .held
+            ($0.grace, $0.requestTimeout, $0.readTimeout) = (.seconds(Int64.max), .seconds(Int64.max), .seconds(Int64.max))
+            ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (.seconds(Int64.max), .seconds(Int64.max), .seconds(Int64.max))
+            ($0.memoryLimit, $0.diskLimit, $0.fileLimit, $0.responseLimit) = (.max, .max, .max, .max)
+        }
+        try await client.start()
+        try await within { try await client.live() }
+        // When and then
+        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        #expect(try await within { try await client.notes.value(for: "1", policy: .networkOnly) } == Note(text: "a"))
+        #expect(try await within { try await client.notes.ids() } == ["1"])
+        #expect(try await within { try await client.notes.all(policy: .networkOnly) }.count == 1)
+        await client.stop()
+    }
+
+    @Test("the smallest times and limits work, or are refused with what would be right")
+    func smallest() async throws {
+        // Given
+        let url = "http://127.0.0.1:1"
+        let changes: [@Sendable (inout SyncClient.Configuration) -> Void] = [
+            { $0.grace = .seconds(Int64.min) }, { $0.requestTimeout = .zero }, { $0.readTimeout = .seconds(-1) },
+            { $0.connectTimeout = .zero }, { $0.firstDelay = .seconds(Int64.min) }, { $0.longestDelay = .zero },
+            { $0.hold = .seconds(Int64.min) }, { $0.hold = .seconds(Int64.max) }, { $0.memoryLimit = .min }, { $0.diskLimit = .min },
+            { $0.fileLimit = .min }, { $0.responseLimit = .min }, { $0.url = "" },
+            { $0.namespace = "" }, { $0.storage = .directory("") }, { $0.client = "" }, { $0.collections = [""] },
+            { $0.prefix = String(repeating: "x", count: 10_000) },
+        ]
+        // Then
+        for change in changes { #expect(throws: ClientError.self) { try World.client(url, change) } }
+        let client = try World.client(url) {
+            ($0.grace, $0.requestTimeout, $0.readTimeout) = (.milliseconds(1), .milliseconds(1), .milliseconds(1))
+            ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (.milliseconds(1), .milliseconds(1), .milliseconds(1))
+            ($0.memoryLimit, $0.diskLimit) = (0, 262_144)
+        }
+        try await client.start()
+        await #expect(throws: ClientError.self) { try await within { try await client.notes.ids(policy: .networkOnly) } }
+        await client.stop()
+    }
+
+    @Test("names, ids, amounts and lists that cannot be are errors")
+    func arguments() async throws {
+        // Given
+        let world = try World()
+        let client = try await world.live()
+        let notes = client.notes
+        // Then
+        for id in ["", "\0", String(repeating: "x", count: 513)] {
+            await #expect(throws: ClientError.self) { try await notes.set(Note(text: "a"), for: id) }
+            await #expect(throws: ClientError.self) { try await notes.value(for: id) }
+            await #expect(throws: ClientError.self) { try await notes.explain(id) }
+            #expect(notes[id] == nil)
+        }
+        let unnamed = client.collection("", of: Note.self)
+        await #expect(throws: ClientError.self) { try await unnamed.ids() }
+        await #expect(throws: ClientError.self) { try await unnamed.all(policy: .networkOnly) }
+        await #expect(throws: ClientError.self) { try await client.invalidate([]) }
+        try await notes.prefetch([])
+        // When a number is at the end of its type
+        try await notes.set(Note(text: "a", votes: .max), for: "1")
+        await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: .max, of: "1") }
+        try await notes.increment("/votes", by: .min, of: "1", min: .min, max: .max)
+        try await notes.increment("/votes", by: .min + 1, of: "1")
+        await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: .min, of: "1") }
+        await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: Double.nan, of: "1") }
+        // Then the device and the server have the same
+        try await within { try await client.drained() }
+        #expect(try await within { try await notes.value(for: "1", policy: .networkOnly) } == notes["1"]?.value)
+        await client.stop()
+    }
+}

@@ -1,0 +1,193 @@
+import FreshetClient
+import FreshetServer
+import TestSupport
+import Testing
+
+@Suite("Lists of collections that a device does not hold")
+struct ListTests {
+    private let directory = TemporaryDirectory()
+
+    /// A server with so many notes, the device that wrote them, and one that holds nothing and follows what it holds.
+    private func scene(count: Int = 3) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
+        let world = try World()
+        let ann = try await world.live()
+        for number in 0..<count { try await ann.notes.set(Note(text: "a"), for: "\(number)") }
+        try await within { try await ann.drained() }
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .held }
+        return (world, ann, bob)
+    }
+
+    @Test("a client follows everything unless it is told otherwise")
+    func defaults() async throws {
+        // Given
+        #expect(SyncClient.Configuration(url: "http://127.0.0.1:8180", namespace: "test").following == .everything)
+        let (world, ann, bob) = try await scene(count: 1)
+        // When a client with the default configuration is live
+        let client = try SyncClient(url: world.server.url, namespace: "test")
+        try await client.start()
+        try await within { try await client.live() }
+        // Then it has what others wrote
+        #expect(try await client.notes.ids() == ["0"] && client.notes["0"]?.value == Note(text: "a"))
+        for client in [client, ann, bob] { await client.stop() }
+    }
+
+    @Test("ids and values come from the server, page by page, and are held from then on")
+    func lists() async throws {
+        // Given more records than one page has
+        let (world, ann, bob) = try await scene(count: 1_100)
+        let all = (0..<1_100).map(String.init).sorted()
+        #expect(try await bob.notes.ids(policy: .cacheOnly).isEmpty)
+        // When
+        let ids = try await within { try await bob.notes.ids() }
+        // Then no value was stored for the ids alone
+        #expect(ids == all)
+        #expect(try await bob.notes.all(policy: .cacheOnly).isEmpty)
+        // When
+        let snapshots = try await within { try await bob.notes.all() }
+        // Then
+        #expect(snapshots.map(\.id) == all && snapshots.allSatisfy { $0.value == Note(text: "a") && $0.source == .fetch })
+        #expect(try await bob.notes.ids(policy: .cacheOnly) == all)
+        // And changes of them are followed
+        let revision = try #require(try await within { try await ann.notes.set(Note(text: "b"), for: "7").confirmed() })
+        try await bob.past(revision)
+        #expect(bob.notes["7"]?.value == Note(text: "b"))
+        for client in [ann, bob] { await client.stop() }
+        withExtendedLifetime(world) {}
+    }
+
+    @Test("a list shows the device's own writes, and what it holds that came later")
+    func overlay() async throws {
+        // Given a device with pending writes
+        let (world, ann, bob) = try await scene()
+        world.proxy.hold(answersTo: "POST /v1/test/writes")
+        try await bob.notes.set(Note(text: "mine"), for: "new")
+        try await bob.notes.remove("1")
+        // When
+        let (ids, all) = try await within { (try await bob.notes.ids(), try await bob.notes.all()) }
+        // Then
+        #expect(ids == ["0", "2", "new"])
+        #expect(all.map(\.id) == ["0", "1", "2", "new"] && all.map(\.exists) == [true, false, true, true])
+        #expect(all.map(\.isPending) == [false, true, false, true])
+        world.proxy.release()
+        try await within { try await bob.drained() }
+        #expect(try await within { try await bob.notes.ids(policy: .networkOnly) } == ["0", "2", "new"])
+        for client in [ann, bob] { await client.stop() }
+    }
+
+    @Test("where the server and the device say different things of a record, it is read again")
+    func differences() async throws {
+        // Given a device that holds a record and an absence, and misses what happens to both
+        let (world, ann, bob) = try await scene()
+        #expect(try await bob.notes.value(for: "0") != nil)
+        #expect(try await bob.notes.value(for: "late") == nil)
+        world.proxy.hold(answersTo: "GET /v1/test/changes")
+        _ = try await within { try await ann.notes.remove("0").confirmed() }
+        _ = try await within { try await ann.notes.set(Note(text: "late"), for: "late").confirmed() }
+        // When
+        let ids = try await within { try await bob.notes.ids() }
+        let all = try await within { try await bob.notes.all() }
+        // Then the list has what the server has now
+        #expect(ids == ["1", "2", "late"])
+        #expect(all.map(\.id) == ["1", "2", "late"] && all.last?.value == Note(text: "late"))
+        world.proxy.release()
+        for client in [ann, bob] { await client.stop() }
+    }
+
+    @Test("offline, a list fails at once or has what is held, as its policy says")
+    func offline() async throws {
+        // Given a device that holds one of the records
+        let (world, ann, bob) = try await scene()
+        #expect(try await bob.notes.value(for: "1") != nil)
+        world.proxy.refuse()
+        try await bob.offline()
+        // When and then
+        for policy in [ReadPolicy.cacheElseNetwork, .networkOnly] {
+            let error = await #expect(throws: ClientError.self) { try await within { try await bob.notes.ids(policy: policy) } }
+            if case .unreachable? = error {} else { Issue.record("\(String(describing: error))") }
+            await #expect(throws: ClientError.self) { try await within { try await bob.notes.all(policy: policy) } }
+        }
+        for policy in [ReadPolicy.cacheOnly, .networkElseCache] {
+            #expect(try await within { try await bob.notes.ids(policy: policy) } == ["1"])
+            #expect(try await within { try await bob.notes.all(policy: policy) }.map(\.id) == ["1"])
+        }
+        for client in [ann, bob] { await client.stop() }
+    }
+
+    @Test("an observer is shown the list when it comes, offline as soon as the server is reached again", arguments: [false, true])
+    func observers(isOffline: Bool) async throws {
+        // Given
+        let (world, ann, bob) = try await scene()
+        if isOffline {
+            world.proxy.refuse()
+            try await bob.offline()
+        }
+        var changes = bob.notes.changes().makeAsyncIterator()
+        if isOffline {
+            let initial = try await changes.next()
+            #expect(initial?.isInitial == true && initial?.inserted.isEmpty == true)
+            world.proxy.acceptAgain()
+        }
+        // When and then
+        let seen = try await first(of: bob.notes.snapshots()) { $0.count == 3 }
+        #expect(seen.allSatisfy { $0.value == Note(text: "a") })
+        var inserted: Set<String> = []
+        while inserted.count < 3, let change = try await changes.next() { inserted.formUnion(change.inserted.map(\.id)) }
+        #expect(inserted == ["0", "1", "2"])
+        for client in [ann, bob] { await client.stop() }
+    }
+
+    @Test("a cached sequence lists nothing")
+    func cacheOnly() async throws {
+        // Given
+        let (world, ann, bob) = try await scene()
+        var cached = bob.notes.snapshots(policy: .cacheOnly).makeAsyncIterator()
+        #expect(try await cached.next()?.isEmpty == true)
+        // When the device reads one record
+        _ = try await bob.notes.value(for: "1")
+        // Then that alone is shown
+        #expect(try await cached.next()?.map(\.id) == ["1"])
+        for client in [ann, bob] { await client.stop() }
+        withExtendedLifetime(world) {}
+    }
+
+    @Test("a list that has more than the disk may hold is whole")
+    func limited() async throws {
+        // Given
+        let world = try World()
+        let ann = try await world.live()
+        let text = String(repeating: "x", count: 1_000)
+        for number in 0..<600 { try await ann.notes.set(Note(text: text), for: "\(number)") }
+        try await within { try await ann.drained() }
+        let bob = try await world.live(storage: .directory(directory.path)) {
+            $0.diskLimit = 262_144
+            $0.memoryLimit = 20_000
+        }
+        // When
+        let all = try await within { try await bob.notes.all() }
+        // Then
+        #expect(all.count == 600 && all.allSatisfy { $0.value?.text == text })
+        #expect(try await within { try await bob.notes.ids() }.count == 600)
+        for client in [ann, bob] { await client.stop() }
+    }
+
+    @Test("a server that lists records of an earlier position is outdated")
+    func outdated() async throws {
+        // Given a server that goes on from revision 9, and lists as of 3
+        let page = #"{"changes":[],"cursor":"a-9","upToDate":true}"#
+        let list = #"{"records":[{"key":"notes/1","revision":2,"contentType":"application/json","size":1}],"next":null,"cursor":"a-3"}"#
+        let server = ScriptedServer { connection in
+            while let (head, _) = connection.request() {
+                if head.contains("since=a-9"), !head.contains("wait=0") { return connection.waitUntilClosed() }
+                let (body, cursor) = head.contains("/changes") ? (page, "a-9") : (list, "a-3")
+                let fields = "Freshet-Cursor: \(cursor)\r\nFreshet-Last-Write: 0\r\nContent-Type: application/json\r\n"
+                connection.respond(body, fields: fields)
+            }
+        }
+        let client = try World.client(server.url) { $0.following = .held }
+        try await client.start()
+        try await within { try await client.live() }
+        // When and then
+        await #expect(throws: ClientError.outdated) { try await within { try await client.notes.ids() } }
+        await client.stop()
+    }
+}

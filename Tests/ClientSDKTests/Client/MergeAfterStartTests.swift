@@ -1,0 +1,44 @@
+import FreshetClient
+import TestSupport
+import Testing
+
+/// An app that starts its client before it opens its collections, as most do.
+@Suite struct MergeAfterStartTests {
+    private let directory = TemporaryDirectory()
+
+    private static let join: MergeClosure<Note> = { conflict in
+        .value(Note(text: "\(conflict.mine?.text ?? "")+\(conflict.theirs?.text ?? "")"))
+    }
+
+    @Test("a write of an earlier process waits for its merge closure, and other writes go on")
+    func waitsForItsClosure() async throws {
+        // Given a device that wrote without a network what is to be merged, while another one changed the record, and whose process ended
+        let world = try World()
+        let ann = try await world.live()
+        _ = try await within { try await ann.notes.set(Note(text: "base"), for: "1").confirmed() }
+        do {
+            let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+            world.proxy.refuse()
+            try await bob.offline()
+            try await bob.collection("notes", merging: Self.join).set(Note(text: "mine"), for: "1", onConflict: .merge)
+            await bob.stop()
+        }
+        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
+        world.proxy.acceptAgain()
+        // When the next process starts its client, and has opened no collection yet
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        let status = try await first(of: bob.statuses, "the conflict") { !$0.missingMergeClosures.isEmpty }
+        // Then the write waits, the status says for what, and a write to another record does not wait
+        #expect(status.missingMergeClosures == ["notes": 1] && status.waitingWrites == 1)
+        _ = try await within { try await bob.notes.set(Note(text: "other"), for: "2").confirmed() }
+        #expect(bob.notes["1"]?.value?.text == "mine" && bob.notes["1"]?.isPending == true)
+        // When it opens the collection with its closure
+        _ = bob.collection("notes", merging: Self.join)
+        // Then the write is merged, and nothing waits any more
+        try await within { try await bob.drained() }
+        #expect(bob.status.missingMergeClosures.isEmpty)
+        let seen = try await first(of: ann.notes.snapshots(of: "1")) { $0.value?.text != "theirs" }
+        #expect(seen.value?.text == "mine+theirs")
+        await bob.stop()
+    }
+}

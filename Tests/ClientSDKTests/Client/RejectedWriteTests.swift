@@ -1,0 +1,112 @@
+import FreshetClient
+import TestSupport
+import Testing
+
+/// What an app does with writes that were rejected.
+@Suite struct RejectedWriteTests {
+    private let directory = TemporaryDirectory()
+
+    /// A device whose write was rejected while nobody listened, and whose process has ended; and the record that was there.
+    private func rejected() async throws -> World {
+        let world = try World()
+        let ann = try await world.live()
+        _ = try await within { try await ann.notes.set(Note(text: "base"), for: "1").confirmed() }
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        world.proxy.refuse()
+        try await bob.offline()
+        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
+        try await bob.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        world.proxy.acceptAgain()
+        try await within { try await bob.drained() }
+        await bob.stop()
+        return world
+    }
+
+    private func bob(_ world: World) async throws -> SyncClient { try await world.live(storage: .directory(directory.path)) }
+
+    @Test("a rejected write is listed after a restart, with what the user wrote and what was there")
+    func isListed() async throws {
+        // Given
+        let world = try await rejected()
+        // When
+        let bob = try await bob(world)
+        // Then
+        let all = try await bob.rejections.all()
+        let rejection = try #require(all.first)
+        #expect(all.count == 1 && bob.status.rejectedWrites == 1 && bob.status.droppedRejections == 0)
+        #expect(try bob.notes.value(of: rejection) == Note(text: "mine") && rejection.key.description == "notes/1")
+        #expect(rejection.problem.current?.content?.bytes == Array(#"{"text":"theirs","votes":0}"#.utf8))
+        #expect(rejection.written <= rejection.rejected)
+        let first = try await first(of: bob.rejections) { _ in true }
+        #expect(first == all)
+        await bob.stop()
+    }
+
+    @Test("it can be retried with another value, once")
+    func retries() async throws {
+        // Given
+        let world = try await rejected()
+        let bob = try await bob(world)
+        let rejection = try #require(try await bob.rejections.all().first)
+        // When
+        let write = try await bob.notes.retry(rejection, with: Note(text: "both"))
+        // Then it is a write as any other, compared with what is there now
+        _ = try await within { try await write.confirmed() }
+        #expect(try await bob.rejections.all().isEmpty && bob.notes["1"]?.value == Note(text: "both"))
+        await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.retry(rejection) }
+        await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.discard(rejection) }
+        await #expect(throws: ClientError.self) { try await bob.collection("other", of: Note.self).retry(rejection, with: Note(text: "x")) }
+        await bob.stop()
+        // And it stays gone
+        try await bob.start()
+        #expect(try await bob.rejections.all().isEmpty && bob.status.rejectedWrites == 0)
+        await bob.stop()
+    }
+
+    @Test("it can be retried as it was, over whatever is there")
+    func retriesAsItWas() async throws {
+        let world = try await rejected()
+        let bob = try await bob(world)
+        let rejection = try #require(try await bob.rejections.all().first)
+        let write = try await bob.rejections.retry(rejection, onConflict: .lastWriterWins)
+        _ = try await within { try await write.confirmed() }
+        #expect(bob.notes["1"]?.value == Note(text: "mine"))
+        await bob.stop()
+    }
+
+    @Test("observers get the list at once, and again when it changes; the sequence ends with the client")
+    func observes() async throws {
+        // Given
+        let world = try await rejected()
+        let bob = try await bob(world)
+        var lists = bob.rejections.makeAsyncIterator()
+        let rejection = try #require(try await lists.next()?.first)
+        // When
+        try await bob.rejections.discard(rejection)
+        // Then
+        #expect(try await lists.next() == [])
+        #expect(bob.status.rejectedWrites == 0)
+        await bob.stop()
+        #expect(try await lists.next() == nil)
+        await #expect(throws: ClientError.stopped) { try await bob.rejections.all() }
+    }
+
+    @Test("a log-out removes the list")
+    func clear() async throws {
+        // Given
+        let world = try await rejected()
+        let bob = try await bob(world)
+        var lists = bob.rejections.makeAsyncIterator()
+        let rejection = try #require(try await lists.next()?.first)
+        // When
+        try await within { try await bob.clear() }
+        // Then
+        #expect(try await lists.next() == [])
+        #expect(try await bob.rejections.all().isEmpty && bob.status.rejectedWrites == 0)
+        await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.retry(rejection) }
+        await bob.stop()
+        try await bob.start()
+        #expect(try await bob.rejections.all().isEmpty)
+        await bob.stop()
+    }
+}

@@ -1,0 +1,226 @@
+// swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
+
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// Devices that were made of one directory, or were rolled back, share a name and its numbers: each write takes effect once, and none is confirmed that
+/// did not.
+@Suite("A copied or rolled-back directory") struct CopiedDirectoryTests {
+    private static let counter = Scene.key("counters/1")
+
+    /// A device on a copy of a disk.
+    private func device(on disk: VolatileStore, random: UInt64) -> ModelDevice {
+        var settings = SyncSettings()
+        settings.following = .everything
+        var device = ModelDevice(settings, client: disk.state.client.text)
+        device.store = disk
+        device.random = random
+        var persisted = disk.persisted
+        persisted.isNew = false
+        device.handle(.started(persisted))
+        return device
+    }
+
+    /// A directory that was in use: two writes are decided.
+    private func image(_ server: inout ModelServer, waiting: Int = 0) -> VolatileStore {
+        var device = device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: 5)
+        for number in 1...2 { increment(&device, number) }
+        device.run(with: &server)
+        for number in 0..<waiting { increment(&device, 10 + number) }
+        device.settleDisk()
+        return device.store
+    }
+
+    private func increment(_ device: inout ModelDevice, _ token: Int, _ policy: ConflictPolicy = .lastWriterWins) {
+        device.handle(
+            .set(
+                SetRequest(
+                    token: Token(Int64(token)), key: Self.counter, operation: Scene.increment(), policy: policy,
+                    base: device.store.entries[Self.counter])))
+        device.settleDisk()
+    }
+
+    private func count(_ server: ModelServer) -> String? {
+        server.records[Self.counter]?.content.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    private func isSettled(_ device: ModelDevice) -> Bool {
+        device.store.rows.isEmpty && device.status?.pendingWrites == 0 && device.store.state.renamesAfter == nil
+            && device.verdicts.allSatisfy { if case .applied(.some) = $0.verdict { true } else { false } }
+    }
+
+    private func name(_ device: ModelDevice) -> String { device.store.state.client.text }
+
+    @Test("copies that run at the same time and write the same record: each write counts, and one of them takes a new name")
+    func copiesAtTheSameTime() {
+        // Given two that were made of one directory, both in contact
+        var server = ModelServer()
+        let disk = image(&server)
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        first.run(with: &server)
+        second.run(with: &server)
+        // When both write under the same numbers
+        for number in 1...3 { increment(&first, number) }
+        for number in 1...2 { increment(&second, number) }
+        first.run(with: &server)
+        second.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":7}"# && server.repeated.isEmpty)
+        #expect(isSettled(first) && isSettled(second) && second.verdicts.count == 2)
+        #expect(name(first) == "kiosk" && name(second).hasPrefix("kiosk.") && name(second).utf8.count == 19)
+        #expect(second.logs.contains { $0.level == .warning && $0.text.contains("kiosk") })
+        // When both go on
+        increment(&first, 9)
+        increment(&second, 9)
+        first.run(with: &server)
+        second.run(with: &server)
+        first.run(with: &server)
+        // Then neither meets the other
+        #expect(count(server) == #"{"n":9}"# && isSettled(first) && isSettled(second) && name(first) == "kiosk")
+        #expect(second.view(Self.counter).value == first.view(Self.counter).value)
+    }
+
+    @Test("what waited when a directory was copied is one write, whoever sends it", arguments: [1, 4])
+    func copyWithWaitingWrites(_ waiting: Int) {
+        // Given
+        var server = ModelServer()
+        let disk = image(&server, waiting: waiting)
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        // When both add a write of their own
+        increment(&first, 1)
+        increment(&second, 1)
+        first.run(with: &server)
+        second.run(with: &server)
+        // Then
+        #expect(count(server) == "{\"n\":\(2 + waiting + 2)}" && server.repeated.isEmpty)
+        #expect(isSettled(first) && isSettled(second))
+        #expect(first.verdicts.count == waiting + 1 && second.verdicts.count == waiting + 1)
+    }
+
+    @Test("a device that was rolled back sends what it writes since, and nothing a second time")
+    func rollback() {
+        // Given a snapshot with a write that was sent after it, and more
+        var server = ModelServer()
+        let snapshot = image(&server, waiting: 1)
+        var earlier = device(on: snapshot, random: 100)
+        increment(&earlier, 1)
+        earlier.run(with: &server)
+        #expect(count(server) == #"{"n":4}"#)
+        // When it goes back, and writes more than it had before it is in contact
+        var device = device(on: snapshot, random: 200)
+        for number in 1...3 { increment(&device, number) }
+        #expect(device.view(Self.counter).isPending)
+        device.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":7}"# && server.repeated.isEmpty && isSettled(device))
+        #expect(name(device) != "kiosk")
+    }
+
+    @Test("a device that the server is ahead of takes a new name before it has written anything")
+    func serverIsAhead() {
+        // Given
+        var server = ModelServer()
+        let snapshot = image(&server)
+        var earlier = device(on: snapshot, random: 100)
+        increment(&earlier, 1)
+        earlier.run(with: &server)
+        // When the feed brings a number of its own that it never gave
+        var device = device(on: snapshot, random: 200)
+        device.run(with: &server)
+        device.run(with: &server)
+        // Then
+        #expect(name(device) != "kiosk" && device.store.state.nextNumber == 1 && isSettled(device))
+    }
+
+    @Test("a write over another whose number was taken goes with it under the new name")
+    func chainOfConditionalWrites() {
+        // Given
+        var server = ModelServer()
+        let disk = image(&server)
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        second.run(with: &server)
+        increment(&first, 1)
+        increment(&second, 1)
+        increment(&second, 2, .rejectIfChanged)
+        // When
+        first.run(with: &server)
+        second.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":5}"# && isSettled(second))
+    }
+
+    @Test("a large value that another copy wrote under the same number is read again, and not taken for one's own")
+    func largeValueOfAnotherCopy() {
+        // Given two that write values of one size, which the feed leaves out
+        var server = ModelServer()
+        let disk = image(&server)
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        second.run(with: &server)
+        let key = Scene.key("pictures/1")
+        for (value, index) in [("a", 0), ("b", 1)] {
+            let content = Scene.json("\"\(String(repeating: value, count: 300))\"")
+            let request = SetRequest(token: Token(50), key: key, operation: .put(content), base: nil)
+            if index == 0 { first.handle(.set(request)) } else { second.handle(.set(request)) }
+        }
+        first.settleDisk()
+        second.settleDisk()
+        // When the feed tells the second of the first's before its own has an answer
+        first.run(with: &server)
+        if let feed = second.open.first(where: { if case .changes = $0.kind { true } else { false } }),
+            let answer = second.answer(feed.kind, by: &server)
+        {
+            second.reply(feed.id, answer)
+            second.settleDisk()
+        }
+        second.run(with: &server)
+        first.run(with: &server)
+        // Then both show the later one
+        let stored = server.records[key]?.content
+        #expect(stored?.bytes[1] == UInt8(ascii: "b") && isSettled(second))
+        #expect(first.view(key).value.content == stored && second.view(key).value.content == stored)
+    }
+
+    @Test("a crash between the answers and the new name loses nothing", arguments: 0...12)
+    func crashesOnTheWay(_ steps: Int) {
+        // Given
+        var server = ModelServer()
+        let disk = image(&server)
+        var first = device(on: disk, random: 100)
+        for number in 1...3 { increment(&first, number) }
+        first.run(with: &server)
+        var second = device(on: disk, random: 200)
+        for number in 1...5 { increment(&second, number) }
+        // When the process dies after some transactions
+        for _ in 0..<steps {
+            for call in second.open {
+                guard let answer = second.answer(call.kind, by: &server) else { continue }
+                second.reply(call.id, answer, lastWrite: server.lastWrite(for: call.kind))
+            }
+            second.commitNext()
+        }
+        second.commitNext(silently: true)
+        second.crash()
+        second.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":10}"# && server.repeated.isEmpty && second.store.rows.isEmpty)
+    }
+
+    @Test("copies and rollbacks at random times: each write counts once", arguments: 0..<20)
+    func copiesAndRollbacks(_ tenth: UInt64) {
+        for seed in tenth * 10 + 1...tenth * 10 + 10 {
+            let walk = CopyWalk(seed: seed)
+            #expect(walk.faults == [], "seed \(seed)")
+        }
+    }
+
+    @Test("without nonces a walk shows within 200 seeds that writes are lost")
+    func withoutNonces() {
+        #expect((1...200).contains { !CopyWalk(seed: $0, ignoresNonces: true).faults.isEmpty })
+    }
+}

@@ -1,0 +1,234 @@
+import FreshetWire
+import Testing
+
+@testable import FreshetClient
+
+/// What a device keeps of writes that were rejected.
+@Suite struct RejectionTests {
+    private func live(_ configure: (inout SyncSettings) -> Void = { _ in }) -> Scene {
+        Scene.live(holding: [Scene.put("c/1", 4, "1")], configure: configure)
+    }
+
+    /// A device one of whose writes was rejected.
+    private func rejected(_ configure: (inout SyncSettings) -> Void = { _ in }) -> Scene {
+        var scene = live(configure)
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        return scene
+    }
+
+    private func listed(_ scene: Scene) -> [Int64] { scene.device.store.rejections.map(\.receipt.number) }
+
+    @discardableResult
+    private func retry(
+        _ scene: inout Scene, _ receipt: Int64, _ value: String, token: Int64 = 90, settles: Bool = true
+    ) -> Token {
+        let key = Scene.key("c/1")
+        scene.device.handle(
+            .set(
+                SetRequest(
+                    token: Token(token), key: key, operation: .put(Scene.json(value)), policy: .rejectIfChanged,
+                    base: scene.device.store.entries[key], retries: Receipt(receipt))))
+        if settles { scene.device.settleDisk() }
+        return Token(token)
+    }
+
+    @Test("a rejected write is on disk with its operation, in the transaction in which it leaves the outbox")
+    func isKept() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When the verdict is on its way to the disk
+        let current = Scene.record(Scene.key("c/1"), 12, Scene.json("x"))
+        scene.results([Scene.rejected(1, current: current)], at: 12, settles: false)
+        // Then
+        #expect(scene.device.transactions.count == 1 && scene.device.status?.rejections == 0)
+        let transaction = scene.device.transactions[0]
+        #expect(transaction.outbox.contains(.remove(Receipt(1))) && transaction.rejections.count == 1)
+        // When
+        scene.device.settleDisk()
+        // Then
+        let rejection = scene.device.store.rejections.first
+        #expect(rejection?.key == Scene.key("c/1") && rejection?.operation == .put(Scene.json("2")))
+        #expect(rejection?.policy == .rejectIfChanged && rejection?.problem.current == current)
+        #expect(scene.device.status?.rejections == 1 && scene.verdict(1) != nil && scene.text("c/1") == "x")
+    }
+
+    @Test("it outlives the process, though nobody was told of it")
+    func outlivesTheProcess() {
+        // Given a process that ends when the disk has the verdict
+        var scene = live()
+        scene.put("c/1", "2", .rejectIfChanged)
+        scene.results([Scene.rejected(1)], at: 12, settles: false)
+        scene.device.commitNext(silently: true)
+        // When
+        scene.device.crash()
+        // Then
+        #expect(scene.device.status?.rejections == 1 && listed(scene) == [1] && scene.device.machine.keeps(Receipt(1)))
+    }
+
+    @Test("a merge that keeps the other's value is listed with what the user wrote")
+    func merge() {
+        // Given
+        var scene = live()
+        scene.put("c/1", "2", .merge(MergeName("m")))
+        scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
+        #expect(listed(scene).isEmpty)
+        // When
+        scene.device.handle(.merged(Receipt(1), .takeTheirs))
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.store.rejections.first?.operation == .put(Scene.json("2")))
+    }
+
+    @Test("a retry is a new write, and takes the rejection off the disk in one transaction")
+    func retry() {
+        // Given
+        var scene = rejected()
+        // When
+        let token = retry(&scene, 1, "3", settles: false)
+        // Then
+        #expect(scene.device.transactions.count == 1 && scene.device.transactions[0].rejections == [.remove(Receipt(1))])
+        #expect(scene.device.transactions[0].outbox.count == 1 && scene.device.answers[token] == nil)
+        // When
+        scene.device.settleDisk()
+        // Then
+        #expect(scene.device.answers[token] == .accepted(Receipt(2)) && listed(scene).isEmpty && scene.device.status?.rejections == 0)
+        #expect(scene.text("c/1") == "3" && scene.batch.map(\.ifRevision) == [Scene.revision(12)])
+    }
+
+    @Test("of two retries of one rejection, one is made", arguments: [true, false])
+    func retryTwice(settles: Bool) {
+        // Given
+        var scene = rejected()
+        // When both are called before the disk has the first, or after it
+        let first = retry(&scene, 1, "3", token: 90, settles: settles)
+        let second = retry(&scene, 1, "4", token: 91)
+        // Then
+        #expect(scene.device.answers[first] == .accepted(Receipt(2)) && scene.failure(second) == .noRejection)
+        #expect(scene.device.store.rows.count == 1 && scene.text("c/1") == "3")
+    }
+
+    @Test("a retry is made once though the process ends in between", arguments: [true, false])
+    func retryAndCrash(isStored: Bool) {
+        // Given
+        var scene = rejected()
+        retry(&scene, 1, "3", settles: false)
+        // When the process ends before or after the disk has it
+        if isStored { scene.device.commitNext(silently: true) }
+        scene.device.crash()
+        // Then the write is on disk, or the rejection is
+        #expect(scene.device.store.rows.count == (isStored ? 1 : 0) && listed(scene) == (isStored ? [] : [1]))
+        // When the user tries again
+        let again = retry(&scene, 1, "3", token: 91)
+        // Then
+        #expect((scene.failure(again) == .noRejection) == isStored && scene.device.store.rows.count == 1 && listed(scene).isEmpty)
+    }
+
+    @Test("a retry that cannot be made leaves the rejection")
+    func retryFails() {
+        // Given a rejected write, and a value that takes no increment
+        var scene = rejected()
+        // When
+        let key = Scene.key("c/1")
+        let request = SetRequest(
+            token: Token(90), key: key, operation: Scene.increment(), base: scene.device.store.entries[key], retries: Receipt(1))
+        scene.device.handle(.set(request))
+        scene.device.settleDisk()
+        // Then
+        if case .cannotApply? = scene.failure(Token(90)) {} else { Issue.record("\(String(describing: scene.device.answers[Token(90)]))") }
+        #expect(listed(scene) == [1] && scene.device.store.rows.isEmpty)
+        // When the disk is full
+        let token = retry(&scene, 1, "3", token: 91, settles: false)
+        scene.device.failNext(.full)
+        // Then
+        #expect(scene.failure(token) == .storageFull && listed(scene) == [1] && scene.device.machine.keeps(Receipt(1)))
+    }
+
+    @Test("a rejection that is discarded leaves the disk, once")
+    func discard() {
+        // Given
+        var scene = rejected()
+        // When it is discarded twice, first with a full disk
+        scene.device.handle(.discard(Receipt(1), Token(90)))
+        scene.device.failNext(.full)
+        #expect(scene.failure(Token(90)) == .storageFull && listed(scene) == [1])
+        for token: Int64 in 91...92 {
+            scene.device.handle(.discard(Receipt(1), Token(token)))
+            scene.device.settleDisk()
+        }
+        // Then
+        #expect(scene.device.answers[Token(91)] == .discarded && scene.failure(Token(92)) == .noRejection)
+        #expect(listed(scene).isEmpty && scene.device.status?.rejections == 0)
+    }
+
+    @Test("a clear forgets the list, and answers those who wait to discard")
+    func clear() throws {
+        // Given a call to discard that waits behind another transaction
+        var scene = rejected()
+        _ = scene.set("c/2", .put(Scene.json("1")), settles: false)
+        scene.device.handle(.discard(Receipt(1), Token(90)))
+        // When
+        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), Token(99)))
+        // Then nothing is listed from here on
+        #expect(scene.failure(Token(90)) == .cleared && !scene.device.machine.keeps(Receipt(1)))
+        scene.device.settleDisk()
+        #expect(scene.device.store.rejections.isEmpty && scene.device.status?.rejections == 0)
+        // When one of the account before is retried
+        let token = retry(&scene, 1, "3", token: 93)
+        // Then
+        #expect(scene.failure(token) == .noRejection && scene.device.store.rows.isEmpty)
+    }
+
+    @Test("a stop answers those who wait to discard, and a device that has not started discards nothing")
+    func stop() {
+        // Given
+        var scene = rejected()
+        scene.device.handle(.discard(Receipt(1), Token(90)))
+        // When
+        scene.device.handle(.stop)
+        // Then
+        #expect(scene.failure(Token(90)) == .stopped)
+        var idle = SyncMachine(settings: SyncSettings(), client: scene.device.store.state.client)
+        let actions = idle.handle(.discard(Receipt(1), Token(1)), at: scene.device.now)
+        #expect(actions.contains(.answer(Token(1), .failed(.stopped))))
+    }
+
+    @Test("beyond the bounds the oldest is dropped for the newest, and counted, which the log says")
+    func bounds() {
+        let bounds: [(settings: (inout SyncSettings) -> Void, why: Comment)] = [
+            ({ $0.rejectionCount = 2 }, "by number"), ({ $0.rejectionBytes = 3_500 }, "by bytes"),
+        ]
+        for (settings, why) in bounds {
+            // Given
+            var scene = live(settings)
+            let value = "\"" + String(repeating: "v", count: 1_000) + "\""
+            // When three are rejected
+            for number: Int64 in 1...3 {
+                scene.put("c/1", value, .rejectIfChanged)
+                scene.results([Scene.rejected(number)], at: 12)
+            }
+            // Then
+            #expect(listed(scene) == [2, 3] && scene.device.status?.rejections == 2 && scene.device.status?.droppedRejections == 1, why)
+            #expect(scene.device.logs.contains { $0.level == .error && $0.text.hasPrefix("1 rejected writes were dropped") }, why)
+            // When it starts again
+            scene.device.crash()
+            // Then
+            #expect(scene.device.status?.rejections == 2 && scene.device.status?.droppedRejections == 1, why)
+        }
+    }
+
+    @Test("the newest is kept whatever its size")
+    func oneIsKept() {
+        let scene = rejected { $0.rejectionBytes = 1 }
+        #expect(listed(scene) == [1] && scene.device.status?.droppedRejections == 0)
+    }
+
+    @Test("the count of those that were dropped comes back as it was")
+    func countIsStored() throws {
+        var state = rejected().device.store.state
+        #expect(try SyncState(json: state.json) == state)
+        state.apply(.droppedRejections(7))
+        #expect(try SyncState(json: state.json).droppedRejections == 7)
+    }
+}

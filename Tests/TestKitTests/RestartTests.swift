@@ -1,0 +1,66 @@
+import FreshetTestKit
+import TestSupport
+import Testing
+
+/// Devices that restart as a new process would.
+@Suite(.timeLimit(.minutes(5))) struct RestartTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("a device that restarts has what is on disk, and sends the writes that wait")
+    func restarts() async throws {
+        // Given a device without a network, with a record, a pending write and an open sequence
+        let kit = try TestKit()
+        let phone = try await kit.device("phone", storage: .directory(directory.path))
+        try await kit.notes.set(Note(text: "a"), for: "1")
+        try await kit.quiesced()
+        try kit.fault(.dropRequest, of: phone, times: .untilLifted)
+        let earlier = phone.client
+        let write = try await phone.notes.set(Note(text: "b"), for: "2")
+        var sequence = phone.notes.snapshots(of: "1").makeAsyncIterator()
+        _ = try await sequence.next()
+        // When
+        try await kit.restart(phone)
+        // Then the earlier client has ended with all that it had under way
+        #expect(phone.client !== earlier && earlier.status.connection == .stopped)
+        await #expect(throws: ClientError.stopped) { try await write.confirmed() }
+        while try await sequence.next() != nil {}
+        // And the device goes on from its directory
+        #expect(try await phone.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        #expect(phone.notes["2"]?.isPending == true && phone.status.waitingWrites == 1)
+        kit.lift()
+        try await kit.quiesced()
+        #expect(try await kit.notes.all() == ["1": Note(text: "a"), "2": Note(text: "b")])
+        await kit.close()
+        #expect(phone.status.connection == .stopped)
+    }
+
+    @Test("without a directory nothing is left, and a stopped device starts")
+    func memory() async throws {
+        // Given
+        let kit = try TestKit()
+        let phone = try await kit.device("phone")
+        try kit.fault(.dropRequest, of: phone, times: .untilLifted)
+        try await phone.notes.set(Note(text: "b"), for: "2")
+        await phone.stop()
+        // When
+        try await kit.restart(phone)
+        // Then
+        #expect(phone.notes["2"] == nil && phone.status.waitingWrites == 0)
+        kit.lift()
+        try await kit.quiesced()
+        #expect(try await kit.notes.all().isEmpty)
+        await kit.close()
+    }
+
+    @Test("only a device of an open kit restarts")
+    func refused() async throws {
+        // Given
+        let (kit, other) = (try TestKit(), try TestKit())
+        let phone = try await kit.device("phone")
+        // Then
+        await #expect(throws: TestKitError.unknownDevice("phone")) { try await other.restart(phone) }
+        await kit.close()
+        await #expect(throws: TestKitError.closed) { try await kit.restart(phone) }
+        #expect(phone.status.connection == .stopped)
+    }
+}
