@@ -1,6 +1,6 @@
 """Attacks a server in each way that we know, and says what it took; see scripts/attack.
 
-    attack.py --program PATH [--quick] [TEXT…]
+    attack.py --program PATH [--quick] [--untimed] [TEXT…]
 
 TEXT selects a section, or the rows whose title has it.
 """
@@ -32,6 +32,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--untimed", action="store_true")
     parser.add_argument("text", nargs="*")
     arguments = parser.parse_args()
     help_text = options_of(arguments.program)
@@ -49,7 +50,7 @@ def main():
             if not chosen(row.section, row.title) or (arguments.quick and not row.quick):
                 continue
             start = time.monotonic()
-            figures = run_row(row, arguments.program, options)
+            figures = run_row(row, arguments.program, options, timed=not arguments.untimed)
             count += 1
             if not show(row.section, row.title, figures, time.monotonic() - start):
                 broken.append(f"{row.section}: {row.title}")

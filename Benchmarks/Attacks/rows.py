@@ -36,8 +36,9 @@ def row(section, title, quick=True):
 class Scene:
     """A server with one well-behaved client, and the figures that an attack on it has stated."""
 
-    def __init__(self, program, options):
+    def __init__(self, program, options, timed=True):
         self.program = program
+        self.timed = timed
         self.server = Server(program, options)
         self.port = self.server.port
         self.figures = []
@@ -62,7 +63,10 @@ class Scene:
         return answer
 
     def state(self, name, value, most=None, is_any=None, unit="", timed=False):
-        """States a figure, with its bound: at most `most`, or one of `is_any`. Time is measured again where it is beyond its bound."""
+        """States a figure, with its bound: at most `most`, or one of `is_any`. Time is measured again where it is beyond its bound, and has
+        none where the scene is not timed."""
+        if timed and not self.timed:
+            most = is_any = None
         if most is not None:
             holds = value <= most
         else:
@@ -115,12 +119,12 @@ def text_of(figure):
     return text if holds else f"[{text}]"
 
 
-def run_row(row, program, options, attempts=3):
+def run_row(row, program, options, attempts=3, timed=True):
     """The figures of a row. Where nothing but times are beyond their bounds it runs again, since another process may have been the reason;
     the attempt with the fewest broken bounds counts."""
     best = None
     for attempt in range(1, attempts + 1):
-        scene = Scene(program, options)
+        scene = Scene(program, options, timed)
         try:
             row.attack(scene)
         except Exception as error:  # A row says what went wrong, and the others follow.
