@@ -61,13 +61,23 @@ struct LocalState: Hashable, Sendable {
     func keysToRead(_ filter: ChangeFilter) -> [RecordKey] { writes.keysAwaitingBase.filter { mustRead($0, filter) } }
 
     func mustRead(_ key: RecordKey, _ filter: ChangeFilter) -> Bool {
-        guard let counts = writes.keys[key]?.rows.counts else { return false }
-        return counts.settled > 0 || counts.applied > 0 && !filter.matches(key)
+        guard let rows = writes.keys[key]?.rows else { return false }
+        if rows.counts.settled > 0 { return true }
+        guard rows.counts.applied > 0 else { return false }
+        guard filter.matches(key) else { return true }
+        // A copy of this device had sent it, and the feed has passed it: no change will bring it.
+        guard let cursor = state.cursor, let position = rows.lazy.compactMap(\.position).first, position.epoch == cursor.epoch else {
+            return false
+        }
+        return position.revision <= cursor.revision
     }
 
     // MARK: The user's writes
 
-    mutating func add(_ request: SetRequest) {
+    /// - Parameter isKnownAbsent: whether the device knows, without a row, that there is no record: a write that depends on it may depend on that.
+    mutating func add(_ request: SetRequest, isKnownAbsent: Bool = false) {
+        var request = request
+        request.isKnownAbsent = isKnownAbsent
         if intake.isEmpty { transactions.add(.sets) }
         intake.add(request, base: base(of: request.key, else: request.base))
     }

@@ -57,6 +57,15 @@ struct Outbox: Hashable, Sendable {
     /// The row of a write on its way. O(log n).
     func row(at place: Place) -> OutboxRow? { keys[place.key]?.rows.row(number: place.number, receipt: place.receipt) }
 
+    /// Whether a write stays until its record contains it or is read.
+    var awaitsBase: Bool { !awaitingBase.isEmpty }
+
+    /// Whether the write was made over one whose number another device has used. O(writes of the record) where there is one such.
+    func followsDisplaced(_ row: OutboxRow) -> Bool {
+        guard displaced.contains(row.key), case .after(let earlier) = row.precondition, let rows = keys[row.key]?.rows else { return false }
+        return rows.contains { $0.receipt == earlier && $0.isDisplaced }
+    }
+
     /// Takes the new state of a key in; one without rows leaves.
     mutating func put(_ pending: PendingKey) { put(pending, enqueues: true) }
 

@@ -37,7 +37,7 @@ extension PlanBuilder {
         try after.apply(operation)
         var row = OutboxRow(
             receipt: receipt, number: number, key: request.key, operation: operation, policy: request.policy,
-            baseRevision: pending.base.map(revision), created: now.wall, nonce: nonce(of: receipt))
+            baseRevision: pending.base.map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall, nonce: nonce(of: receipt))
         // A merge is a new write, and would undo a later one that was sent before it.
         if pending.rows.counts.merging > 0 { (row.state, row.number) = (.held, OutboxRow.unnumbered) }
         guard request.policy != .lastWriterWins else { return (row, after) }
@@ -62,6 +62,7 @@ extension PlanBuilder {
             switch before.value {
             case .content(let content): row.ancestor = content
             case .absent: break
+            case .unknown where request.isKnownAbsent: break
             case .unknown, .elsewhere: throw .baseUnknown
             }
         }

@@ -21,7 +21,8 @@ extension PlanBuilder {
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
-            case .rejected(let problem) where problem.code == .numberTaken: displace(row)
+            // What was written over a write that goes on under another name goes with it: its number was used up by a write without effect.
+            case .rejected(let problem) where problem.code == .numberTaken || outbox.followsDisplaced(row): displace(row)
             case .rejected(let problem):
                 // The record in the state that this answer's number is of.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
@@ -38,7 +39,12 @@ extension PlanBuilder {
         pending.rows[index].isDisplaced = true
         stage(pending, .written)
         suspectName()
-        guard case .put(let own) = row.operation, let base = pending.base, base.content == own else { return }
+        guard let base = pending.base else { return }
+        // A record of a history that is over may contain the write, if the copy that used its number has sent the same one: it is read again.
+        if base.epoch != state.epoch {
+            return apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
+        }
+        guard case .put(let own) = row.operation, base.content == own else { return }
         // Where the change left its value out, this device's own was taken for it: the record is read again.
         apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
         guard settings.following == .everything, isFollowed(row.key) else { return }

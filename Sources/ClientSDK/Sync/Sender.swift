@@ -84,12 +84,11 @@ struct Sender: Hashable, Sendable {
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
+            case .after where outbox.followsDisplaced(row): write.makeVoid()
             // The number stands for what is sent with it, for ever: wait until it is known.
             case .after: return writes
             }
-            if voided[row.number] != nil {
-                write = Write(number: row.number, key: row.key, operation: .delete, ifRevision: .maximum, nonce: row.nonce)
-            }
+            if voided[row.number] != nil { write.makeVoid() }
             bytes += row.operation.size
             if bytes > settings.batchBytes, !writes.isEmpty { break }
             writes.append(write)
@@ -97,10 +96,11 @@ struct Sender: Hashable, Sendable {
         return writes
     }
 
-    /// Whether the device may take another name: nothing is under way, and nothing is left that could be answered under this one.
+    /// Whether the device may take another name: nothing is under way, and nothing is left that could be answered under this one. Records contain what
+    /// was decided under it, which under another name nothing would say.
     func mayRename(_ state: SyncState, _ outbox: Outbox, _ turn: Turn) -> Bool {
         guard let last = state.renamesAfter, retry.isDue(turn), request == nil, !isDeciding, !isReconciling, !mustCheck,
-            !mustReconcile(state)
+            !mustReconcile(state), !outbox.awaitsBase
         else { return false }
         return nextBatch(outbox, turn.settings, renamesAfter: last).isEmpty
     }
@@ -236,6 +236,11 @@ struct Sender: Hashable, Sendable {
         request = requests.place(of: request)
         retry.makeRelative(to: uptime)
     }
+}
+
+extension Write {
+    /// Uses up the number without effect, or learns what became of the write if it was decided under it.
+    fileprivate mutating func makeVoid() { (operation, ifRevision) = (.delete, .maximum) }
 }
 
 extension WriteOperation {

@@ -120,7 +120,7 @@ struct SyncCore: Hashable, Sendable {
 
     private mutating func take(_ request: SetRequest, _ turn: inout Turn) {
         guard phase != .idle else { return turn.emit(.answer(request.token, .failed(.stopped))) }
-        parts.local.add(request)
+        parts.local.add(request, isKnownAbsent: request.policy != .lastWriterWins && absence(of: request.key) != nil)
     }
 
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {

@@ -76,11 +76,11 @@ package protocol NamespaceTransaction: AnyObject {
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
 
-    /// The outcomes of decided writes with these numbers, as far as they are kept, in order. O(outcomes that are kept).
+    /// What is kept about these numbers, in order: the outcomes of decided writes, and what was left out. O(outcomes that are kept).
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome]
 
-    /// Keeps the outcomes of writes that were decided now, in order; the last of them becomes the device's last. Forgets those at
-    /// or below `settled`, and so all of before where the first of the new ones does not follow the last.
+    /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last; the last of them becomes that.
+    /// Forgets those at or below `settled`.
     /// Notes the day, which says how long the client has been idle.
     func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
 
@@ -128,6 +128,12 @@ package struct KeptOutcome: Hashable, Sendable {
     package var showsRecord: Bool
     /// What tells the write from another of the same number; `nil` where the client did not say.
     package var nonce: Int64?
+    /// Where this stands for all numbers from here through ``number``, which a client left out since another history had decided them: none of
+    /// them has an outcome in this one. `nil` for a write.
+    package var leavesOutFrom: Int64?
+
+    /// The numbers that this is about.
+    package var numbers: ClosedRange<Int64> { (leavesOutFrom ?? number)...number }
 
     /// The most bytes that a problem's `detail` has in JSON: with all else of an outcome less than 1 KiB.
     package static let detailLimit = 768
@@ -137,6 +143,11 @@ package struct KeptOutcome: Hashable, Sendable {
         self.number = number
         self.verdict = verdict
         self.showsRecord = showsRecord
+    }
+
+    package init(leavesOut numbers: ClosedRange<Int64>) {
+        self.init(number: numbers.upperBound, verdict: .settled)
+        leavesOutFrom = numbers.lowerBound
     }
 }
 

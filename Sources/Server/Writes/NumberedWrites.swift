@@ -47,7 +47,7 @@ struct NumberedWrites {
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
-        if resumes, let first = items.first { ledger.resume(at: first.number) }
+        let leftOut = resumes ? items.first.flatMap { ledger.resume(at: $0.number) }.map(KeptOutcome.init(leavesOut:)) : nil
         let decisions: [WriteLedger.Decision]
         do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
             return .failure(
@@ -58,13 +58,14 @@ struct NumberedWrites {
                     expected: error.expected))
         }
         applier.expect(items.count)
-        let kept = try kept(items, decisions, namespace)
+        let kept = try kept(items, decisions, leftOut, namespace)
         let (fresh, end) =
             try isAtomic ? (decideAtomically(items, decisions, kept, &applier), items.count) : decide(items, decisions, &applier)
         if end < items.count { ledger.leave(from: items[end].number) }
         if !fresh.isEmpty {
-            try namespace.keep(
-                fresh.map { Self.kept($0, items[$0.place].nonce) }, of: client, settled: ledger.settled, at: applier.modified)
+            var outcomes = fresh.map { Self.kept($0, items[$0.place].nonce) }
+            if let leftOut { outcomes.insert(leftOut, at: 0) }
+            try namespace.keep(outcomes, of: client, settled: ledger.settled, at: applier.modified)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // One write alone met the record that it would find now.
@@ -74,14 +75,18 @@ struct NumberedWrites {
 }
 
 extension NumberedWrites {
-    /// The outcomes of the numbers that were decided before, which are read once for all of them.
+    /// What is kept about the numbers of items that were decided or left out before, which is read once for all of them.
     private func kept(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ namespace: any NamespaceTransaction
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: KeptOutcome?, _ namespace: any NamespaceTransaction
     ) throws -> [Int64: KeptOutcome] {
         let numbers = items.indices.lazy.filter { decisions[$0] == .replay }.map { items[$0].number }
         guard let first = numbers.min(), let last = numbers.max() else { return [:] }
-        let outcomes = try namespace.outcomes(of: first...last, by: client)
-        return Dictionary(outcomes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+        let outcomes = try namespace.outcomes(of: first...last, by: client) + (leftOut.map { [$0] } ?? [])
+        var kept = Dictionary(outcomes.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+        for range in outcomes where range.leavesOutFrom != nil {
+            for number in numbers where range.numbers.contains(number) { kept[number] = range }
+        }
+        return kept
     }
 
     /// - Returns: what was decided, and the place of the first item that was not.
@@ -218,10 +223,11 @@ extension NumberedWrites {
 
     /// Why an item may not be answered with what became of its number, if it may not: two devices share the client's name.
     private func taken(_ item: Item, _ kept: KeptOutcome?) -> Problem? {
-        guard let nonce = item.nonce, let other = kept?.nonce, nonce != other else { return nil }
+        guard let nonce = item.nonce, let kept, kept.leavesOutFrom != nil || kept.nonce.map({ $0 != nonce }) == true else { return nil }
+        let reason = kept.leavesOutFrom == nil ? "was another one" : "was left out by a batch with 'resume'"
         return Problem(
             .numberTaken,
-            "Write \(item.number) of \(client) was another one: another device has the same client name, as after a copy of its directory. "
+            "Write \(item.number) of \(client) \(reason): another device has the same client name, as after a copy of its directory. "
                 + "This one had no effect: take a new client name, and send it under that.")
     }
 }

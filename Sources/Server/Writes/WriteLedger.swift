@@ -7,7 +7,7 @@ package struct WriteLedger: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         /// It is the next one: decide it now.
         case apply
-        /// It was decided, and its outcome is kept: answer with that.
+        /// It was decided or left out, and what became of it is kept: answer with that.
         case replay
         /// It was decided so long ago that only this is known.
         case settled
@@ -29,19 +29,19 @@ package struct WriteLedger: Hashable, Sendable {
     /// The number of the last decided write; 0 if there was none.
     package private(set) var last: Int64
 
-    /// Numbers at or below this were left out when the device came from another history, or are older than those.
-    private var resumed: Int64 = 0
-
     package init(last: Int64) { self.last = last }
 
     /// Numbers at or below this are settled: their outcomes need not be kept.
-    package var settled: Int64 { max(resumed, last - Self.kept) }
+    package var settled: Int64 { max(0, last - Self.kept) }
 
     /// Takes `number` as the next one although it leaves some out: another history decided those. No effect if it leaves none out.
-    package mutating func resume(at number: Int64) {
-        guard number - 1 > last else { return }
+    ///
+    /// - Returns: the numbers that it leaves out, which have no outcome in this history.
+    package mutating func resume(at number: Int64) -> ClosedRange<Int64>? {
+        guard number - 1 > last else { return nil }
+        let leftOut = last + 1...number - 1
         last = number - 1
-        resumed = last
+        return leftOut
     }
 
     /// Takes back `number`, which was to be applied, and those after it: the device sends them again.

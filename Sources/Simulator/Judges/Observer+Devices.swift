@@ -83,7 +83,9 @@ extension Observer {
         guard record.isDecided else {
             return complain(device, Complaint(.readYourWrites, "\(record.name) left the outbox, and the server never decided about it"))
         }
-        guard !record.isRefused, let entry = device.store.entries[record.key], let history = history(entry.epoch),
+        // A write that waited on a copied disk has its end on each of the disks, and in another history the other one may have sent it later.
+        guard !copiedNames.contains(device.store.state.client), !record.isRefused, let entry = device.store.entries[record.key],
+            let history = history(entry.epoch),
             let revision = appliedRevision(of: write, in: history), entry.asOf.number < revision
         else { return }
         complain(

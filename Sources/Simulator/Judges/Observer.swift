@@ -248,6 +248,12 @@ final class Observer {
         for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
             guard let write = write(row.receipt, of: device) else { continue }
             if let sent = batch.writes.first(where: { $0.number == row.number }), sent.operation != row.operation {
+                // One that was made over a write that goes on under another name goes with it.
+                if case .after(let earlier) = row.precondition,
+                    device.store.rows.values.contains(where: { $0.receipt == earlier && $0.isDisplaced })
+                {
+                    continue
+                }
                 // The server here takes every batch apart, so nothing entitles a device to give a write up.
                 let text =
                     "the device gives \(writes[write].name) up: it sends another operation under that number, and the server had not refused it"

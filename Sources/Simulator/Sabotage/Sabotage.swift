@@ -3,8 +3,6 @@
 /// They exist in the simulator alone: its disks, links and processes do what a broken implementation would have done, and the code that
 /// ships has no switch at all.
 package enum Sabotage: String, Hashable, Sendable, CaseIterable {
-    /// 1. A commit between a reader's look and its wait wakes nobody.
-    case loseWakeUp
     /// 1. A device gives up sending after a connection broke.
     case stopSending
     /// 1. The disk does not know which records were invalidated or lack their values.
@@ -23,6 +21,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case forgetNumber
     /// 5. The server forgets the device's last number in a crash.
     case forgetLedger
+    /// 5. The server takes a number for the write, whatever its nonce.
+    case ignoreNonces
     /// 5. A device takes what a proxy answers for the server's word.
     case trustProxy
     /// 6. The server answers before the disk has the write.
@@ -47,6 +47,8 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case stuckLive
     /// 10. The cursor is stored before the records, in a transaction of its own.
     case cursorFirst
+    /// 10. A commit between a reader's look and its wait wakes nobody, and the position after it is told with the next.
+    case loseWakeUp
     /// 10. A merge patch is stored as if it were the whole value.
     case inventValue
     /// 10. An increment passes its bounds, and begins where it demands a record.
@@ -73,16 +75,16 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     /// The rule that it breaks.
     package var rule: Rule {
         switch self {
-        case .loseWakeUp, .stopSending, .loseRefreshes: .converge
+        case .stopSending, .loseRefreshes: .converge
         case .storeOlder: .neverBack
         case .forgetOutbox, .overstateLastWrite: .readYourWrites
         case .skipFence, .ignoreInvalidation: .fenceFetches
-        case .forgetNumber, .forgetLedger, .trustProxy: .exactlyOnce
+        case .forgetNumber, .forgetLedger, .ignoreNonces, .trustProxy: .exactlyOnce
         case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
         case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
         case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
         case .sleepingWatchdog, .stuckLive: .noSilentStaleness
-        case .cursorFirst, .inventValue, .ignoreConditions, .claimAbsence: .nothingInvented
+        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence: .nothingInvented
         case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
         case .storeAfterClear, .clearDiskOnly: .clearMeansClear
         case .joinEarlierRead: .linearizable

@@ -10,4 +10,9 @@ extension WriteBatch {
             writes[place].operation = .increment(increment)
         }
     }
+
+    /// Nothing tells a write from another of its number.
+    mutating func removeNonces() {
+        for place in writes.indices { writes[place].nonce = nil }
+    }
 }

@@ -44,7 +44,7 @@ struct DenseWorkload {
         if random.chance(oneIn: 5) { return [] }
         let rate = random.pick([2, 3, 3, 6])
         var chosen = Set(kinds.filter { _ in random.chance(oneIn: rate) })
-        // Another epoch or another account meets every state of every key, and is rare among twelve kinds.
+        // Another epoch or another account meets every state of every key, and is rare among all kinds.
         for kind in [FaultKind.restores, .clears] where kinds.contains(kind) && random.chance(oneIn: 3) {
             chosen.insert(kind)
         }

@@ -26,6 +26,8 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
     case clears
     /// Disk tiers that let keys go.
     case evictions
+    /// Device disks that are copied, and devices that go on with a copy: images and snapshots.
+    case copies
 
     /// What it is, in a line.
     public var summary: String {
@@ -43,6 +45,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .compaction: "deletes and invalidations forgotten early"
         case .clears: "devices cleared: log-out, another account"
         case .evictions: "disk tiers that let keys go"
+        case .copies: "device disks copied and rolled back"
         }
     }
 }

@@ -192,6 +192,7 @@ struct WorkloadGenerator {
         case .compaction: return .compact
         case .clears: return .clear(device: device)
         case .evictions: return .evict(device: device, key())
+        case .copies: return random.chance(oneIn: 3) ? .copyDisk(device: device) : .replaceDisk(device: device)
         }
     }
 

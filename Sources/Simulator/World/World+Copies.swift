@@ -32,6 +32,8 @@ extension World {
         device.store = copy.store
         device.hasEvicted = copy.hasEvicted
         observer.replaced(device, by: copy.record)
+        // A write that waits in several copies takes effect in each of them if its number is left out after a restore (docs/decisions/copied-devices.md).
+        if !copy.store.rows.isEmpty { diskCopy = nil }
         recorder?.mark(device.number, at: now, "has another disk")
         push(.start(device: device.number, run: device.run), after: 100)
     }

@@ -31,6 +31,7 @@ extension World {
                 var batch = batch
                 batch.client = ledgerName(batch.client)
                 if sabotage == .ignoreConditions { batch.removeConditions() }
+                if sabotage == .ignoreNonces { batch.removeNonces() }
                 server.jobs.append(SimulatedServer.Job(work: .batch(batch), message: serial))
             }
             startCommit()

@@ -29,12 +29,32 @@ import Testing
 
     @Test func whereNothingIsKnownItCannotBeCompared() {
         // Given
-        var scene = Scene.live()
+        var scene = Scene.live(.held)
         // When
         let token = scene.put("c/9", "2", .rejectIfChanged)
         // Then
         #expect(scene.failure(token) == .baseUnknown)
         #expect(scene.device.store.rows.isEmpty)
+    }
+
+    @Test(arguments: [ConflictPolicy.rejectIfChanged, .merge(MergeName("m"))])
+    func aCopyOfEverythingKnowsThatThereIsNoRecord(policy: ConflictPolicy) {
+        // Given
+        var scene = Scene.live()
+        // When
+        scene.put("c/9", "2", policy)
+        // Then
+        #expect(scene.batch.map(\.ifRevision) == [.zero])
+        #expect(scene.text("c/9") == "2")
+    }
+
+    @Test(arguments: [true, false]) func aCopyThatLacksSomethingDoesNotKnow(followsOthers: Bool) throws {
+        // Given one that has heard nothing yet, and one that follows other collections
+        var scene = followsOthers ? Scene.live(filter: try ChangeFilter(collections: ["d"])) : Scene(.everything)
+        // When
+        let token = scene.put("c/9", "2", .merge(MergeName("m")))
+        // Then
+        #expect(scene.failure(token) == .baseUnknown)
     }
 
     @Test func aKnownAbsenceIsRevisionZero() {

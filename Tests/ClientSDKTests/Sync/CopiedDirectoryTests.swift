@@ -136,6 +136,72 @@ import Testing
         #expect(name(device) != "kiosk" && device.store.state.nextNumber == 1 && isSettled(device))
     }
 
+    /// The server as it was, in another history, with what happened since lost.
+    private func restored(_ backup: ModelServer) -> ModelServer {
+        var server = backup
+        server.epoch = Epoch("b")!
+        return server
+    }
+
+    @Test("a write under a number that the other device left out after a restore is not taken for decided")
+    func leftOutNumbers() {
+        // Given a server that loses two writes of the first of two devices
+        var server = ModelServer()
+        let disk = image(&server)
+        let backup = server
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        for number in 1...2 { increment(&first, number) }
+        first.run(with: &server)
+        second.run(with: &server)
+        server = restored(backup)
+        // When the first goes on, and then the second writes under the numbers that it left out
+        increment(&first, 3)
+        first.run(with: &server)
+        for number in 1...2 { increment(&second, number) }
+        second.run(with: &server)
+        // Then
+        #expect(count(server) == #"{"n":5}"# && server.repeated.isEmpty)
+        #expect(isSettled(first) && isSettled(second) && name(second) != "kiosk")
+        #expect(second.view(Self.counter).value.content == server.records[Self.counter]?.content)
+    }
+
+    @Test("a record of a lost history that may contain a write is not shown with it once more")
+    func lostHistoryOfASharedWrite() {
+        // Given a write that waits on two devices, the second of which sees it in the record after the first has sent it
+        var server = ModelServer()
+        let disk = image(&server, waiting: 1)
+        let backup = server
+        var first = device(on: disk, random: 100)
+        var second = device(on: disk, random: 200)
+        first.run(with: &server)
+        if let feed = second.open.first(where: { if case .changes = $0.kind { true } else { false } }),
+            let answer = second.answer(feed.kind, by: &server)
+        {
+            second.reply(feed.id, answer, lastWrite: server.lastWrite(for: feed.kind))
+            second.settleDisk()
+        }
+        #expect(second.view(Self.counter).value.content == Scene.json(#"{"n":3}"#))
+        // When the server loses it, the first goes on without it, and the second is told so before it has read anything of the new history
+        server = restored(backup)
+        increment(&first, 3)
+        first.run(with: &server)
+        var shown: [Content?] = []
+        for _ in 0..<20 {
+            for call in second.open {
+                if case .changes = call.kind, !second.store.rows.isEmpty, second.store.state.epoch == server.epoch { continue }
+                guard let answer = second.answer(call.kind, by: &server) else { continue }
+                second.reply(call.id, answer, lastWrite: server.lastWrite(for: call.kind))
+                second.settleDisk()
+                shown.append(second.view(Self.counter).value.content)
+            }
+        }
+        second.run(with: &server)
+        // Then
+        #expect(!shown.contains(Scene.json(#"{"n":4}"#)))
+        #expect(name(second) != "kiosk" && isSettled(second) && count(server) == #"{"n":4}"#)
+    }
+
     @Test("a write over another whose number was taken goes with it under the new name")
     func chainOfConditionalWrites() {
         // Given

@@ -17,6 +17,14 @@ struct ModelServer {
         var last: Int64 = 0
         var outcomes: [Int64: WriteOutcome.Verdict] = [:]
         var nonces: [Int64: Int64] = [:]
+        /// What batches with `resume` left out.
+        var leftOut: [ClosedRange<Int64>] = []
+
+        /// Whether a write under a number that was used is another one than the one that used it.
+        func isTaken(_ write: Write) -> Bool {
+            guard let nonce = write.nonce else { return false }
+            return leftOut.contains { $0.contains(write.number) } || nonces[write.number].map { $0 != nonce } ?? false
+        }
     }
 
     /// What became of a write, for ever: the ledger forgets, this does not.
@@ -168,12 +176,13 @@ struct ModelServer {
             guard batch.resume else {
                 return .problem(Problem(.writeGap, "a gap", expected: ledger.last + 1), cursor: cursor, retryAfter: nil)
             }
-            ledger = Ledger(last: first.number - 1)
+            ledger.leftOut.append(ledger.last + 1...first.number - 1)
+            ledger.last = first.number - 1
         }
         var results: [WriteOutcome] = []
         for write in batch.writes {
             let verdict: WriteOutcome.Verdict
-            if !ignoresNonces, write.number <= ledger.last, let nonce = write.nonce, let kept = ledger.nonces[write.number], kept != nonce {
+            if !ignoresNonces, write.number <= ledger.last, ledger.isTaken(write) {
                 verdict = .rejected(Problem(.numberTaken, "another write"))
             } else if write.number <= ledger.last {
                 verdict = ledger.outcomes[write.number] ?? .settled

@@ -60,6 +60,47 @@ import Testing
         #expect(try send([write(1, second, "2")], to: fixture) == outcome)
     }
 
+    private func resume(at number: Int64, _ nonce: Int64, atomic: Bool = false, in fixture: StoreFixture) throws -> [WriteOutcome] {
+        let batch = try WriteBatch(
+            client: ClientIdentifier("kiosk"), epoch: fixture.cursor(0).epoch, resume: true, atomic: atomic, writes: [write(number, nonce)])
+        return try fixture.commit { .batch(batch, in: fixture.namespace, then: $0) }.result.get()
+    }
+
+    @Test(
+        "a write under a number that another device left out after a restore is refused, and not taken for decided",
+        arguments: StoreKind.allCases)
+    func leftOutNumbers(_ kind: StoreKind) throws {
+        // Given a server that was restored to write 2, and a device that goes on at 6
+        let fixture = try StoreFixture(kind)
+        let first = try send([write(1, 11), write(2, 12)], to: fixture)
+        let resumed = try resume(at: 6, 16, in: fixture)
+        // When a copy of the device sends its own writes, after two that both have
+        let copy = try send([write(1, 11), write(2, 12), write(3, 93), write(4, 94), write(5, 95), write(6, 96)], to: fixture)
+        // Then
+        #expect(copy[..<2] == first[...] && copy[2...].allSatisfy(isTaken))
+        // Then: one that says nothing of itself has no effect, as ever
+        #expect(try send([write(3, nil), write(6, 16)], to: fixture).map(\.verdict) == [.settled] + resumed.map(\.verdict))
+        #expect(try fixture.store.record(RecordKey("c/3"), in: fixture.namespace).value == nil)
+    }
+
+    @Test("left-out numbers are known behind a second restore, in an atomic batch, and until they are old", arguments: StoreKind.allCases)
+    func leftOutNumbersAreKept(_ kind: StoreKind) throws {
+        // Given
+        let fixture = try StoreFixture(kind)
+        _ = try resume(at: 4, 14, in: fixture)
+        _ = try resume(at: 10, 20, atomic: true, in: fixture)
+        // When
+        let atomic = try send([write(3, 93), write(11, 21)], atomic: true, to: fixture)
+        let other = try send([write(1, 91), write(9, 99), write(4, 14)], to: fixture)
+        // Then
+        #expect(isTaken(atomic[0]) && other[..<2].allSatisfy(isTaken) && other[2].verdict == .applied(Revision(1)))
+        // When as many follow as are kept
+        for number in 12...1_013 as ClosedRange<Int64> { _ = try send([write(number, number)], to: fixture) }
+        // Then
+        #expect(try send([write(9, 99), write(11, 98)], to: fixture).map(\.verdict) == [.settled, .settled])
+        #expect(try fixture.store.counts(of: fixture.namespace).value.outcomes <= 1_200)
+    }
+
     @Test("an atomic batch with a number of another write does nothing")
     func atomicBatch() throws {
         // Given

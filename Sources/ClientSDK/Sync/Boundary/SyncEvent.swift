@@ -49,6 +49,8 @@ package struct SetRequest: Hashable, Sendable {
     package var rejectsIfGone: Bool
     /// The disk's row of the key now, if there is one.
     package var base: Entry?
+    /// Whether the device knows, without a row, that there is no record: it has all that it follows.
+    var isKnownAbsent = false
     /// The rejected write that it takes the place of; that one leaves the disk in the same transaction.
     package var retries: Receipt?
 

@@ -49,7 +49,7 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
     func lastWrite(of client: ClientIdentifier) -> Int64 { namespace.clients[client]?.last ?? 0 }
 
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [KeptOutcome] {
-        namespace.clients[client]?.outcomes.filter { numbers.contains($0.number) } ?? []
+        namespace.clients[client]?.outcomes.filter { numbers.overlaps($0.numbers) } ?? []
     }
 
     func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) {

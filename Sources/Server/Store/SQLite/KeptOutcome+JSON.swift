@@ -2,7 +2,8 @@ internal import FreshetWire
 
 extension KeptOutcome {
     /// Outcomes whose numbers follow each other, as one JSON array: a revision for an applied write, `null` for one without effect,
-    /// `{"problem":…,"current"?:true}` for a rejected one. Where the write had a nonce, it stands behind that in an array.
+    /// `{"problem":…,"current"?:true}` for a rejected one. Where the write had a nonce, it stands behind that in an array. `{"from":…}` stands for
+    /// all numbers from that one on that were left out.
     static func encode(_ outcomes: [KeptOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
@@ -10,6 +11,10 @@ extension KeptOutcome {
             if outcome.nonce != nil { writer.beginArray() }
             switch outcome.verdict {
             case .applied(let revision?): writer.integer(revision.number)
+            case .settled where outcome.leavesOutFrom != nil:
+                writer.beginObject()
+                writer.member("from", outcome.numbers.lowerBound)
+                writer.endObject()
             case .applied(nil), .settled: writer.null()
             case .rejected(let problem):
                 writer.beginObject()
@@ -51,29 +56,35 @@ extension KeptOutcome {
             if try pair.nextElement() { outcome.nonce = try pair.integer() }
             return outcome
         case UInt8(ascii: "{"):
-            let (verdict, showsRecord) = try rejection(value)
-            return KeptOutcome(number: 0, verdict: verdict, showsRecord: showsRecord)
+            return try outcome(ofObject: value)
         default:
             var number = JSONReader(value)
             return KeptOutcome(number: 0, verdict: .applied(Revision(try number.integer())))
         }
     }
 
-    private static func rejection(_ bytes: [UInt8]) throws(WireError) -> (WriteOutcome.Verdict, showsRecord: Bool) {
+    private static func outcome(ofObject bytes: [UInt8]) throws(WireError) -> KeptOutcome {
         var problem: Problem?
+        var first: Int64?
         var showsRecord = false
         var reader = JSONReader(bytes)
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
             case "problem": problem = try Problem(&reader)
+            case "from": first = try reader.integer()
             default:
                 // Its name was 'key' at first, with the record's key.
                 showsRecord = showsRecord || name == "current" || name == "key"
                 try reader.skip()
             }
         }
+        if let first {
+            var outcome = KeptOutcome(number: 0, verdict: .settled)
+            outcome.leavesOutFrom = first
+            return outcome
+        }
         guard let problem else { throw .unexpectedJSON("a kept rejection lacks its problem") }
-        return (.rejected(problem), showsRecord)
+        return KeptOutcome(number: 0, verdict: .rejected(problem), showsRecord: showsRecord)
     }
 }

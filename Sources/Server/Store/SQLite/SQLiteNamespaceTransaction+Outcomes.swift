@@ -17,7 +17,7 @@ extension SQLiteNamespaceTransaction {
             var outcomes: [KeptOutcome] = []
             while try row.step() {
                 let batch = try KeptOutcome.decode(row.bytes(1), last: row.int64(0))
-                outcomes += batch.lazy.filter { numbers.contains($0.number) }
+                outcomes += batch.lazy.filter { numbers.overlaps($0.numbers) }
                 if row.int64(0) >= numbers.upperBound { break }
             }
             return outcomes
@@ -41,7 +41,7 @@ extension SQLiteNamespaceTransaction {
             $0.outcomes += outcomes.count
             $0.outcomeBytes += encoded.count
         }
-        if settled > row.last || settled >= row.removed + Self.removalInterval {
+        if settled >= row.removed + Self.removalInterval {
             let removed = try connection.removeOutcomes(of: row.id, through: settled)
             count { $0.remove(removed) }
             row.removed = settled

@@ -152,19 +152,20 @@ import Testing
 
     // MARK: What must be read
 
-    @Test("a write must be read for if its outcome is not known, or the feed does not bring its key")
+    @Test("a write must be read for if its outcome is not known, or the feed does not bring its key, or has passed it")
     func keysToRead() throws {
         // Given
-        let position = Scene.position(9)
+        let position = Scene.position(11)
         let rows = [
             PartSupport.row(1, "c/pending"), PartSupport.row(2, "c/applied", state: .applied(position)),
             PartSupport.row(3, "d/applied", state: .applied(position)), PartSupport.row(4, "c/settled", state: .settled(position)),
-            PartSupport.row(5, "d/merging", state: .merging(nil)),
+            PartSupport.row(5, "d/merging", state: .merging(nil)), PartSupport.row(6, "c/passed", state: .applied(Scene.position(10))),
+            PartSupport.row(7, "c/earlier", state: .applied(Scene.position(9, "earlier"))),
         ]
         let local = PartSupport.local(PartSupport.state(at: 10), rows)
         // Then
-        #expect(local.keysToRead(.all).map(\.description) == ["c/settled"])
-        #expect(local.keysToRead(try ChangeFilter(collections: ["c"])).map(\.description) == ["c/settled", "d/applied"])
+        #expect(local.keysToRead(.all).map(\.description) == ["c/passed", "c/settled"])
+        #expect(local.keysToRead(try ChangeFilter(collections: ["c"])).map(\.description) == ["c/passed", "c/settled", "d/applied"])
     }
 
     // MARK: Resets and clears
