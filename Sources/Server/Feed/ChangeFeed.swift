@@ -56,6 +56,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// When groups without members are looked for next.
     var nextSweep: Int64 = 0
     package internal(set) var isDraining = false
+    /// Through where pages of the store were made that end before there. Such a page passes over a change that a later one has replaced. As long as the
+    /// later one is not published, no page of the feed says that it is the last: its reader would miss the record altogether.
+    private var scanned: Cursor?
 
     /// A feed that begins at `position`: what is before, the store knows.
     package init(position: Cursor, limits: FeedLimits = FeedLimits()) {
@@ -101,7 +104,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             }
             guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription, now) else {
                 let clearSince = present(subscription).flatMap { groups[Int($0)]?.clearSince }
-                let page = told.page(after: cursor.revision, subscription, now: now) { last in clearSince.map { $0 <= last } ?? false }
+                let isUpToDate = isUpToDate
+                let page = told.page(after: cursor.revision, subscription, now: now) { last in
+                    isUpToDate && clearSince.map { $0 <= last } ?? false
+                }
                 return page.map { .reply(.page($0)) } ?? .scan(since)
             }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
@@ -110,6 +116,20 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
             return park(waiter, weight, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
         }
+    }
+
+    /// A reader gets a page of the store that ends before `position`, where the store is.
+    package mutating func noteScan(at position: Cursor) {
+        guard position.epoch != previousEpoch else { return }
+        if let scanned, scanned.epoch == position.epoch, scanned.revision >= position.revision { return }
+        scanned = position
+        latestPage = nil
+    }
+
+    /// Whether nothing that a page of the store was made of is still to be published.
+    private var isUpToDate: Bool {
+        guard let scanned, scanned.epoch == head.epoch else { return true }
+        return scanned.revision <= head.revision
     }
 
     /// A waiter has gone. O(1); a ticket of one that was answered already does nothing.
@@ -196,7 +216,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             }
             if let json = recent.json(at: place, values: subscription.values) { encoder.append(json) }
         }
-        return encoder.page(at: head, upToDate: true)
+        return encoder.page(at: head, upToDate: isUpToDate)
     }
 
     static func epochChanged(_ cursor: Cursor, _ head: Cursor) -> Problem {

@@ -104,6 +104,11 @@ final class FeedHub<Reader: Sendable>: Sendable {
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
 
+    /// A reader gets a page of the store; see ``ChangeFeed/noteScan(at:)``.
+    func noteScan(of namespace: Namespace, at position: Cursor) {
+        directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.noteScan(at: position) }
+    }
+
     /// The entry of a namespace, made if there is none.
     func entry(for namespace: Namespace, now: Int64) -> Entry {
         directory.withLock { directory in

@@ -33,8 +33,7 @@ final class EventStream: Sendable {
     static func open(_ call: Call, _ changes: ChangesRequest) {
         call.later {
             let core = call.core
-            let result = try core.store.scan(
-                changes.query(since: changes.since, core.settings.feed), in: changes.namespace)
+            let result = try core.scan(changes, since: changes.since)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [
                     .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .xAccelBuffering: "no",
@@ -98,7 +97,7 @@ final class EventStream: Sendable {
     }
 
     private func scan(after cursor: Cursor) throws(StoreError) {
-        switch try core.store.scan(changes.query(since: .after(cursor), core.settings.feed), in: changes.namespace).value {
+        switch try core.scan(changes, since: .after(cursor)).value {
         // It comes back, and is told why by a status.
         case .refused: stream.finish()
         case .page(let page):

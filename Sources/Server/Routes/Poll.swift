@@ -53,7 +53,7 @@ final class Poll: RepeatHandler {
 
     /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
     private func scan(_ reader: FeedReader, since: Since, deadline: Int64) throws(StoreError) {
-        let found = try core.store.scan(changes.query(since: since, core.settings.feed), in: changes.namespace)
+        let found = try core.scan(changes, since: since)
         switch found.value {
         case .refused(let problem, let position):
             core.metrics.feed.gone.add(reader.count)

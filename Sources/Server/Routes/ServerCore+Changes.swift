@@ -16,9 +16,16 @@ extension ServerCore {
         }
     }
 
+    /// One page of the feed from the store. It may block on the disk.
+    func scan(_ changes: ChangesRequest, since: Since) throws(StoreError) -> Snapshot<ScanResult> {
+        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
+        if case .page(let page) = found.value, !page.upToDate { hub.noteScan(of: changes.namespace, at: found.cursor) }
+        return found
+    }
+
     /// Answers at once with what the store has after a position, and with the number of the client's last write in the same snapshot.
     private func answerFromStore(_ call: Call, _ changes: ChangesRequest, since: Since) throws {
-        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
+        let found = try scan(changes, since: since)
         let reply: FeedReply
         switch found.value {
         case .refused(let problem, let position): reply = .gone(problem, position)

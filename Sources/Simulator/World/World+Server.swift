@@ -93,7 +93,9 @@ extension World {
             let found = try server.store.scan(query, in: server.namespace)
             switch found.value {
             case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
-            case .page(let page): reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
+            case .page(let page):
+                if !page.upToDate { server.feed?.noteScan(at: found.cursor) }
+                reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true) where client != nil:
                 let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
                 reply(serial, asked == .now ? .page(empty) : .quiet(reached), lastWrite: found.lastWrite)

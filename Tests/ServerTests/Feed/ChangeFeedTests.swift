@@ -156,6 +156,44 @@ import Testing
         #expect(last.cursor == Support.cursor(5) && last.upToDate)
     }
 
+    @Test func noPageIsTheLastWhileTheStoreHasToldOfWhatIsNotPublished() throws {
+        // Given a reader at 2, by a page of the store as of 4: that passed over the change 3 of a record, which 4 has replaced
+        var feed = feed()
+        _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
+        feed.noteScan(at: Support.cursor(4))
+        // When 3 is published, which changed another record too
+        let waiting = ask(&feed, after: 2, all, waiter: 7)
+        let deliveries = feed.commit([try Support.put(3, "a/3")], at: Support.cursor(3))
+        // Then neither one that waited nor one that asks is told that this is all
+        #expect(waiting.ticket != nil)
+        let told = try #require(deliveries.first?.pages?.pages.first)
+        let asked = try #require(ask(&feed, after: 2, all).page)
+        #expect(told == asked && asked.cursor == Support.cursor(3) && !asked.upToDate)
+        // When the change is published that the store had told of
+        _ = feed.commit([try Support.put(4, "a/4")], at: Support.cursor(4))
+        // Then
+        #expect(ask(&feed, after: 3, all).page?.upToDate == true && ask(&feed, after: 2, all).page?.upToDate == true)
+    }
+
+    @Test func aPageThatWasMadeBeforeTheStoreToldOfMoreIsNotTheLastEither() throws {
+        // Given a page that is kept for those who come late
+        var feed = feed()
+        _ = feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1))
+        #expect(ask(&feed, after: 0, all).page?.upToDate == true)
+        // When
+        feed.noteScan(at: Support.cursor(2))
+        // Then
+        #expect(ask(&feed, after: 0, all).page?.upToDate == false)
+        // When another history begins
+        _ = feed.reset(to: Support.cursor(0, epoch: try #require(Epoch("other"))))
+        feed.noteScan(at: Support.cursor(9))
+        _ = feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1, epoch: try #require(Epoch("other"))))
+        // Then what was told in the one before says nothing
+        #expect(
+            feed.ask(.after(Support.cursor(0, epoch: try #require(Epoch("other")))), all, waiter: 1, deadline: 0, now: 0).page?.upToDate
+                == true)
+    }
+
     @Test func aPageIsBoundedInBytesButNeverEmpty() throws {
         // Given
         var limits = FeedLimits()
