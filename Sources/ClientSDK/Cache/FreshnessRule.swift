@@ -35,7 +35,7 @@ final class SharedFreshness: Sendable {
 
     var now: FreshnessRule { during {}.1 }
 
-    /// Looks until the same rule held from before the look to its end.
+    /// Looks until the same rule held from before the look to its end. So it may look several times, and each look must find what the first did.
     func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) {
         while true {
             let before = sequence.load(ordering: .acquiring)

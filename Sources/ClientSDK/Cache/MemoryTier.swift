@@ -51,7 +51,7 @@ package final class MemoryTier: Sendable {
     /// The freshness of a view that was right throughout this call.
     package func freshness(of view: KeyView) -> SnapshotFreshness? { rule.now.of(view) }
 
-    /// What the closure finds, and a rule that held when it did.
+    /// What the closure finds, and a rule that held when it did. The closure may be called several times; see ``SharedFreshness/during(_:)``.
     func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) { rule.during(look) }
 
     /// What may be relied on from now on.

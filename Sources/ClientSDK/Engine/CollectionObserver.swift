@@ -60,8 +60,10 @@ final class CollectionObserver: Sendable {
             return hasChanged
         }
 
-        /// The keys that have come and gone since the last look.
-        mutating func takeChanges() -> (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) {
+        /// Those of the keys that have come, changed and gone.
+        ///
+        /// - Parameter changed: whether each was a member before.
+        func differences(_ changed: [RecordKey: Bool]) -> (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) {
             var changes: (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) = ([], [], [])
             for (key, wasMember) in changed {
                 switch (wasMember, members[key] != nil) {
@@ -71,7 +73,6 @@ final class CollectionObserver: Sendable {
                 case (false, false): break
                 }
             }
-            changed = [:]
             changes.inserted.sort()
             changes.updated.sort()
             changes.removed.sort()
@@ -80,7 +81,8 @@ final class CollectionObserver: Sendable {
 
         /// Brings the order up to date. O(members + keys that came · log of them).
         mutating func sort() {
-            let changes = takeChanges()
+            let changes = differences(changed)
+            changed = [:]
             if !changes.removed.isEmpty {
                 let removed = Set(changes.removed)
                 order.removeAll(where: removed.contains)
@@ -179,10 +181,17 @@ final class CollectionObserver: Sendable {
     }
 
     /// What has changed since the last look; all members at the first. O(n log n) in the changes.
-    func changes(_ memory: MemoryTier) -> (Difference, FreshnessRule) {
-        memory.during {
+    func changes(_ memory: MemoryTier) -> (Difference, FreshnessRule) { changes(memory.during) }
+
+    /// - Parameter during: calls the look until one rule held throughout it.
+    func changes(_ during: (() -> Difference) -> (Difference, FreshnessRule)) -> (Difference, FreshnessRule) {
+        // What a look that is repeated had taken belongs to the next one as well.
+        var taken: [RecordKey: Bool] = [:]
+        return during {
             state.withLock { state in
-                let changes = state.takeChanges()
+                taken.merge(state.changed) { first, _ in first }
+                state.changed = [:]
+                let changes = state.differences(taken)
                 let members = state.members
                 return Difference(
                     inserted: changes.inserted.compactMap { members[$0] }, updated: changes.updated.compactMap { members[$0] },

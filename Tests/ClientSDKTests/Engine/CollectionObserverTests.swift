@@ -1,4 +1,6 @@
+import Dispatch
 import FreshetWire
+import Synchronization
 import Testing
 
 @testable import FreshetClient
@@ -60,6 +62,70 @@ import Testing
         registry.deliver { registry.tell(Self.value("f", nil)) }
         // Then
         #expect(changes(observer) == [["d", "e"], ["b"], ["c"]])
+    }
+
+    @Test("a look that is repeated, since the status has changed during it, has all that the first one took")
+    func repeatedLook() {
+        // Given an observer that has seen a and b
+        let observer = observer(Self.value("a", "1"), Self.value("b", "1"))
+        _ = observer.changes(memory)
+        registry.deliver {
+            registry.tell(Self.value("a", "2"))
+            registry.tell(Self.value("b", nil))
+            registry.tell(Self.value("c", "1"))
+        }
+        // When the status changes during the look, and records before the look is repeated
+        let rule = SharedFreshness(.all) { 0 }
+        var looks = 0
+        let (difference, freshness) = observer.changes { look in
+            rule.during {
+                if looks == 1 {
+                    registry.deliver {
+                        registry.tell(Self.value("b", "3"))
+                        registry.tell(Self.value("c", nil))
+                        registry.tell(Self.value("d", "1"))
+                    }
+                }
+                looks += 1
+                defer { if looks == 1 { rule.set(isLive: true, pass: 1) } }
+                return look()
+            }
+        }
+        // Then
+        #expect(looks == 2 && freshness.isLive)
+        #expect(difference.inserted.map(\.view.key.id) == ["d"] && difference.removed.isEmpty)
+        #expect(difference.updated.map(\.view.value.content) == [Scene.json("2"), Scene.json("3")])
+        #expect(changes(observer) == [[], [], []])
+    }
+
+    @Test("changes that are taken while the status changes on another thread are all there, once")
+    func statusChanges() {
+        // Given an observer that has seen the collection empty
+        let observer = observer()
+        _ = observer.changes(memory)
+        let count = 20_000
+        let isDone = Atomic(false)
+        let inserted = Mutex<[String]>([])
+        // When records come on one thread, each with a change of the status, while another takes the changes
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            if thread == 0 {
+                for number in 0..<count {
+                    registry.deliver { registry.tell(Self.value("\(number)", "1")) }
+                    memory.setFreshness(isLive: number.isMultiple(of: 2), pass: 1)
+                }
+                isDone.store(true, ordering: .sequentiallyConsistent)
+            } else {
+                var isLast = false
+                while !isLast {
+                    isLast = isDone.load(ordering: .sequentiallyConsistent)
+                    let ids = observer.changes(memory).0.inserted.map(\.view.key.id)
+                    inserted.withLock { $0 += ids }
+                }
+            }
+        }
+        // Then
+        let ids = inserted.withLock { $0 }
+        #expect(ids.count == count && Set(ids).count == count)
     }
 
     @Test("ids are told apart by their bytes")
