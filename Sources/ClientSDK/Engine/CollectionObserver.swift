@@ -131,6 +131,14 @@ final class CollectionObserver: Sendable {
         }
     }
 
+    /// As ``update(_:)``, of one key.
+    func update(_ key: RecordKey, _ change: (KeyView) -> KeyView?) {
+        state.withLock { state in
+            guard let value = state.member(key), let view = change(value.view) else { return }
+            state.staged[key] = .member(CachedValue(view, decodedBy: value))
+        }
+    }
+
     /// Puts what the closure makes of a member in its place; `nil` leaves it as it is.
     func update(_ change: (KeyView) -> KeyView?) {
         state.withLock { state in

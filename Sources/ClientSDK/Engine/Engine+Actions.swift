@@ -87,18 +87,11 @@ extension Engine {
             observers.tell(memory.store(view))
             if view.value == .unknown { wantsRefresh = true }
         case .confirmed(let news):
-            if let value = memory.confirm(news) { observers.tell(value) }
+            if let value = memory.confirm(news) { observers.tell(value) } else { observers.update(news.key) { $0.confirmed(news) } }
         case .changed(let key, _): show(key)
         case .invalidated(let scope, let position):
             for value in memory.invalidate(scope, at: position) { observers.tell(value) }
-            observers.update { view in
-                guard scope.contains(view.key), !view.isPending, var entry = view.entry else { return nil }
-                entry.invalidate(at: position)
-                guard entry != view.entry else { return nil }
-                var view = view
-                view.entry = entry
-                return view
-            }
+            observers.update { scope.contains($0.key) ? $0.invalidated(at: position) : nil }
         case .swept(let scope, let position):
             memory.sweep(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
@@ -106,6 +99,7 @@ extension Engine {
         case .passEnded(let pass, let position):
             let kept = memory.endPass(pass, at: position)
             observers.forget { $0.entry.map { $0.ended(pass, at: position) == nil } ?? false }
+            observers.update { $0.ended(pass, at: position) }
             for value in kept { observers.tell(value) }
             wantsRefresh = true
         case .cleared:
@@ -216,5 +210,26 @@ extension Engine {
         case .warning: settings.logger.warning("\(line.text)")
         case .error: settings.logger.error("\(line.text)")
         }
+    }
+}
+
+/// What becomes of a view that a collection's observer has and memory may not have; `nil` where nothing changes. Views of pending writes follow
+/// by themselves.
+extension KeyView {
+    fileprivate func confirmed(_ news: Confirmation) -> KeyView? { changed { $0.confirm(news) } }
+
+    fileprivate func invalidated(at position: Cursor) -> KeyView? { isPending ? nil : changed { $0.invalidate(at: position) } }
+
+    fileprivate func ended(_ pass: Int64, at position: Cursor) -> KeyView? {
+        isPending ? nil : changed { $0 = $0.ended(pass, at: position) ?? $0 }
+    }
+
+    private func changed(_ change: (inout Entry) -> Void) -> KeyView? {
+        guard var entry else { return nil }
+        change(&entry)
+        guard entry != self.entry else { return nil }
+        var view = self
+        view.entry = entry
+        return view
     }
 }

@@ -81,6 +81,16 @@ final class ObserverRegistry: Sendable {
         for observer in everyoneTold.1 { observer.update(change) }
     }
 
+    /// As ``update(_:)``, of one key. O(observers of its collection).
+    func update(_ key: RecordKey, _ change: (KeyView) -> KeyView?) {
+        let observers = state.withLock { state in
+            let observers = state.collections[key.collection].map { Array($0.values) } ?? []
+            for observer in observers { state.told[ObjectIdentifier(observer)] = observer }
+            return observers
+        }
+        for observer in observers { observer.update(key, change) }
+    }
+
     /// Tells those who look at anything that the condition takes away. O(observed keys).
     func forget(_ condition: (KeyView) -> Bool) {
         let (keys, collections) = everyoneTold
