@@ -103,7 +103,7 @@ extension Engine {
             for value in kept { observers.tell(value) }
             wantsRefresh = true
         case .cleared:
-            // Nothing may be read from disk until the clear is done there; the engine's own reads come after it anyway.
+            // Nothing may be read from disk until the clear is done there; see `reading(_:else:_:)` for the engine's own reads.
             reader.suspend()
             memory.removeAll()
             observers.forgetAll()
@@ -112,9 +112,9 @@ extension Engine {
 
     /// Shows a key as the disk has it, to memory if that holds it, and to those who look at it.
     private func show(_ key: RecordKey) {
-        guard let disk, memory.peek(key) != nil || observers.watches(key) else { return }
+        guard disk != nil, memory.peek(key) != nil || observers.watches(key) else { return }
         do {
-            observers.tell(memory.store(view(of: key, stored: try disk.entry(key))))
+            observers.tell(memory.store(view(of: key, stored: try stored(key))))
         } catch {
             // What memory has is older than what the disk has: it goes, and a later read meets the failure.
             observers.tell(memory.store(view(of: key, stored: nil)))

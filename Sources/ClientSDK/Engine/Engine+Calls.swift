@@ -45,7 +45,7 @@ extension Engine {
         if let held = memory.peek(key) { return held }
         disk.noteUse(key)
         // Views of keys with pending writes are in memory for as long as those wait, so here none are left out.
-        let entry = try reading(disk) { try $0.entry(key) }
+        let entry = try reading(disk, else: nil) { try $0.entry(key) }
         counters.note(isHit: entry != nil)
         return memory.store(view(of: key, stored: entry))
     }
@@ -97,7 +97,7 @@ extension Engine {
     /// The ids of the collection's records as they are shown, by their bytes.
     func ids(in collection: String) throws -> [String] {
         let disk = try running()
-        var ids = Set(try reading(disk) { try $0.ids(in: collection) })
+        var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) })
         for key in machine?.overlaidKeys ?? [] where key.collection == collection {
             switch memory.read(key)?.value.view.value {
             case .content?, .elsewhere?: ids.insert(key.id)
@@ -149,7 +149,7 @@ extension Engine {
     func members(of collection: String) throws -> [CachedValue] {
         let disk = try running()
         var members: [CachedValue] = []
-        for entry in try reading(disk, { try $0.entries(in: collection) }) {
+        for entry in try reading(disk, else: [], { try $0.entries(in: collection) }) {
             // What memory has, decoded perhaps, is the same or pending.
             let value = memory.peek(entry.key) ?? CachedValue(KeyView(entry.key, entry))
             if value.view.isShown { members.append(value) }
@@ -169,10 +169,13 @@ extension Engine {
         return try stored(key)
     }
 
-    func stored(_ key: RecordKey) throws -> Entry? { try reading(try running()) { try $0.entry(key) } }
+    func stored(_ key: RecordKey) throws -> Entry? { try reading(try running(), else: nil) { try $0.entry(key) } }
 
     /// Reads from the disk; a failure is the caller's, damage the end.
-    func reading<Value>(_ disk: DiskTier, _ body: (DiskTier) throws -> Value) throws -> Value {
+    ///
+    /// - Parameter nothing: what is found while a clear waits for the disk, which still has what nobody may read any more.
+    func reading<Value>(_ disk: DiskTier, else nothing: Value, _ body: (DiskTier) throws -> Value) throws -> Value {
+        if machine?.isClearing == true { return nothing }
         do {
             return try body(disk)
         } catch {

@@ -3,8 +3,7 @@ internal import FreshetWire
 extension Engine {
     /// The rejected writes that wait for the user, oldest first. O(their bytes).
     func rejectedWrites() throws -> [RejectedWrite] {
-        // While a clear waits for the disk, that still has what is not to be shown.
-        try reading(try running()) { try $0.rejections() }.filter { machine?.keeps($0.receipt) ?? false }
+        try reading(try running(), else: []) { try $0.rejections() }.filter { machine?.keeps($0.receipt) ?? false }
     }
 
     /// A signal for now, and one for each change of the list.
@@ -34,7 +33,7 @@ extension Engine {
 
     /// The write on disk, if it is the one that the user was shown: after a clear, another one may have its number.
     private func kept(_ rejection: SyncClient.Rejection) throws -> RejectedWrite {
-        let found = try reading(try running()) { try $0.rejection(Receipt(rejection.number)) }
+        let found = try reading(try running(), else: nil) { try $0.rejection(Receipt(rejection.number)) }
         guard let found, SyncClient.Rejection(found) == rejection else { throw ClientError.unknownRejection(rejection.number) }
         return found
     }

@@ -41,6 +41,7 @@ struct SyncCore: Hashable, Sendable {
         guard phase == .running, !parts.resetter.isUnderWay, !settings.mayEvict else { return nil }
         return parts.local.absence(of: key, settings)
     }
+    var isClearing: Bool { phase == .clearing }
     var hasOverlay: Bool { !parts.local.outbox.keys.isEmpty }
     var overlaidKeys: [RecordKey] { parts.local.outbox.sortedKeys }
     func needs(_ key: RecordKey) -> Bool { parts.local.needs(key) }
@@ -50,9 +51,8 @@ struct SyncCore: Hashable, Sendable {
     var inspection: Inspection {
         Inspection(
             state: parts.local.sync, outbox: parts.local.outbox.keys, waitingNumbers: parts.local.outbox.queue.map(\.number),
-            claims: parts.local.claimCount,
-            readsUnderWay: parts.reader.underWay, requestsSent: parts.requests.sentCount, isResetting: parts.resetter.reset != nil,
-            isClearing: phase == .clearing, generation: parts.requests.generation)
+            claims: parts.local.claimCount, readsUnderWay: parts.reader.underWay, requestsSent: parts.requests.sentCount,
+            isResetting: parts.resetter.reset != nil, isClearing: isClearing, generation: parts.requests.generation)
     }
 
     /// See ``SyncMachine/state``.

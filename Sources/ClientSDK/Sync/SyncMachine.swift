@@ -52,6 +52,9 @@ package struct SyncMachine: Sendable {
     /// of the copy. `nil` where the copy is not complete, or does not include the key.
     package func absence(of key: RecordKey) -> Entry? { core.absence(of: key) }
 
+    /// Whether a clear was asked for that is not on disk: what the disk has until then is nothing that may be read.
+    package var isClearing: Bool { core.isClearing }
+
     /// Whether any view comes from the machine rather than from the disk.
     package var hasOverlay: Bool { core.hasOverlay }
 
