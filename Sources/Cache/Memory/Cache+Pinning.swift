@@ -3,7 +3,8 @@ internal import Synchronization
 extension Cache {
     /// Keeps a key from eviction, if it is there or once it comes, until ``unpin(_:)`` was called as often; its lifetime goes on. O(1).
     ///
-    /// Pinned values are never refused, and may exceed the limits by themselves; then nothing else is held.
+    /// Pinned values are never refused, and may exceed the limits by themselves; then nothing else is held. What all together would cost beyond
+    /// `Int.max` does not count.
     public func pin(_ key: Key) {
         let hash = key.hashValue
         write { _ in

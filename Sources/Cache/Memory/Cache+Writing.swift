@@ -88,7 +88,7 @@ extension Cache {
     func fits(_ cost: Int, _ entry: EntryReference, _ hash: Int, isPinned: Bool) -> Bool {
         // Each shard numbers its slots in what its own number leaves of 32 bits, and the greatest means none.
         guard shard(ofHash: hash).pointee.count < (1 << (32 - shardBits)) - 2 else { return false }
-        if isPinned { return !state.pointee.totalCost.addingReportingOverflow(cost).overflow }
+        if isPinned { return true }
         return cost <= state.pointee.costLimit - state.pointee.pinnedCost && state.pointee.pinnedCount < state.pointee.countLimit
     }
 
@@ -101,6 +101,8 @@ extension Cache {
         let isKnown = state.pointee.ghost.contains(hash)
         state.pointee.ghost.remove(hash)
         makeRoom(cost: cost, count: 1, moment, &leaving)
+        // The pinned alone may come to more than a number can say.
+        let cost = min(cost, .max - state.pointee.totalCost)
         let shard = shard(ofHash: hash)
         let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
         let number = lock(of: shard).pointee.withLock { _ in shard.pointee.add(key, value, term, record) }
@@ -136,6 +138,7 @@ extension Cache {
         state.pointee.totalCost -= oldCost
         state.pointee.count -= 1
         if isBeyond { makeRoom(cost: cost, count: 1, moment, &leaving) }
+        let cost = min(cost, .max - state.pointee.totalCost)
         state.pointee.totalCost += cost
         state.pointee.count += 1
         switch place {

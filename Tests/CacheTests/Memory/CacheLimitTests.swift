@@ -130,11 +130,13 @@ import Testing
         #expect(cache.isEmpty && cache.totalCost == 0)
     }
 
-    @Test func costsThatWouldOverflowAreRefused() {
+    @Test func costsThatWouldOverflowCountAsFarAsTheyCanBeSummed() {
         let cache = Cache<Int, Int>()
         for key in 0..<3 { cache.pin(key) }
         #expect(cache.setValue(0, forKey: 0, cost: .max - 1) && cache.setValue(1, forKey: 1, cost: 1))
-        #expect(!cache.setValue(2, forKey: 2, cost: 1) && cache.totalCost == .max)
+        // A value of a pinned key is never refused.
+        #expect(cache.setValue(2, forKey: 2, cost: 1) && cache[2] == 2 && cache.totalCost == .max)
+        #expect(!cache.setValue(3, forKey: 3, cost: 1))
     }
 
     @Test func theSameCallsGiveTheSameEvictionsForAnyNumberOfShards() {
