@@ -141,7 +141,7 @@ let package = Package(
         .testTarget(
             name: "CacheTests",
             dependencies: [
-                "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "TestSupport",
+                "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "SQLite", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

@@ -92,11 +92,11 @@ extension DiskCache {
         let value = try database.transaction {
             let value = try body()
             // Once a second is enough for what nobody is given any more.
-            if now >= writing.nextPurge || now < writing.nextPurge - 1_000 {
+            if now >= writing.nextPurge || now < writing.nextPurge.saturatingSubtract(1_000) {
                 expired = try database.purge(now: now, atMost: 256)
-                writing.nextPurge = expired == 256 ? now : now + 1_000
+                writing.nextPurge = expired == 256 ? now : now.saturatingAdd(1_000)
             }
-            evicted = try database.evict(toBytes: configuration.byteLimit, atMost: Self.mostEvictions)
+            evicted = try database.evict(toBytes: max(0, configuration.byteLimit), atMost: Self.mostEvictions)
             return value
         }
         counters.expirations.add(expired, ordering: .relaxed)

@@ -4,7 +4,7 @@ extension DiskCache {
     /// How a ``DiskCache`` works.
     public struct Configuration: Sendable {
         /// The most bytes of all entries together; the least recently used leave first. Each counts its value, its key and 128 bytes.
-        /// The files may be up to half as large again. 256 MiB unless told otherwise.
+        /// The files may be up to half as large again. 256 MiB unless told otherwise; less than zero is zero.
         public var byteLimit = 256 << 20
         /// The largest value, in bytes, that is kept within the database; a larger one gets a file of its own. 16 KiB unless told otherwise.
         public var inlineLimit = 16 << 10

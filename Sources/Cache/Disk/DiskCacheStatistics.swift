@@ -36,16 +36,16 @@ public struct DiskCacheStatistics: Hashable, Sendable {
     /// What happened since an earlier moment; the entries and bytes are those of the later one.
     public static func - (later: Self, earlier: Self) -> Self {
         var difference = later
-        difference.hits -= earlier.hits
-        difference.misses -= earlier.misses
-        difference.writes -= earlier.writes
-        difference.removals -= earlier.removals
-        difference.evictions -= earlier.evictions
-        difference.expirations -= earlier.expirations
-        difference.damaged -= earlier.damaged
-        difference.refusals -= earlier.refusals
-        difference.failures -= earlier.failures
-        difference.restarts -= earlier.restarts
+        difference.hits &-= earlier.hits
+        difference.misses &-= earlier.misses
+        difference.writes &-= earlier.writes
+        difference.removals &-= earlier.removals
+        difference.evictions &-= earlier.evictions
+        difference.expirations &-= earlier.expirations
+        difference.damaged &-= earlier.damaged
+        difference.refusals &-= earlier.refusals
+        difference.failures &-= earlier.failures
+        difference.restarts &-= earlier.restarts
         return difference
     }
 }

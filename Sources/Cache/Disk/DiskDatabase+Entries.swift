@@ -50,8 +50,9 @@ extension DiskDatabase {
             try statement.run()
         }
         for tag in entry.tags { try link(tag, entry.number) }
-        totals.entries += 1
-        totals.bytes += entry.byteCount + entry.key.count + Self.overhead
+        // They wrap where damage has made them huge: then they are less than nothing, which is found when they are stored.
+        totals.entries &+= 1
+        totals.bytes &+= entry.byteCount + entry.key.count + Self.overhead
     }
 
     private func link(_ tag: String, _ number: DiskNumber) throws {
@@ -70,7 +71,7 @@ extension DiskDatabase {
         let old = try connection.withStatement("SELECT bytes, length(key), file, tags FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             guard try statement.step() else { return nil as (Int, Int64?, [UInt8]?)? }
-            return (Int(statement.int64(0)) + Int(statement.int64(1)), statement.optionalInt64(2), statement.optionalBytes(3))
+            return (Int(statement.int64(0)) &+ Int(statement.int64(1)), statement.optionalInt64(2), statement.optionalBytes(3))
         }
         if let (bytes, file, tags) = old {
             if let file { leftFiles.append((number, UInt64(bitPattern: file))) }
@@ -82,8 +83,8 @@ extension DiskDatabase {
                 }
             }
             try delete("DELETE FROM entry WHERE id = ?1", number)
-            totals.entries -= 1
-            totals.bytes -= bytes + Self.overhead
+            totals.entries &-= 1
+            totals.bytes &-= bytes &+ Self.overhead
         }
         // Also without a row in `entry`, which damage may have cost.
         try delete("DELETE FROM value WHERE id = ?1", number)

@@ -59,7 +59,7 @@ struct DiskDeadline: Hashable, Sendable {
     }
 
     static func milliseconds(_ duration: Duration) -> Int64 {
-        let (seconds, fraction) = duration.components
+        let (seconds, fraction) = duration.nearestComponents
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
         guard !overflow else { return seconds > 0 ? .max : .min }
         return add(whole, fraction / 1_000_000_000_000_000)

@@ -28,20 +28,23 @@ public struct CacheStatistics: Hashable, Sendable {
     /// What happened between an earlier reading and a later one.
     public static func - (later: CacheStatistics, earlier: CacheStatistics) -> CacheStatistics {
         var difference = later
-        difference.hits -= earlier.hits
-        difference.misses -= earlier.misses
-        difference.insertions -= earlier.insertions
-        difference.overwrites -= earlier.overwrites
-        difference.evictions -= earlier.evictions
-        difference.pressureEvictions -= earlier.pressureEvictions
-        difference.expirations -= earlier.expirations
-        difference.removals -= earlier.removals
-        difference.refusals -= earlier.refusals
+        difference.hits &-= earlier.hits
+        difference.misses &-= earlier.misses
+        difference.insertions &-= earlier.insertions
+        difference.overwrites &-= earlier.overwrites
+        difference.evictions &-= earlier.evictions
+        difference.pressureEvictions &-= earlier.pressureEvictions
+        difference.expirations &-= earlier.expirations
+        difference.removals &-= earlier.removals
+        difference.refusals &-= earlier.refusals
         return difference
     }
 }
 
 extension Double {
     /// Hits among all reads, 0 … 1; zero before the first.
-    init(hits: Int, misses: Int) { self = hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+    init(hits: Int, misses: Int...) {
+        let reads = misses.reduce(Double(hits)) { $0 + Double($1) }
+        self = reads == 0 ? 0 : Double(hits) / reads
+    }
 }

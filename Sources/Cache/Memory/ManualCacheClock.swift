@@ -23,7 +23,8 @@ public final class ManualCacheClock: Sendable {
 
     /// Lets so much time pass, on both clocks at once. Each clock stops at the last moment that it can show.
     public func advance(by duration: Duration) {
-        passed.withLock { $0 = min(max($0 + duration, .seconds(Int64.min)), .seconds(Int64.max)) }
+        func clamped(_ duration: Duration) -> Duration { min(max(duration, .seconds(Int64.min)), .seconds(Int64.max)) }
+        passed.withLock { $0 = clamped($0 + clamped(duration)) }
     }
 }
 

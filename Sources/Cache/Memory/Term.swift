@@ -73,6 +73,18 @@ extension Int64 {
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
+    /// The difference, or the nearest number there is.
+    func saturatingSubtract(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other > 0 ? .min : .max) : difference
+    }
+
+    /// A thousand times as much, or the nearest number there is.
+    var saturatingThousandfold: Int64 {
+        let (product, overflow) = multipliedReportingOverflow(by: 1_000)
+        return overflow ? (self > 0 ? .max : .min) : product
+    }
+
     /// The nearest whole number towards zero; zero for what is no number.
     init(saturating value: Double) {
         self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
@@ -83,8 +95,11 @@ extension Duration {
     /// In whole nanoseconds, or the nearest number there is: 292 years.
     @usableFromInline
     var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
+        let (seconds, attoseconds) = nearestComponents
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? (seconds > 0 ? .max : .min) : whole.saturatingAdd(attoseconds / 1_000_000_000)
     }
+
+    /// The components of the nearest duration that has any: `components` traps from 292 billion years on.
+    var nearestComponents: (seconds: Int64, attoseconds: Int64) { min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components }
 }

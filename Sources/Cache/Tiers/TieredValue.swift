@@ -47,7 +47,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
     /// A value that was stored before, with what is left of its lifetime.
     init(_ value: Value, from stored: StoredValue, clock: CacheClock) {
         let (wall, now) = (clock.wall(), clock.uptime())
-        let left = stored.deadline.end == .max ? stored.deadline.sliding : max(0, stored.deadline.end.saturatingAdd(-wall))
+        let left = stored.deadline.end == .max ? stored.deadline.sliding : max(0, stored.deadline.end.saturatingSubtract(wall))
         self.init(
             value, stored.tags, stored.protection, recordedAt: stored.recordedAt, verifiedAt: stored.verifiedAt, stored.deadline,
             endsByWall: false, uptimeEnd: stored.deadline.isLimited ? now.saturatingAdd(min(left, .max / 1_000_000) * 1_000_000) : .max)
@@ -73,7 +73,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
         guard deadline.isLimited else { return .unlimited }
         if let sliding = deadline.slidingLifetime { return .sliding(sliding) }
         if endsByWall { return .until(DiskDeadline.date(deadline.end)) }
-        return .after(.nanoseconds(uptimeEnd.saturatingAdd(-clock.uptime())))
+        return .after(.nanoseconds(uptimeEnd.saturatingSubtract(clock.uptime())))
     }
 
     func isTagged(_ tag: String) -> Bool { tags?.contains(tag) ?? true }

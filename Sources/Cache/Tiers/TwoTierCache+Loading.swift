@@ -94,7 +94,7 @@ extension TwoTierCache {
     /// Whether a value is about to be removed by a tag, or over.
     func isHidden(_ stored: StoredValue, by tags: Set<String>) -> Bool {
         if !tags.isEmpty, !(stored.tags.map { tags.isDisjoint(with: $0) } ?? false) { return true }
-        return clock.wall() >= stored.deadline.end
+        return stored.deadline.end != .max && clock.wall() >= stored.deadline.end
     }
 
     private func decoded(_ stored: StoredValue, _ key: Key) -> Arrival<Value> {

@@ -36,7 +36,7 @@ extension TwoTierCache {
                 guard !Task.isCancelled, let key = waiting.popFirst() else { return }
                 group.addTask { (key, await self.fetchSource(key, lifetime, tags, protection, load)) }
             }
-            for _ in 0..<max(1, atOnce) { begin() }
+            for _ in 0..<min(max(1, atOnce), waiting.count) { begin() }
             while let (key, outcome) = await group.next() {
                 result.add(key, outcome)
                 begin()

@@ -33,22 +33,22 @@ public struct TwoTierStatistics: Hashable, Sendable {
     /// Hits among all reads of memory, 0 … 1; zero before the first.
     public var memoryHitRate: Double { Double(hits: memoryHits, misses: memoryMisses) }
     /// Hits among all reads of the second tier, 0 … 1; zero before the first.
-    public var diskHitRate: Double { Double(hits: diskHits, misses: diskMisses + failedReads) }
+    public var diskHitRate: Double { Double(hits: diskHits, misses: diskMisses, failedReads) }
 
     /// What happened between an earlier reading and a later one; ``staged`` is the later one's.
     public static func - (later: Self, earlier: Self) -> Self {
         var difference = later
-        difference.memoryHits -= earlier.memoryHits
-        difference.memoryMisses -= earlier.memoryMisses
-        difference.diskHits -= earlier.diskHits
-        difference.diskMisses -= earlier.diskMisses
-        difference.failedReads -= earlier.failedReads
-        difference.loads -= earlier.loads
-        difference.failedLoads -= earlier.failedLoads
-        difference.writes -= earlier.writes
-        difference.removals -= earlier.removals
-        difference.failedWrites -= earlier.failedWrites
-        difference.dropped -= earlier.dropped
+        difference.memoryHits &-= earlier.memoryHits
+        difference.memoryMisses &-= earlier.memoryMisses
+        difference.diskHits &-= earlier.diskHits
+        difference.diskMisses &-= earlier.diskMisses
+        difference.failedReads &-= earlier.failedReads
+        difference.loads &-= earlier.loads
+        difference.failedLoads &-= earlier.failedLoads
+        difference.writes &-= earlier.writes
+        difference.removals &-= earlier.removals
+        difference.failedWrites &-= earlier.failedWrites
+        difference.dropped &-= earlier.dropped
         return difference
     }
 }

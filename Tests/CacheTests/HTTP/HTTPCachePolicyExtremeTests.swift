@@ -41,4 +41,33 @@ struct HTTPCachePolicyExtremeTests {
         policy.staleIfError = .max
         #expect(policy.staleOnError(try stored(), for: request, error: "x", now: 9_000_000_000_000) != nil)
     }
+
+    @Test("a clock and a store may give any times", arguments: [Int64.min, 0, .max], [Int64.min, 0, .max])
+    func times(request: Int64, response: Int64) throws {
+        // Given responses that came at any time, with dates far from it
+        let fields: [HTTPFields] = [
+            [.date: "Thu, 01 Jan 0004 00:00:00 GMT", .age: "99999999999"],
+            [.date: "none", .lastModified: "Thu, 01 Jan 0004 00:00:00 GMT"],
+            [.lastModified: "Thu, 01 Jan 0004 00:00:00 GMT", .expires: "Thu, 01 Jan 9999 00:00:00 GMT"],
+            [.cacheControl: "max-age=99999999999, stale-while-revalidate=99999999999"],
+        ]
+        var policy = HTTPCachePolicy()
+        (policy.heuristicShare, policy.longestHeuristic, policy.staleIfError) = (1, .max, .max)
+        for fields in fields {
+            var demand = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/b")
+            let stored = StoredHTTPResponse(
+                url: try #require(HTTPURL("http://a/b")), request: demand, response: HTTPResponse(status: .ok, headerFields: fields),
+                body: [],
+                requestTime: request, responseTime: response)
+            for now in [Int64.min, 0, .max] {
+                // Then it has an age, and each request an answer
+                #expect(policy.freshness(of: stored, now: now).age >= 0)
+                for control in ["min-fresh=99999999999", "max-stale", "max-age=0", "no-cache"] {
+                    demand.headerFields[.cacheControl] = control
+                    _ = policy.decision(for: demand, stored: stored, mode: .standard, now: now)
+                    _ = policy.staleOnError(stored, for: demand, error: "x", now: now)
+                }
+            }
+        }
+    }
 }

@@ -30,12 +30,13 @@ extension HTTPCachePolicy {
         return (min(Int64(saturating: share), max(0, longestHeuristic)), .heuristic)
     }
 
-    /// In milliseconds, RFC 9111 §4.2.3. Dates count whole seconds, so only whole seconds of them are taken into account.
+    /// In milliseconds, RFC 9111 §4.2.3. Dates count whole seconds, so only whole seconds of them are taken into account. It is not beyond the
+    /// greatest number, whatever times a clock or a store gives.
     private static func age(of stored: StoredHTTPResponse, now: Int64) -> Int64 {
         let arrival = stored.responseTime / 1_000
         let apparent = stored.fields.date(.date, now: arrival).date.map { max(0, arrival - $0.seconds) } ?? 0
-        let delay = max(0, stored.responseTime - stored.requestTime)
-        let initial = max(apparent * 1_000, stored.fields.ageSeconds * 1_000 + delay)
-        return initial + max(0, now - stored.responseTime)
+        let delay = max(0, stored.responseTime.saturatingSubtract(stored.requestTime))
+        let initial = max(apparent.saturatingThousandfold, delay.saturatingAdd(stored.fields.ageSeconds * 1_000))
+        return initial.saturatingAdd(max(0, now.saturatingSubtract(stored.responseTime)))
     }
 }

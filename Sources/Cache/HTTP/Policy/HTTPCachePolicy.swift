@@ -81,7 +81,7 @@ extension HTTPCachePolicy {
             }
             return .serve(.immutable(freshness))
         }
-        if let minimum = demand.minFresh, freshness.staleness + minimum * 1_000 > 0 {
+        if let minimum = demand.minFresh, freshness.staleness.saturatingAdd(minimum * 1_000) > 0 {
             return .load(conditions: conditions, .notFreshForLongEnough(freshness))
         }
         if freshness.isFresh { return .serve(.fresh(freshness)) }
@@ -113,5 +113,7 @@ extension HTTPCachePolicy {
     }
 
     /// By more than a minute: clocks are set by a little all the time.
-    private static func hasClockGoneBack(since stored: StoredHTTPResponse, _ now: Int64) -> Bool { now < stored.responseTime - 60_000 }
+    private static func hasClockGoneBack(since stored: StoredHTTPResponse, _ now: Int64) -> Bool {
+        now < stored.responseTime.saturatingSubtract(60_000)
+    }
 }

@@ -22,9 +22,9 @@ public struct HTTPFreshness: Hashable, Sendable {
     public let source: Source
 
     /// Whether it is fresh. The second at which the lifetime ends is no more within it.
-    public var isFresh: Bool { age < lifetime * 1_000 }
+    public var isFresh: Bool { age < lifetime.saturatingThousandfold }
     /// For how many milliseconds it has been stale; negative while it is fresh.
-    var staleness: Int64 { age - lifetime * 1_000 }
+    var staleness: Int64 { age.saturatingSubtract(lifetime.saturatingThousandfold) }
 }
 
 extension HTTPFreshness: CustomStringConvertible {
