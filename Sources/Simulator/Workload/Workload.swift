@@ -3,18 +3,21 @@ import FreshetWire
 /// What a random run is like: how many devices, how long, and what may go wrong.
 public struct Workload: Hashable, Sendable {
     /// How many devices, 1 to 26.
-    public var devices: Int
+    public var devices: Int { didSet { devices = Self.devices(devices) } }
     /// How many steps until the faults end, at least 1. A step is one thing that happens: a call, a message's arrival, a disk's answer, a timer.
-    public var steps: Int
+    public var steps: Int { didSet { steps = max(1, steps) } }
     /// What may go wrong.
     public var faults: Set<FaultKind>
 
     /// A workload; all faults unless told otherwise.
     public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases)) {
-        self.devices = min(max(1, devices), 26)
+        self.devices = Self.devices(devices)
         self.steps = max(1, steps)
         self.faults = faults
     }
+
+    /// Each has a letter for its name.
+    private static func devices(_ number: Int) -> Int { min(max(1, number), 26) }
 }
 
 /// The random course of one seed: it looks at nothing but its own numbers, so that what it has planned can be run again without it.

@@ -30,8 +30,8 @@ extension World {
             devices[number].wakesAt = now
             try wakeUp(devices[number])
         case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
-        case .setClock(.server, let change): server.wallOffset += change
-        case .setClock(.device(let number), let change): devices[number].wallOffset += change
+        case .setClock(.server, let change): server.wallOffset = Self.offset(server.wallOffset, set: change)
+        case .setClock(.device(let number), let change): devices[number].wallOffset = Self.offset(devices[number].wallOffset, set: change)
         case .disk(.server, let trouble, let duration): server.trouble = Lasting(trouble, until: now + duration)
         case .disk(.device(let number), let trouble, let duration): devices[number].trouble = Lasting(trouble, until: now + duration)
         case .partition(let number, let direction, let duration):
@@ -56,6 +56,12 @@ extension World {
         case .settle: break
         case .expect(let expectation): try check(expectation)
         }
+    }
+
+    /// How far a clock is off once it has been set forward, or back: a hundred thousand years at most, where it shows the last moment there is.
+    static func offset(_ offset: Int64, set change: Int64) -> Int64 {
+        let most = 1_000 * Occurrence.untilUndone
+        return min(max(offset + change, -most), most)
     }
 
     private func heal(_ device: SimulatedDevice) {

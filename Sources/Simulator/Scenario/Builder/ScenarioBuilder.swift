@@ -188,10 +188,10 @@ public struct ScenarioClaim: Sendable {
 extension Duration {
     /// Whole milliseconds, within 0 and a hundred years.
     func milliseconds() throws(ScenarioError) -> Int64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0, seconds <= Occurrence.untilUndone / 1_000 else {
+        guard self >= .zero, self < .seconds(Occurrence.untilUndone / 1_000 + 1) else {
             throw .invalid(line: nil, "a time of \(self) does not fit: times are within 0 and a hundred years")
         }
+        let (seconds, attoseconds) = components
         return try (seconds * 1_000 + attoseconds / 1_000_000_000_000_000).within(Occurrence.untilUndone)
     }
 
