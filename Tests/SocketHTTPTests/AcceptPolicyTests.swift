@@ -12,6 +12,7 @@ struct AcceptPolicyTests {
         #expect(policy.decide(open: 10) == .refuse)
         #expect(policy.decide(open: 11) == .refuse)
         #expect(policy.decide(open: 12) == .pause)
+        #expect(AcceptPolicy(limit: .max - 1).decide(open: .max) == .refuse)
     }
 
     @Test("Running out pauses: the kernel keeps those who wait", arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])

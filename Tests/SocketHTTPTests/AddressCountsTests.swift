@@ -20,6 +20,12 @@ struct AddressCountsTests {
         #expect(counts.admit(address) == .serve)
     }
 
+    @Test("A limit may be as great as a number can say")
+    func noLimit() throws {
+        var counts = AddressCounts(limit: .max)
+        #expect(counts.admit(try #require(IPAddress("192.0.2.1"))) == .serve)
+    }
+
     @Test("An address without connections takes no memory")
     func memory() {
         var counts = AddressCounts(limit: 10)

@@ -16,4 +16,10 @@ struct DescriptorLimitTests {
         #expect(shortage.contains("20000 connections"))
         #expect(shortage.contains("hard limit to 20256"))
     }
+
+    @Test("A number of connections may be as great as a number can say", arguments: [Int.max, .max - 1])
+    func noLimit(connections: Int) throws {
+        let shortage = try #require(DescriptorLimit.shortage(limit: 4_096, connections: connections))
+        #expect(shortage.contains("hard limit to \(Int.max)"))
+    }
 }

@@ -74,11 +74,11 @@ struct EngineSettings: Sendable {
             try ChangeFilter(collections: configuration.collections, prefix: try RecordKey.check(prefix: configuration.prefix))
         }
         sync.adoptsStores = configuration.adoptsStore
-        let hold = configuration.hold.components
-        guard hold.attoseconds == 0, (1...60).contains(hold.seconds) else {
-            throw .invalidConfiguration("hold is \(configuration.hold): it takes 1 to 60 whole seconds")
+        let hold = configuration.hold
+        guard (.seconds(1) ... .seconds(60)).contains(hold), hold.components.attoseconds == 0 else {
+            throw .invalidConfiguration("hold is \(hold): it takes 1 to 60 whole seconds")
         }
-        sync.hold = Int(hold.seconds)
+        sync.hold = Int(hold.components.seconds)
         sync.grace = Int64(try check(configuration.grace, atLeast: .milliseconds(1), "grace").wholeMilliseconds)
         sync.requestTimeout = Int64(try check(configuration.requestTimeout, atLeast: .milliseconds(1), "requestTimeout").wholeMilliseconds)
         sync.readTimeout = Int64(try check(configuration.readTimeout, atLeast: .milliseconds(1), "readTimeout").wholeMilliseconds)

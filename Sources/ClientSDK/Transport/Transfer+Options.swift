@@ -112,9 +112,9 @@ extension Transfer {
 extension Duration {
     /// Rounded up, so that a short wait never becomes none; clamped to what a C `int` holds, as libcurl does.
     var wholeMilliseconds: Int {
+        guard self < .seconds(Int64(Int32.max) / 1_000) else { return Int(Int32.max) }
+        guard self > .seconds(-1_000_000) else { return -1_000_000_000 }
         let (seconds, attoseconds) = components
-        guard seconds < Int64(Int32.max) / 1_000 else { return Int(Int32.max) }
-        guard seconds > -1_000_000 else { return -1_000_000_000 }
         return Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }

@@ -154,7 +154,8 @@ public struct RecordServerConfiguration: Sendable {
 
 extension Duration {
     var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
+        // Beyond these, a duration has no components.
+        let (seconds, attoseconds) = min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
         let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
         return overflow || isBeyond ? (seconds < 0 ? .min : .max) : sum

@@ -28,7 +28,7 @@ struct AcceptPolicy: Sendable {
 
     func decide(open: Int) -> Decision {
         if open < limit { return .serve }
-        return open < limit + refusals ? .refuse : .pause
+        return open - refusals < limit ? .refuse : .pause
     }
 
     /// Linux passes errors of the new connection through `accept` (accept(2), "Error handling").

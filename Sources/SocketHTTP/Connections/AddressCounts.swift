@@ -20,7 +20,7 @@ struct AddressCounts {
     /// Decides about a connection, and counts it unless it is dropped.
     mutating func admit(_ address: IPAddress) -> Decision {
         let count = counts[address, default: 0]
-        guard count < limit + refusals else { return .drop }
+        guard count - refusals < limit else { return .drop }
         counts[address] = count + 1
         return count < limit ? .serve : .refuse
     }

@@ -22,8 +22,9 @@ enum Clock {
 extension Duration {
     /// Whole nanoseconds, rounded down and held within `0 ... UInt64.max`.
     var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard self >= .zero else { return 0 }
+        // From 292 billion years on there are no components.
+        let (seconds, attoseconds) = min(self, .seconds(Int64.max)).components
         let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, carry) = whole.addingReportingOverflow(UInt64(attoseconds) / 1_000_000_000)
         return overflow || carry ? .max : sum

@@ -28,9 +28,10 @@ public enum DescriptorLimit {
     ///   - connections: the connections that it allows.
     static func shortage(limit: Int, connections: Int) -> String? {
         guard limit < connections else { return nil }
+        let needed = connections > .max - reserve ? .max : connections + reserve
         return """
             This process may open \(limit) files, and each connection takes one: of the \(connections) connections allowed, those beyond wait \
-            to be accepted. Raise the hard limit to \(connections + reserve) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
+            to be accepted. Raise the hard limit to \(needed) (LimitNOFILE in systemd, --ulimit nofile in Docker, ulimit -n \
             in a shell), or allow fewer.
             """
     }

@@ -91,6 +91,7 @@ struct DiskEncryptionTests {
         // What was there is not what holds now.
         #expect(try await cache.value(forKey: "a") == nil)
         #expect(throws: CacheEncryptionError.invalidKey(bytes: 5)) { try AESGCMSealing(keyBytes: [1, 2, 3, 4, 5]) }
+        #expect(throws: CacheEncryptionError.invalidKey(bytes: 0)) { try AESGCMSealing(keyBytes: []) }
     }
 
     @Test("a sealing of the user's own is used, its wrong key is a miss, and its refusal is told")

@@ -6,14 +6,14 @@ import Testing
 struct ConfigurationExtremeTests {
     private let directory = TemporaryDirectory()
 
-    @Test("the longest times and the largest limits work")
-    func largest() async throws {
+    @Test("the longest times and the largest limits work", arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 18])
+    func largest(time: Duration) async throws {
         // Given
         let world = try World()
         let client = try world.client(storage: .directory(directory.path)) {
             $0.following = .held
-            ($0.grace, $0.requestTimeout, $0.readTimeout) = (.seconds(Int64.max), .seconds(Int64.max), .seconds(Int64.max))
-            ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (.seconds(Int64.max), .seconds(Int64.max), .seconds(Int64.max))
+            ($0.grace, $0.requestTimeout, $0.readTimeout) = (time, time, time)
+            ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (time, time, time)
             ($0.memoryLimit, $0.diskLimit, $0.fileLimit, $0.responseLimit) = (.max, .max, .max, .max)
         }
         try await client.start()
@@ -33,7 +33,8 @@ struct ConfigurationExtremeTests {
         let changes: [@Sendable (inout SyncClient.Configuration) -> Void] = [
             { $0.grace = .seconds(Int64.min) }, { $0.requestTimeout = .zero }, { $0.readTimeout = .seconds(-1) },
             { $0.connectTimeout = .zero }, { $0.firstDelay = .seconds(Int64.min) }, { $0.longestDelay = .zero },
-            { $0.hold = .seconds(Int64.min) }, { $0.hold = .seconds(Int64.max) }, { $0.memoryLimit = .min }, { $0.diskLimit = .min },
+            { $0.hold = .seconds(Int64.min) }, { $0.hold = .seconds(Int64.max) * 18 }, { $0.hold = .milliseconds(1_500) },
+            { $0.memoryLimit = .min }, { $0.diskLimit = .min },
             { $0.fileLimit = .min }, { $0.responseLimit = .min }, { $0.url = "" },
             { $0.namespace = "" }, { $0.storage = .directory("") }, { $0.client = "" }, { $0.collections = [""] },
             { $0.prefix = String(repeating: "x", count: 10_000) },
