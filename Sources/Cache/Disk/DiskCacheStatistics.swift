@@ -50,6 +50,17 @@ public struct DiskCacheStatistics: Hashable, Sendable {
     }
 }
 
+extension DiskCacheStatistics: CustomStringConvertible {
+    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 written; 12 entries, 4096 bytes`. What never happened is left out.
+    public var description: String {
+        let counts = StatisticsText.counts([
+            (writes, "written"), (removals, "removed"), (evictions, "evicted"), (expirations, "expired"), (damaged, "damaged"),
+            (refusals, "refused"), (failures, "not written since the disk failed"), (restarts, "times begun anew"),
+        ])
+        return "\(StatisticsText.reads(hits: hits, misses: misses))\(counts); \(entries) entries, \(bytes) bytes"
+    }
+}
+
 /// The counters behind ``DiskCacheStatistics``, raised from any thread.
 final class DiskCounters: Sendable {
     let hits = Atomic(0)

@@ -41,6 +41,18 @@ public struct CacheStatistics: Hashable, Sendable {
     }
 }
 
+extension CacheStatistics: CustomStringConvertible {
+    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 inserted, 2 evicted`. What never happened is left out.
+    public var description: String {
+        StatisticsText.reads(hits: hits, misses: misses)
+            + StatisticsText.counts([
+                (insertions, "inserted"), (overwrites, "overwritten"), (evictions, "evicted"),
+                (pressureEvictions, "evicted since memory was short"), (expirations, "expired"), (removals, "removed"),
+                (refusals, "refused"),
+            ])
+    }
+}
+
 extension Double {
     /// Hits among all reads, 0 … 1; zero before the first.
     init(hits: Int, misses: Int...) {

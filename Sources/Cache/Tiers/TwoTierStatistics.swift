@@ -53,6 +53,23 @@ public struct TwoTierStatistics: Hashable, Sendable {
     }
 }
 
+extension TwoTierStatistics: CustomStringConvertible {
+    /// One line for a person, such as `memory: 90 hits and 10 misses (90.0 %); disk: 8 hits and 2 misses (80.0 %), 3 written; 2 loaded; 1 keys wait
+    /// for the disk`. What never happened is left out but for the reads.
+    public var description: String {
+        let disk = StatisticsText.counts([
+            (failedReads, "not read since it failed"), (writes, "written"), (removals, "removed"),
+            (failedWrites, "not written since it failed"), (dropped, "not written since too many waited"),
+        ])
+        let loads = StatisticsText.counts([(loads, "loaded"), (failedLoads, "not loaded since that failed")]).dropFirst(2)
+        return """
+            memory: \(StatisticsText.reads(hits: memoryHits, misses: memoryMisses)); \
+            disk: \(StatisticsText.reads(hits: diskHits, misses: diskMisses))\(disk)\
+            \(loads.isEmpty ? "" : "; \(loads)")\(staged == 0 ? "" : "; \(staged) keys wait for the disk")
+            """
+    }
+}
+
 /// The counters behind ``TwoTierStatistics``, raised from any thread.
 final class TwoTierCounters: Sendable {
     /// Hits that the first tier did not count by itself.

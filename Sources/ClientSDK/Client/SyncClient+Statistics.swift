@@ -16,12 +16,12 @@ extension SyncClient {
             public var bytes: Int
 
             /// Hits for each read, 0 … 1; `nil` before the first.
-            public var hitRate: Double? { hits + misses > 0 ? Double(hits) / Double(hits + misses) : nil }
+            public var hitRate: Double? { hits == 0 && misses == 0 ? nil : Double(hits) / (Double(hits) + Double(misses)) }
 
             /// What was done since an earlier moment; ``bytes`` is what is held now.
             public static func - (now: Self, earlier: Self) -> Self {
                 Tier(
-                    hits: now.hits - earlier.hits, misses: now.misses - earlier.misses, evictions: now.evictions - earlier.evictions,
+                    hits: now.hits &- earlier.hits, misses: now.misses &- earlier.misses, evictions: now.evictions &- earlier.evictions,
                     bytes: now.bytes)
             }
         }
@@ -49,23 +49,9 @@ extension SyncClient.Statistics: CustomStringConvertible {
 extension SyncClient.Statistics.Tier: CustomStringConvertible {
     /// A part of a line for a person, such as `90 hits and 10 misses (90.0 %), 0 evictions, 1024 bytes`.
     public var description: String {
-        let rate = hitRate.map { " (\(Percentage.text(of: $0)))" } ?? ""
+        let rate = hitRate.map { " (\(StatisticsText.percent($0)))" } ?? ""
         return "\(hits) hits and \(misses) misses\(rate), \(evictions) evictions, \(bytes) bytes"
     }
-}
-
-/// Shares for people to read.
-enum Percentage {
-    /// With one decimal, such as `90.0 %`.
-    static func text(of share: Double) -> String {
-        guard share.isFinite else { return "?" }
-        let tenths = Int((share.clamped(to: 0...1) * 1_000).rounded())
-        return "\(tenths / 10).\(tenths % 10) %"
-    }
-}
-
-extension Double {
-    fileprivate func clamped(to range: ClosedRange<Double>) -> Double { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 
 extension Engine {

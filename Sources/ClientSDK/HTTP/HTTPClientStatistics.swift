@@ -29,7 +29,8 @@ public struct HTTPClientStatistics: Hashable, Sendable, CustomStringConvertible 
 
     /// One line for a person; what never happened is left out but for the responses.
     public var description: String {
-        var text = "\(served) from the cache, \(validated) validated, \(fetched) fetched (\(Percentage.text(of: hitRate)) without content)"
+        var text =
+            "\(served) from the cache, \(validated) validated, \(fetched) fetched (\(StatisticsText.percent(hitRate)) without content)"
         let rest = [
             (servedStale, "served stale"), (joined, "joined"), (unavailable, "unavailable"), (failed, "failed"), (stored, "stored"),
             (storeFailures, "not stored since the store failed"),

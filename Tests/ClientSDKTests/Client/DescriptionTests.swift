@@ -57,7 +57,11 @@ struct DescriptionTests {
         #expect("\(statistics)" == "memory: \(statistics.memory); disk: \(statistics.disk)")
         #expect("\(statistics.memory)".contains("\(statistics.memory.hits) hits and "))
         #expect("\(statistics.memory)".hasSuffix(" %), 0 evictions, \(statistics.memory.bytes) bytes"))
-
+        // And so they do where they were set to what none can be
+        var extreme = statistics.memory
+        (extreme.hits, extreme.misses, extreme.evictions) = (.max, .max, .min)
+        #expect("\(extreme)".contains(" misses (50.0 %), ") && (extreme - extreme).hits == 0)
+        #expect((statistics.memory - extreme).evictions < 0)
         await client.stop()
     }
 }
