@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetWire
 
 /// Dates in JSON as ISO 8601 in UTC, such as `2026-11-21T15:34:05Z` or `2026-11-21T15:34:05.25Z` (RFC 3339).
 enum DateText {
@@ -27,7 +28,7 @@ enum DateText {
             guard bytes.count >= 20, bytes[4] == dash, bytes[7] == dash, bytes[10] | 0x20 == UInt8(ascii: "t"), bytes[13] == colon,
                 bytes[16] == colon, let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
                 let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
-                (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+                hour < 24, minute < 60, second <= 60, let date = CivilDate(year: year, month: month, day: day)
             else { return nil }
             var rest = bytes[19...]
             var (fraction, unit): (Int64, Int64) = (0, 1)
@@ -38,10 +39,8 @@ enum DateText {
                 rest.removeFirst(digits.count)
                 for digit in digits.prefix(15) { (fraction, unit) = (fraction * 10 + Int64(digit - 0x30), unit * 10) }
             }
-            let days = days(year: year, month: month, day: day)
-            // 31 February and its like are another day.
-            guard civil(days: days).day == day, let offset = offset(rest) else { return nil }
-            let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset - epoch
+            guard let offset = offset(rest) else { return nil }
+            let seconds = date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second - offset - epoch
             return Date(timeIntervalSinceReferenceDate: time(seconds, fraction, of: Int(unit)))
         }
     }
@@ -60,10 +59,7 @@ enum DateText {
     }
 
     private static func text(_ sinceReference: Int64, _ fraction: Int64, _ digits: Int) -> String {
-        let seconds = sinceReference + epoch
-        let days = seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)
-        let rest = seconds - days * 86_400
-        let date = civil(days: days)
+        let (date, rest) = CivilDate.split(secondsSince1970: sinceReference + epoch)
         let day = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
         let time = "\(padded(rest / 3_600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
         return "\(day)T\(time)\(digits == 0 ? "" : ".\(padded(fraction, digits))")Z"
@@ -91,28 +87,6 @@ enum DateText {
             let hours = number(text.dropFirst().prefix(2)), let minutes = number(text.suffix(2)), hours < 24, minutes < 60
         else { return nil }
         return (hours * 3_600 + minutes * 60) * (first == dash ? -1 : 1)
-    }
-
-    // MARK: Calendar
-
-    /// The proleptic Gregorian calendar, counted from 1 March of year 0 so that the leap day comes last.
-    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-    }
-
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }
 
