@@ -153,10 +153,7 @@ let package = Package(
         .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: [
-                "FreshetSimulator", "FreshetWire", "TestSupport",
-                .product(name: "Subprocess", package: "swift-subprocess"), .product(name: "SystemPackage", package: "swift-system"),
-            ],
+            dependencies: ["FreshetSimulator", "FreshetWire", "TestSupport"],
             exclude: ["Regressions"],
             swiftSettings: strict
         ),
