@@ -10,22 +10,9 @@ import Testing
 @Suite("A copied or rolled-back directory") struct CopiedDirectoryTests {
     private static let counter = Scene.key("counters/1")
 
-    /// A device on a copy of a disk.
-    private func device(on disk: VolatileStore, random: UInt64) -> ModelDevice {
-        var settings = SyncSettings()
-        settings.following = .everything
-        var device = ModelDevice(settings, client: disk.state.client.text)
-        device.store = disk
-        device.random = random
-        var persisted = disk.persisted
-        persisted.isNew = false
-        device.handle(.started(persisted))
-        return device
-    }
-
     /// A directory that was in use: two writes are decided.
     private func image(_ server: inout ModelServer, waiting: Int = 0) -> VolatileStore {
-        var device = device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: 5)
+        var device = ModelDevice.onCopy(of: VolatileStore(client: try! ClientIdentifier("kiosk")), random: 5)
         for number in 1...2 { increment(&device, number) }
         device.run(with: &server)
         for number in 0..<waiting { increment(&device, 10 + number) }
@@ -58,8 +45,8 @@ import Testing
         // Given two that were made of one directory, both in contact
         var server = ModelServer()
         let disk = image(&server)
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         first.run(with: &server)
         second.run(with: &server)
         // When both write under the same numbers
@@ -88,8 +75,8 @@ import Testing
         // Given
         var server = ModelServer()
         let disk = image(&server, waiting: waiting)
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         // When both add a write of their own
         increment(&first, 1)
         increment(&second, 1)
@@ -106,12 +93,12 @@ import Testing
         // Given a snapshot with a write that was sent after it, and more
         var server = ModelServer()
         let snapshot = image(&server, waiting: 1)
-        var earlier = device(on: snapshot, random: 100)
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
         increment(&earlier, 1)
         earlier.run(with: &server)
         #expect(count(server) == #"{"n":4}"#)
         // When it goes back, and writes more than it had before it is in contact
-        var device = device(on: snapshot, random: 200)
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
         for number in 1...3 { increment(&device, number) }
         #expect(device.view(Self.counter).isPending)
         device.run(with: &server)
@@ -125,11 +112,11 @@ import Testing
         // Given
         var server = ModelServer()
         let snapshot = image(&server)
-        var earlier = device(on: snapshot, random: 100)
+        var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
         increment(&earlier, 1)
         earlier.run(with: &server)
         // When the feed brings a number of its own that it never gave
-        var device = device(on: snapshot, random: 200)
+        var device = ModelDevice.onCopy(of: snapshot, random: 200)
         device.run(with: &server)
         device.run(with: &server)
         // Then
@@ -207,8 +194,8 @@ import Testing
         // Given
         var server = ModelServer()
         let disk = image(&server)
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         second.run(with: &server)
         increment(&first, 1)
         increment(&second, 1)
@@ -225,8 +212,8 @@ import Testing
         // Given two that write values of one size, which the feed leaves out
         var server = ModelServer()
         let disk = image(&server)
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         second.run(with: &server)
         let key = Scene.key("pictures/1")
         for (value, index) in [("a", 0), ("b", 1)] {
@@ -257,10 +244,10 @@ import Testing
         // Given
         var server = ModelServer()
         let disk = image(&server)
-        var first = device(on: disk, random: 100)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
         for number in 1...3 { increment(&first, number) }
         first.run(with: &server)
-        var second = device(on: disk, random: 200)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         for number in 1...5 { increment(&second, number) }
         // When the process dies after some transactions
         for _ in 0..<steps {

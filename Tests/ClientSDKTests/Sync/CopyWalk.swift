@@ -24,31 +24,23 @@ struct CopyWalk {
         random = Chance(seed)
         server.ignoresNonces = ignoresNonces
         // An image that was in use or not, with writes that wait or not.
-        var image = device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: seed)
+        var image = Self.device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: seed)
         var known: [Int64] = []
         for _ in 0..<random.below(3) { known.append(write(&image)) }
         if random.below(2) == 0 { image.run(with: &server) }
         for _ in 0..<random.below(3) { known.append(write(&image)) }
         image.settleDisk()
         for number in 1...5 {
-            devices.append(device(on: image.store, random: seed &* 1_000 &+ UInt64(number)))
+            devices.append(Self.device(on: image.store, random: seed &* 1_000 &+ UInt64(number)))
             written.append(known)
         }
         for _ in 0..<150 { step() }
         finish()
     }
 
-    private func device(on disk: VolatileStore, random: UInt64) -> ModelDevice {
-        var settings = SyncSettings()
-        settings.following = .everything
-        settings.batchCount = 3
-        var device = ModelDevice(settings, client: disk.state.client.text)
-        device.store = disk
-        device.random = random
-        var persisted = disk.persisted
-        persisted.isNew = false
-        device.handle(.started(persisted))
-        return device
+    /// A device that sends few writes at once.
+    private static func device(on disk: VolatileStore, random: UInt64) -> ModelDevice {
+        ModelDevice.onCopy(of: disk, random: random) { $0.batchCount = 3 }
     }
 
     private mutating func write(_ device: inout ModelDevice) -> Int64 {
@@ -98,7 +90,7 @@ struct CopyWalk {
         snapshots[index]?.written = -1
         // What only the lost disk had need not take effect, but what was sent may have.
         written[index].removeSubrange(Int(snapshot.written)...)
-        devices[index] = device(on: snapshot.disk, random: devices[index].random &+ 77)
+        devices[index] = Self.device(on: snapshot.disk, random: devices[index].random &+ 77)
     }
 
     private mutating func finish() {

@@ -59,6 +59,20 @@ struct ModelDevice {
         store = VolatileStore(client: client)
     }
 
+    /// A device that has started on a copy of a disk, and follows everything.
+    static func onCopy(of disk: VolatileStore, random: UInt64, configure: (inout SyncSettings) -> Void = { _ in }) -> ModelDevice {
+        var settings = SyncSettings()
+        settings.following = .everything
+        configure(&settings)
+        var device = ModelDevice(settings, client: disk.state.client.text)
+        device.store = disk
+        device.random = random
+        var persisted = disk.persisted
+        persisted.isNew = false
+        device.handle(.started(persisted))
+        return device
+    }
+
     var now: Moment { Moment(uptime: uptime, wall: Timestamp(milliseconds: 1_700_000_000_000 + uptime), random: random) }
 
     mutating func handle(_ event: SyncEvent) {
