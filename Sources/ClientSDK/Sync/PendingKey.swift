@@ -94,7 +94,9 @@ struct PendingKey: Sendable {
         }
     }
 
-    /// The write of this receipt has its verdict: what those that were made over it must find is known. O(writes) where any follows another.
+    /// The write of this receipt has its verdict: what those that were made over it must find is known.
+    ///
+    /// O(writes) where any follows another. Mostly that is the next one, but a change of name can put others between them.
     mutating func setPrecondition(_ precondition: OutboxRow.Precondition, ofThoseAfter receipt: Receipt) {
         guard rows.counts.following > 0 else { return }
         for place in rows.indices where rows[place].precondition == .after(receipt) { rows[place].precondition = precondition }

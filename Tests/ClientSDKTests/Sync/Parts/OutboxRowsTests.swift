@@ -41,6 +41,26 @@ import Testing
         #expect(Set(changes.after).subtracting(changes.before) == Set(new).subtracting(unchanged))
     }
 
+    /// A write that another device's number kept from its verdict, then what a closure made of an earlier write, rejected again in the same
+    /// answer, then a write over it: a change of name gives the first a new number, and takes the old one from the second.
+    @Test("a write that follows one that is to be merged is found where a change of name has put another between them")
+    func followerBehindOthers() throws {
+        // Given
+        let rows = [
+            PartSupport.row(5, "c/1"), PartSupport.row(6, "c/1", .put(Scene.json("2")), .merge(MergeName("m")), state: .merging(nil)),
+            PartSupport.row(7, "c/1", .put(Scene.json("3")), .rejectIfChanged, finding: .after(Receipt(6)), state: .held),
+        ]
+        var pending = PendingKey(key: Scene.key("c/1"), base: PartSupport.entry("c/1", 1), rows: rows)
+        pending.rows[pending.rows.startIndex].isDisplaced = true
+        // When
+        pending.rename([Receipt(5): 1])
+        #expect(pending.rows.map(\.receipt) == [Receipt(6), Receipt(5), Receipt(7)])
+        pending.setPrecondition(.revision(Scene.revision(9)), ofThoseAfter: Receipt(6))
+        // Then
+        #expect(pending.rows.map(\.precondition) == [.none, .none, .revision(Scene.revision(9))])
+        #expect(pending.rows.counts.following == 0)
+    }
+
     @Test("a list does not change with its copy")
     func copies() {
         let old = Self.rows(1...100)
