@@ -136,8 +136,8 @@ import Testing
         var server = ModelServer()
         let disk = image(&server)
         let backup = server
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         for number in 1...2 { increment(&first, number) }
         first.run(with: &server)
         second.run(with: &server)
@@ -159,8 +159,8 @@ import Testing
         var server = ModelServer()
         let disk = image(&server, waiting: 1)
         let backup = server
-        var first = device(on: disk, random: 100)
-        var second = device(on: disk, random: 200)
+        var first = ModelDevice.onCopy(of: disk, random: 100)
+        var second = ModelDevice.onCopy(of: disk, random: 200)
         first.run(with: &server)
         if let feed = second.open.first(where: { if case .changes = $0.kind { true } else { false } }),
             let answer = second.answer(feed.kind, by: &server)
