@@ -43,6 +43,8 @@ final class Observer {
         var applied: [(history: Int, revision: Int64)] = []
         /// The histories that decided it without effect: it was refused, or a delete of what was not there.
         var refused: Set<Int> = []
+        /// The histories that had decided another write under its number.
+        var displaced: Set<Int> = []
 
         var name: String { "\(operation.name) \(key) (write \(receipt.number))" }
         var isRefused: Bool { !refused.isEmpty }
@@ -147,7 +149,9 @@ final class Observer {
     }
 
     private func note(_ write: Int, at revision: Int64) throws(Complaint) {
-        if let earlier = appliedRevision(of: write, in: current) {
+        // A history in which its number was left out had it sent under another name; one that does not go on from that may have it under both.
+        let isRenamedElsewhere = writes[write].displaced.contains { !goesOn(current, from: $0) }
+        if let earlier = appliedRevision(of: write, in: current), !isRenamedElsewhere {
             throw Complaint(.exactlyOnce, "\(writes[write].name) took effect twice: at \(earlier) and at \(revision)")
         }
         writes[write].applied.append((current, revision))
@@ -173,6 +177,8 @@ final class Observer {
                 guard appliedRevision(of: write, in: current) == revision.number else {
                     throw Complaint(.exactlyOnce, "\(writes[write].name) is answered with revision \(revision), where it had no effect")
                 }
+            // Nothing was decided about this device's write.
+            case .rejected(let problem) where problem.code == .numberTaken: writes[write].displaced.insert(current)
             case .applied(nil), .rejected: writes[write].refused.insert(current)
             case .settled: break
             }
@@ -191,6 +197,16 @@ final class Observer {
         }
         histories[current].cut(after: head)
         return nil
+    }
+
+    /// Whether a history is another one, or began from what that had become.
+    private func goesOn(_ history: Int, from other: Int) -> Bool {
+        var number = history
+        while number != other {
+            guard let parent = histories[number].parent else { return false }
+            number = parent.history
+        }
+        return true
     }
 
     /// At which revision the write took effect in what became the history.

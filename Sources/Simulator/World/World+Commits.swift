@@ -112,13 +112,7 @@ extension World {
 
         func outcomes(_ message: Message?) -> [Observer.Outcome] {
             guard case .success(let results) = results() else { return [] }
-            return results.map { result in
-                // Nothing was decided about this device's write.
-                if case .rejected(let problem) = result.verdict, problem.code == .numberTaken {
-                    return Observer.Outcome(write: nil, verdict: result.verdict)
-                }
-                return Observer.Outcome(write: message?.origins[result.number], verdict: result.verdict)
-            }
+            return results.map { Observer.Outcome(write: message?.origins[$0.number], verdict: $0.verdict) }
         }
 
         func reply(_ position: Cursor) -> Reply {
