@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Those who listen to what a cache does by itself. Nothing is called under its lock.
+/// The listeners to the events of a cache. Calls no listener under its lock.
 final class EventHub<Event: Sendable>: Sendable {
     private struct Listeners {
         var next = 0
@@ -9,7 +9,7 @@ final class EventHub<Event: Sendable>: Sendable {
 
     private let listeners = Mutex(Listeners())
 
-    /// At most 256 wait; then the oldest go.
+    /// A stream that buffers at most 256 events, then drops the oldest.
     func stream() -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(256))
         let number = listeners.withLock { listeners in

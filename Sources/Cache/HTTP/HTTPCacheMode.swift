@@ -1,14 +1,14 @@
-/// Whether a request heeds what is stored and how old that is.
+/// How a request uses stored responses.
 ///
-/// These are the four of `URLRequest.CachePolicy` that have a meaning: `useProtocolCachePolicy`, `returnCacheDataElseLoad`,
-/// `returnCacheDataDontLoad` and `reloadIgnoringLocalCacheData`.
+/// The modes are the four of `URLRequest.CachePolicy` that have an effect: `useProtocolCachePolicy`,
+/// `returnCacheDataElseLoad`, `returnCacheDataDontLoad` and `reloadIgnoringLocalCacheData`.
 public enum HTTPCacheMode: Hashable, Sendable, CaseIterable {
-    /// As the response's and the request's fields say (RFC 9111).
+    /// Follows the fields of the response and the request (RFC 9111).
     case standard
-    /// What is stored, however old; the network only where nothing is.
+    /// Returns the stored response at any age; loads from the network only if there is none.
     case cacheElseLoad
-    /// What is stored, however old, and never the network.
+    /// Returns the stored response at any age, and never uses the network.
     case cacheOnly
-    /// The network, and what comes is stored.
+    /// Loads from the network, and stores the response.
     case reload
 }

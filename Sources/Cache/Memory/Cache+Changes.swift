@@ -3,14 +3,14 @@ internal import Synchronization
 extension Cache {
     /// Every change of every key from now on, in order: stored, overwritten, removed, evicted, expired and refused.
     ///
-    /// It keeps the latest 1,024 that were not taken yet; a gap in ``CacheChange/number`` shows that more were missed. It ends with the cache.
-    /// Where nobody listens a change costs nothing.
+    /// The stream buffers the latest 1,024 changes; a gap in ``CacheChange/number`` shows that a slow listener missed
+    /// some. The stream ends with the cache. Without listeners a change costs nothing.
     public var changes: AsyncStream<CacheChange<Key, Value>> { listen(to: nil, keeping: 1_024) }
 
-    /// The changes of one key from now on, see ``changes``.
+    /// The changes of one key from now on; see ``changes``.
     public func changes(for key: Key) -> AsyncStream<CacheChange<Key, Value>> { listen(to: key, keeping: 1_024) }
 
-    /// ``changes`` with another number of changes that are kept for a slow listener, of one key or of all.
+    /// ``changes`` of one key or of all, with another number of changes that the stream buffers.
     public func changes(for key: Key? = nil, keepingLatest kept: Int) -> AsyncStream<CacheChange<Key, Value>> {
         listen(to: key, keeping: max(1, kept))
     }
@@ -36,7 +36,7 @@ extension Cache {
         withExtendedLifetime(gone) {}
     }
 
-    /// Whether a change has to be noted. Takes the write lock to call.
+    /// Whether changes have to be noted. Requires the write lock.
     @inlinable var isObserved: Bool { state.pointee.isObserved }
 
     @usableFromInline
@@ -44,7 +44,8 @@ extension Cache {
         state.pointee.news.append(CacheNews(key: key, before: before, after: after, cause: cause))
     }
 
-    /// A value whose lifetime was over was gone before the new one came.
+    /// Notes that a value was replaced. A value whose lifetime was over counts as expired before the new one was
+    /// inserted.
     @usableFromInline
     func noteReplacement(_ key: Key, _ before: Value, _ after: Value, isOver: Bool) {
         guard isOver else { return note(key, before, after, .overwritten) }
@@ -52,7 +53,8 @@ extension Cache {
         note(key, nil, after, .inserted)
     }
 
-    /// Tells listeners what was noted, in order: one thread at a time does it for all. No lock may be held.
+    /// Delivers the noted changes to the listeners, in order. One thread at a time delivers for all. Requires that no
+    /// lock is held.
     @usableFromInline
     func deliverChanges() {
         typealias Delivery = (CacheChange<Key, Value>, AsyncStream<CacheChange<Key, Value>>.Continuation)

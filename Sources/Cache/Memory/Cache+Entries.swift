@@ -11,10 +11,10 @@ extension Cache {
         }
     }
 
-    /// Says that a key's value was found to be right still, and begins its lifetime anew. O(1).
+    /// Marks a key's value as still right, and restarts its lifetime. O(1).
     ///
-    /// - Parameter lifetime: how long it is given out from now on; nil for ``defaultLifetime``.
-    /// - Returns: false where there is none or its lifetime is over.
+    /// - Parameter lifetime: the lifetime from now on; nil for ``defaultLifetime``.
+    /// - Returns: false if there is no value or its lifetime is over.
     @discardableResult
     public func markVerified(_ key: Key, lifetime: Lifetime? = nil) -> Bool {
         let span = lifetime.map { Span($0) } ?? defaultSpan
@@ -46,7 +46,7 @@ extension Cache {
         return writeLock.withLock { _ in entries().filter { !isOver($0, at: moment) }.map { describe($0, now, wall) } }
     }
 
-    /// Takes the write lock to call.
+    /// Requires the write lock.
     func describe(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> CacheEntry<Key, Value> {
         let (slot, record) = (slot(entry), record(entry).pointee)
         let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }

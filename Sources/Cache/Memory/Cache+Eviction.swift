@@ -1,8 +1,8 @@
 public import Synchronization
 
-/// What changes the queues; all of it takes the write lock to call.
+/// Changes of the queues. All of them require the write lock.
 extension Cache {
-    /// Evicts until so much more fits.
+    /// Evicts until an entry of this cost and count fits.
     @inlinable
     func makeRoom(cost: Int, count: Int, _ moment: Moment, _ leaving: inout Leaving<Key, Value>) {
         let (costLimit, countLimit) = (state.pointee.costLimit, state.pointee.countLimit)
@@ -11,7 +11,8 @@ extension Cache {
         evict(toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, .evicted, moment, &leaving)
     }
 
-    /// Ends: each turn removes an entry, moves one from small to main, or lowers one's counter.
+    /// Evicts until the wanted cost and count are reached. Terminates: each turn removes an entry, moves one from small
+    /// to main, or lowers a counter.
     @inlinable
     func evict(
         toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
@@ -26,7 +27,7 @@ extension Cache {
 
     /// One turn of ``evict(toCost:toCount:smallCost:smallCount:_:_:_:)``.
     ///
-    /// - Returns: false if there was nothing to do, or nothing that may leave.
+    /// - Returns: false if nothing has to be evicted, or nothing can be.
     @inlinable
     func evictOne(
         toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
@@ -46,7 +47,7 @@ extension Cache {
         return true
     }
 
-    /// Judges the oldest entry of a queue: it leaves, or is spared and goes to the head of the main queue.
+    /// Decides about the oldest entry of a queue: removes it, or moves it to the head of the main queue.
     @inlinable
     func turn(
         _ entry: EntryReference, isSmall: Bool, _ cause: CacheChange<Key, Value>.Cause, _ moment: Moment,
@@ -56,7 +57,8 @@ extension Cache {
         var isOver = false
         let isSpared = lock(of: shard).pointee.withLock { _ in
             isOver = slot.pointee.end.isOver(at: moment)
-            // Of the new ones, those hit more than once, as in the authors' own code: a single hit is often the second half of one use.
+            // A new entry needs more than one hit, as in the authors' code: a single hit is often the second half of
+            // one use.
             guard !isOver, slot.pointee.end.frequency > (isSmall ? 1 : 0) else { return false }
             slot.pointee.end.frequency = isSmall ? 0 : slot.pointee.end.frequency - 1
             return true
@@ -65,13 +67,13 @@ extension Cache {
             unlink(entry)
             link(entry, .main)
         } else {
-            // As many are remembered as the main queue holds when all are of one size.
+            // Remembers as many hashes as the main queue holds entries if all have the same cost.
             if isSmall, !isOver { state.pointee.ghost.insert(record(entry).pointee.hash, capacity: state.pointee.count * 9 / 10) }
             remove(entry, isOver ? .expired : cause, &leaving)
         }
     }
 
-    /// Takes an entry out of everything.
+    /// Removes an entry from its queue, the tags and its shard.
     @inlinable
     func remove(_ entry: EntryReference, _ cause: CacheChange<Key, Value>.Cause, _ leaving: inout Leaving<Key, Value>) {
         let (shard, record) = (shard(of: entry), record(entry))
@@ -92,7 +94,7 @@ extension Cache {
         leaving.add(left.key, left.value)
     }
 
-    /// Puts an entry at the head of a queue, or among the pinned.
+    /// Puts an entry at the head of a queue, or among the pinned ones.
     @inlinable
     func link(_ entry: EntryReference, _ place: SlotRecord.Place) {
         let record = record(entry)
@@ -108,7 +110,7 @@ extension Cache {
         }
     }
 
-    /// Takes an entry out of its queue, or from among the pinned.
+    /// Takes an entry out of its queue, or from among the pinned ones.
     @inlinable
     func unlink(_ entry: EntryReference) {
         let record = record(entry)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Cache {
-    /// Why a key's value is or is not given out; counts no hit and no miss. O(1).
+    /// Explains why a key's value is or is not returned, without counting a hit or a miss. O(1).
     public func explain(_ key: Key) -> CacheExplanation {
         let (hash, now, wall) = (key.hashValue, uptime(), clock.wall())
         return writeLock.withLock { _ in

@@ -1,21 +1,22 @@
 internal import Synchronization
 
 extension Cache {
-    /// The value of a key, from here or else from a load that all who ask at the same time share.
+    /// The value of a key, from the cache or else from a load that concurrent callers share.
     ///
-    /// What was loaded is stored, unless the key was written or removed since the load began, or all that it may be a part of: then those who
-    /// asked before get it all the same, and who asks afterwards begins a new load. Errors go to all who wait and are not stored, unless you
-    /// ask for it. When one who waits is cancelled, it gets `CancellationError` at once and the others wait on; when the last one goes, the
-    /// load is cancelled.
+    /// The loaded value is stored, unless the key was written or removed since the load began, also by a tag, a condition or
+    /// the removal of everything. Callers that joined before then still get it; a later caller begins a new load. Errors go
+    /// to all callers and are not stored, unless `rememberingFailuresFor` is given. A caller that is cancelled gets
+    /// `CancellationError` at once while the others keep waiting; when the last one is cancelled, the load is cancelled.
     ///
     /// - Parameters:
-    ///   - cost: what a loaded value counts towards ``costLimit``; nil for the same as in a write without one.
-    ///   - lifetime: how long it is given out; nil for ``defaultLifetime``.
-    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
-    ///   - failureLifetime: how long an error is thrown again without another load (negative caching); nil for not at all. The latest 1,024
-    ///     keys are kept; writing or removing the key forgets it.
-    ///   - load: brings the value; it runs in a task of its own.
-    /// - Throws: what `load` throws, or `CancellationError` when the calling task was cancelled.
+    ///   - cost: computes the cost of a loaded value towards ``costLimit``; nil for the cost of a write that states
+    ///     none.
+    ///   - lifetime: how long the value may be returned; nil for ``defaultLifetime``.
+    ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
+    ///   - failureLifetime: how long an error is thrown again without another load (negative caching); nil for not at
+    ///     all. At most 1,024 keys are remembered; writing or removing the key forgets its error.
+    ///   - load: loads the value, in a separate task.
+    /// - Throws: the error of `load`, or `CancellationError` if the calling task was cancelled.
     @inlinable
     public func value(
         forKey key: Key, cost: (@Sendable (Value) -> Int)? = nil, lifetime: Lifetime? = nil, tags: Set<String> = [],
@@ -39,7 +40,7 @@ extension Cache {
         }
     }
 
-    /// What one who found nothing has to do.
+    /// The next step of a caller that found no value.
     private enum Answer: Sendable {
         case there(Value)
         case failed(LoadFailure)
@@ -51,7 +52,7 @@ extension Cache {
         let (hash, moment) = (key.hashValue, moment())
         return write { leaving in
             let entry = find(key, hash)
-            // It may have come between the read and this.
+            // The value may have been stored since the caller's lookup.
             if !entry.isNone, !isOver(entry, at: moment) { return .there(slot(entry).pointee.value) }
             if let failure = state.pointee.failures[key] {
                 if failure.until > moment.uptime { return .failed(failure) }
@@ -99,9 +100,9 @@ extension Cache {
     }
 }
 
-/// What keeps loads from storing what is outdated; all of it takes the write lock to call.
+/// Prevents loads from storing outdated values. All members require the write lock.
 extension Cache {
-    /// A load of the key under way will not be stored, and no failure of one is believed any more.
+    /// Prevents a load of the key from storing its result, and forgets a remembered failure.
     @inlinable
     func fence(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
         if !state.pointee.loads.isEmpty || !state.pointee.failures.isEmpty { fenceOff(key, &leaving) }
@@ -134,7 +135,7 @@ extension Cache {
         leaving.keep(state.pointee.failures.remove(at: index))
     }
 
-    /// Bounded: beyond 1,024 the one goes that would be believed the shortest.
+    /// Remembers a failure. Beyond 1,024, drops the one that would expire first.
     private func remember(_ failure: LoadFailure, of key: Key, _ now: Int64, _ leaving: inout Leaving<Key, Value>) {
         if state.pointee.failures.count >= 1_024 {
             for (key, failure) in state.pointee.failures where failure.until <= now { forgetFailure(key, &leaving) }
@@ -146,7 +147,7 @@ extension Cache {
     }
 }
 
-/// What is to be done with a value once it was loaded.
+/// The parameters of a load that apply to its result.
 @usableFromInline
 struct LoadRequest<Value: Sendable>: Sendable {
     let cost: (@Sendable (Value) -> Int)?

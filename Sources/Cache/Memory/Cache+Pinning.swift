@@ -1,10 +1,11 @@
 internal import Synchronization
 
 extension Cache {
-    /// Keeps a key from eviction, if it is there or once it comes, until ``unpin(_:)`` was called as often; its lifetime goes on. O(1).
+    /// Protects a key from eviction until ``unpin(_:)`` was called as often, whether or not it holds a value yet. Its
+    /// lifetime goes on. O(1).
     ///
-    /// Pinned values are never refused, and may exceed the limits by themselves; then nothing else is held. What all together would cost beyond
-    /// `Int.max` does not count.
+    /// Pinned values are never refused, and may exceed the limits by themselves; then no other value is held. Their
+    /// total cost is capped at `Int.max`.
     public func pin(_ key: Key) {
         let hash = key.hashValue
         write { _ in
@@ -16,7 +17,8 @@ extension Cache {
         }
     }
 
-    /// Takes a pin back; once none is left the value may be evicted like others, and is at once if it exceeds a limit. O(1).
+    /// Removes one pin. A value without pins may be evicted like others, and is evicted at once if it exceeds a limit.
+    /// O(1).
     public func unpin(_ key: Key) {
         let (hash, moment) = (key.hashValue, moment())
         write { leaving in
@@ -34,6 +36,6 @@ extension Cache {
         }
     }
 
-    /// Whether a key is pinned, there or not. O(1).
+    /// Whether a key is pinned, with or without a value. O(1).
     public func isPinned(_ key: Key) -> Bool { writeLock.withLock { _ in state.pointee.pins[key] != nil } }
 }

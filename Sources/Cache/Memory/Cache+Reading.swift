@@ -1,7 +1,8 @@
 public import Synchronization
 
 extension Cache {
-    /// The value of a key; nil where there is none or its lifetime is over. Counts as a hit or a miss. Storing nil removes. O(1).
+    /// The value of a key; nil if there is none or its lifetime is over. Counts as a hit or a miss. Storing nil removes
+    /// the value. O(1).
     @inlinable
     public subscript(key: Key) -> Value? {
         get { value(forKey: key) }
@@ -10,7 +11,7 @@ extension Cache {
         }
     }
 
-    /// The value of a key; nil where there is none or its lifetime is over. Counts as a hit or a miss. O(1).
+    /// The value of a key; nil if there is none or its lifetime is over. Counts as a hit or a miss. O(1).
     @inlinable
     public func value(forKey key: Key) -> Value? {
         let hash = key.hashValue
@@ -32,7 +33,7 @@ extension Cache {
         return settle(value, key, hash, end)
     }
 
-    /// Looks without counting a hit or a miss, and without keeping the entry any longer. O(1).
+    /// The value of a key, without counting a hit or a miss, and without extending its lifetime. O(1).
     @inlinable
     public func peek(_ key: Key) -> Value? {
         let hash = key.hashValue
@@ -52,7 +53,7 @@ extension Cache {
     @inlinable
     public func contains(_ key: Key) -> Bool { peek(key) != nil }
 
-    /// Whether the lifetime of an entry is over. An injected clock is called, so no lock may be held.
+    /// Whether an entry's lifetime is over. May call an injected clock, so no lock may be held.
     @inlinable
     func isOver(_ end: EntryEnd) -> Bool {
         switch end.timing {
@@ -62,7 +63,7 @@ extension Cache {
         }
     }
 
-    /// The rest of a read whose entry has a sliding lifetime, one by the wall clock, or one that is over.
+    /// The slow path of a read: the lifetime is sliding, ends by the wall clock, or is over.
     @usableFromInline
     func settle(_ value: Value?, _ key: Key, _ hash: Int, _ end: EntryEnd) -> Value? {
         guard isOver(end) else {
@@ -77,7 +78,7 @@ extension Cache {
         let moment = moment()
         write { leaving in
             let entry = find(key, hash)
-            // It may have been written anew since.
+            // The entry may have been written again since.
             if !entry.isNone, isOver(entry, at: moment) { remove(entry, .expired, &leaving) }
         }
         return nil
@@ -93,26 +94,28 @@ extension Cache {
         }
     }
 
-    /// Whether an entry's lifetime was over. Takes the write lock to call, and takes the shard's, since readers put off the ends of sliding ones.
+    /// Whether an entry's lifetime is over. Requires the write lock, and takes the shard's, since readers extend
+    /// sliding lifetimes.
     @inlinable
     func isOver(_ entry: EntryReference, at moment: Moment) -> Bool {
         let slot = slot(entry)
         return lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.isOver(at: moment) }
     }
 
-    /// The keys that hold a value whose lifetime is not over; from the newest of each queue to its oldest. O(count).
+    /// The keys that hold a value whose lifetime is not over, from the newest of each queue to its oldest. O(count).
     public var keys: [Key] { snapshot().map(\.key) }
 
-    /// How many values it holds; those whose lifetime is over count until they have left. O(1).
+    /// The number of values, including expired ones that were not removed yet. O(1).
     public var count: Int { writeLock.withLock { _ in state.pointee.count } }
 
-    /// Whether it holds no value.
+    /// Whether the cache holds no value.
     public var isEmpty: Bool { count == 0 }
 
-    /// What all values cost together; those whose lifetime is over count until they have left. O(1).
+    /// The total cost of all values, including expired ones that were not removed yet. O(1).
     public var totalCost: Int { writeLock.withLock { _ in state.pointee.totalCost } }
 
-    /// What it has done since it was made. The parts are read one after the other, while others may go on. O(shards).
+    /// The counters since the cache was created. They are read one after the other, while other threads may go on.
+    /// O(shards).
     public var statistics: CacheStatistics {
         var statistics = writeLock.withLock { _ in state.pointee.statistics }
         for number in 0...shardMask {

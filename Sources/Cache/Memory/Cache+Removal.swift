@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension Cache {
-    /// Removes everything, and forgets what was evicted; pins stay. O(count).
+    /// Removes everything, and forgets the hashes of evicted keys. Pins stay. O(count).
     public func removeAll() {
         let moment = moment()
         write { leaving in
@@ -11,12 +11,13 @@ extension Cache {
         }
     }
 
-    /// Removes the values that a condition holds for, and stops every load under way from being stored, since what it brings was not judged.
+    /// Removes the values that match a condition, and prevents all loads in flight from storing their results, which
+    /// were not checked.
     ///
-    /// The condition runs in the caller's thread without a lock, over what the cache held when it was called; a value that was written since
-    /// then stays. O(count).
+    /// The condition runs in the caller's thread without a lock, over the entries that the cache held at the call. A
+    /// value that was written since then stays. O(count).
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed values.
     @discardableResult
     public func removeAll(where condition: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Int {
         let judged = write { leaving in
@@ -28,9 +29,9 @@ extension Cache {
         return remove(try judged.filter { try condition($0.key, $0.value) }.map { (entry: $0.entry, stamp: $0.stamp) })
     }
 
-    /// Removes the values that were stored with a tag. O(those).
+    /// Removes the values that were stored with a tag. O(removed).
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed values.
     @discardableResult
     public func removeAll(taggedWith tag: String) -> Int {
         let moment = moment()
@@ -44,9 +45,9 @@ extension Cache {
         }
     }
 
-    /// Removes the values whose lifetime is over, which otherwise leave as others are written. O(count).
+    /// Removes the values whose lifetime is over. Without this call, later writes remove them. O(count).
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed values.
     @discardableResult
     public func removeExpired() -> Int {
         let moment = moment()
@@ -57,10 +58,11 @@ extension Cache {
         }
     }
 
-    /// The most that all values may cost together; setting it evicts what is above. While memory is short less holds, see
-    /// ``MemoryPressure``. O(1) to read.
+    /// The greatest total cost of all values; setting a lower limit evicts values. While memory is short a share of it
+    /// applies, see ``MemoryPressure``. O(1) to read.
     ///
-    /// - Precondition: to set another limit than `.max`, the cache was made with a `cost` closure, or its values are ``CostedValue``s.
+    /// - Precondition: to set a limit other than `.max`, the cache was created with a `cost` closure, or its values are
+    ///   ``CostedValue``s.
     public var costLimit: Int {
         get { writeLock.withLock { _ in state.pointee.ration.costLimit } }
         set {
@@ -76,7 +78,8 @@ extension Cache {
         }
     }
 
-    /// The most values that it may hold; setting it evicts what is above. While memory is short fewer, see ``MemoryPressure``. O(1) to read.
+    /// The greatest number of values; setting a lower limit evicts values. While memory is short a share of it applies,
+    /// see ``MemoryPressure``. O(1) to read.
     public var countLimit: Int {
         get { writeLock.withLock { _ in state.pointee.ration.countLimit } }
         set {
@@ -89,10 +92,10 @@ extension Cache {
         }
     }
 
-    /// Evicts until all that is not pinned costs no more than this; the limit stays as it is. O(evicted).
+    /// Evicts until the values that are not pinned cost at most this much. The limit stays the same. O(evicted).
     public func trim(toCost cost: Int) { trim(toCost: cost, toCount: .max) }
 
-    /// Evicts until there are no more than so many, but for the pinned; the limit stays as it is. O(evicted).
+    /// Evicts until at most so many values that are not pinned remain. The limit stays the same. O(evicted).
     public func trim(toCount count: Int) { trim(toCost: .max, toCount: count) }
 
     private func trim(toCost cost: Int, toCount count: Int) {
@@ -102,7 +105,7 @@ extension Cache {
         }
     }
 
-    /// Removes entries that were judged without the lock, where they are still as they were.
+    /// Removes entries that were selected without the lock, unless they changed since.
     private func remove(_ judged: [(entry: EntryReference, stamp: UInt32)]) -> Int {
         let moment = moment()
         return write { leaving in
@@ -115,12 +118,13 @@ extension Cache {
         }
     }
 
-    /// Slots are never given back, so a record is there to be looked at, whatever has become of its entry.
+    /// Slots are never freed, so the record can be read even if its entry has been removed or replaced.
     private func isThere(_ entry: EntryReference, _ stamp: UInt32) -> Bool {
         record(entry).pointee.place != .free && record(entry).pointee.stamp == stamp
     }
 
-    /// All entries, over or not: from the newest of each queue to its oldest, then the pinned. Takes the write lock to call.
+    /// All entries, expired ones too: from the newest of each queue to its oldest, then the pinned ones. Requires the
+    /// write lock.
     func entries() -> [EntryReference] {
         var entries: [EntryReference] = []
         entries.reserveCapacity(state.pointee.count)
@@ -140,7 +144,7 @@ extension Cache {
         return entries
     }
 
-    /// An entry with what a condition is asked about.
+    /// An entry, and the key and value to pass to a condition.
     private struct Judged: Sendable {
         let entry: EntryReference
         let stamp: UInt32
@@ -150,15 +154,15 @@ extension Cache {
 }
 
 extension Cache where Key == String {
-    /// Removes the values whose keys begin with this. O(count).
+    /// Removes the values whose keys begin with a prefix. O(count).
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed values.
     @discardableResult
     public func removeAll(withPrefix prefix: String) -> Int { removeAll { key, _ in key.hasPrefix(prefix) } }
 }
 
 extension Cache {
-    /// Visits a few entries and removes those that are over; called by writes while any may be. O(1).
+    /// Visits a few entries and removes expired ones. Writes call it while any entry may have expired. O(1).
     @usableFromInline
     func sweep(at moment: Moment, _ leaving: inout Leaving<Key, Value>) {
         for _ in 0..<16 {

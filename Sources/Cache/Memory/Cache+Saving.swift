@@ -2,12 +2,13 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Cache: Encodable where Key: Codable, Value: Codable {
-    /// Writes the entries whose lifetime is not over, and the limits; not the pins. O(count).
+    /// Encodes the entries whose lifetime is not over, and the limits, but not the pins. O(count).
     public func encode(to encoder: any Encoder) throws { try saved().encode(to: encoder) }
 
-    /// Writes the entries whose lifetime is not over, and the limits, to a file, as JSON; not the pins. It waits for the disk. O(count).
+    /// Writes the entries whose lifetime is not over, and the limits, to a file as JSON, but not the pins. Blocks until
+    /// the disk has the file. O(count).
     ///
-    /// A file of that name is replaced at once or not at all, whatever happens meanwhile.
+    /// An existing file is replaced atomically.
     ///
     /// - Throws: ``CacheError/cannotEncode(reason:)`` or ``CacheError/cannotWrite(path:reason:)``.
     public func save(to path: String) throws(CacheError) {
@@ -27,7 +28,7 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
         }
     }
 
-    /// Takes the write lock to call.
+    /// Requires the write lock.
     private func saved(_ entry: EntryReference, _ now: Int64, _ wall: Int64) -> SavedCache<Key, Value>.Entry {
         let (slot, record) = (slot(entry), record(entry).pointee)
         let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }
@@ -47,10 +48,12 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
 }
 
 extension Cache: Decodable where Key: Codable, Value: Codable {
-    /// A cache as it was encoded, but for what is over by now; with the machine's clock and the standard lifetime for what comes.
+    /// Restores an encoded cache without the entries that have expired since, with the system clock and the standard
+    /// lifetime for new values.
     ///
-    /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` for a cache with a cost limit whose values do not state their cost:
-    ///   conform them to ``CostedValue``, or use a file and ``init(contentsOf:costLimit:countLimit:lifetime:clock:shards:cost:)``.
+    /// - Throws: the decoder's error; `DecodingError.dataCorrupted` for a cache with a cost limit whose values do not
+    ///   state their cost: conform them to ``CostedValue``, or use a file and
+    ///   ``init(contentsOf:costLimit:countLimit:lifetime:clock:shards:cost:)``.
     public convenience init(from decoder: any Decoder) throws {
         let saved = try SavedCache<Key, Value>(from: decoder)
         guard saved.version == SavedCache<Key, Value>.currentVersion else {
@@ -67,19 +70,20 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
         restore(saved.entries)
     }
 
-    /// A cache as it was saved, but for what is over by now. It waits for the disk. O(count).
+    /// Restores a saved cache without the entries that have expired since. Blocks until the file is read. O(count).
     ///
     /// - Parameters:
-    ///   - path: what ``save(to:)`` wrote.
-    ///   - costLimit: nil for the one that was saved.
-    ///   - countLimit: nil for the one that was saved.
-    ///   - lifetime: how long a value that is stored from now on is given out unless its write says otherwise.
-    ///   - clock: where it takes its time from.
-    ///   - shards: as for a new one.
-    ///   - cost: what a value that is stored from now on costs; nil for what it states itself, see ``CostedValue``. Restored values keep
-    ///     the costs with which they were saved.
-    /// - Throws: ``CacheError/cannotRead(path:reason:)``; ``CacheError/notACache(path:reason:)`` for a file that holds none of this kind;
-    ///   ``CacheError/noCost(path:)`` where there is a cost limit, `cost` is nil and values do not state their cost.
+    ///   - path: a file written by ``save(to:)``.
+    ///   - costLimit: nil for the saved one.
+    ///   - countLimit: nil for the saved one.
+    ///   - lifetime: the lifetime of a new value whose write does not state one.
+    ///   - clock: the source of time.
+    ///   - shards: as for a new cache.
+    ///   - cost: computes the cost of a new value; nil for the cost that the value states, see ``CostedValue``.
+    ///     Restored values keep their saved costs.
+    /// - Throws: ``CacheError/cannotRead(path:reason:)``; ``CacheError/notACache(path:reason:)`` for a file without a
+    ///   cache of these types; ``CacheError/noCost(path:)`` if there is a cost limit, `cost` is nil and values do not
+    ///   state their cost.
     public convenience init(
         contentsOf path: String, costLimit: Int? = nil, countLimit: Int? = nil, lifetime: Lifetime = .standard, clock: CacheClock = .system,
         shards: Int? = nil, cost: (@Sendable (Value) -> Int)? = nil

@@ -4,12 +4,12 @@ extension Cache {
     /// Stores a value, and evicts others until all fits. O(1) amortised.
     ///
     /// - Parameters:
-    ///   - cost: in the unit of ``costLimit``; less than 1 counts as 1. Nil for what the cache's `cost` closure or the value itself states
-    ///     (see ``CostedValue``), and 1 where neither does.
-    ///   - lifetime: how long it is given out; nil for ``defaultLifetime``.
-    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
-    /// - Returns: false if it was refused: it alone, beside what is pinned, is above a limit. Then the key holds nothing, since what it
-    ///   held is older than what was offered. The values of pinned keys are never refused.
+    ///   - cost: in the unit of ``costLimit``; less than 1 counts as 1. Nil for the cost that the cache's `cost`
+    ///     closure or the value itself states (see ``CostedValue``), and 1 if neither does.
+    ///   - lifetime: how long the value may be returned; nil for ``defaultLifetime``.
+    ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
+    /// - Returns: false if the value was refused since it exceeds a limit, even with only the pinned values beside it.
+    ///   The key then holds nothing, since its earlier value is outdated. The values of pinned keys are never refused.
     @inlinable
     @discardableResult
     public func setValue(_ value: Value, forKey key: Key, cost: Int? = nil, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
@@ -20,9 +20,9 @@ extension Cache {
         return write { leaving in store(value, key, hash, cost, term, tags, moment, &leaving) }
     }
 
-    /// Removes a key's value; its pins stay. O(1).
+    /// Removes a key's value. Its pins stay. O(1).
     ///
-    /// - Returns: what it held; nil if that was nothing or its lifetime was over.
+    /// - Returns: the removed value; nil if there was none or its lifetime was over.
     @inlinable
     @discardableResult
     public func removeValue(forKey key: Key) -> Value? {
@@ -38,7 +38,7 @@ extension Cache {
         }
     }
 
-    /// Runs a change under the write lock, then lets go of what left and tells listeners, without it.
+    /// Runs a change under the write lock, then, without the lock, frees the removed objects and notifies listeners.
     @inlinable
     func write<Result: Sendable>(_ body: (inout Leaving<Key, Value>) -> Result) -> Result {
         var leaving = Leaving<Key, Value>()
@@ -53,7 +53,7 @@ extension Cache {
         return result
     }
 
-    /// Stores under the write lock.
+    /// Stores a value. Requires the write lock.
     @inlinable
     func store(
         _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, _ tags: Set<String>, _ moment: Moment,
@@ -83,10 +83,11 @@ extension Cache {
         return true
     }
 
-    /// Whether a value can be held once all that may leave has left.
+    /// Whether a value fits once everything that can be evicted is gone.
     @inlinable
     func fits(_ cost: Int, _ entry: EntryReference, _ hash: Int, isPinned: Bool) -> Bool {
-        // Each shard numbers its slots in what its own number leaves of 32 bits, and the greatest means none.
+        // A shard's slot numbers use the 32 bits that its own number leaves free. The greatest slot number is reserved
+        // for `none`.
         guard shard(ofHash: hash).pointee.count < (1 << (32 - shardBits)) - 2 else { return false }
         if isPinned { return true }
         return cost <= state.pointee.costLimit - state.pointee.pinnedCost && state.pointee.pinnedCount < state.pointee.countLimit
@@ -97,11 +98,11 @@ extension Cache {
         _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, isPinned: Bool, _ moment: Moment,
         _ leaving: inout Leaving<Key, Value>
     ) -> EntryReference {
-        // Asked before anything leaves: what is evicted now would push the oldest out of the ghost queue.
+        // Checked before any eviction: evicting pushes the oldest hashes out of the ghost queue.
         let isKnown = state.pointee.ghost.contains(hash)
         state.pointee.ghost.remove(hash)
         makeRoom(cost: cost, count: 1, moment, &leaving)
-        // The pinned alone may come to more than a number can say.
+        // The total cost of the pinned values is capped at `Int.max`.
         let cost = min(cost, .max - state.pointee.totalCost)
         let shard = shard(ofHash: hash)
         let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
@@ -115,10 +116,11 @@ extension Cache {
         return entry
     }
 
-    /// Whether the small queue is full and nothing had to leave yet.
+    /// Whether the small queue is full and nothing has been evicted yet.
     ///
-    /// What comes then goes to the main queue, as in the authors' own code since their paper: of a loop over somewhat more keys than fit, the main
-    /// queue keeps those that came first, where all of them would pass through the small queue, each just before its next use.
+    /// New entries then go to the main queue, as in the authors' code since their paper. In a loop over slightly more
+    /// keys than fit, the main queue keeps the first ones; the small queue would evict each key just before its next
+    /// use.
     @inlinable
     var isFilling: Bool {
         let small = state.pointee.small
@@ -126,7 +128,8 @@ extension Cache {
         return small.cost >= max(1, state.pointee.costLimit / 10) || small.count >= max(1, state.pointee.countLimit / 10)
     }
 
-    /// The entry keeps its place, unless the new value needs room that others must leave: then it counts as new in its queue.
+    /// Replaces an entry's value. The entry keeps its place, unless the new value needs room: then it moves to the head
+    /// of its queue.
     @inlinable
     func replace(
         _ entry: EntryReference, _ value: Value, _ cost: Int, _ term: Term, _ moment: Moment, _ leaving: inout Leaving<Key, Value>

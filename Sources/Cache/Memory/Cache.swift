@@ -11,20 +11,23 @@ public import Synchronization
 /// let again = pictures[url]
 /// ```
 ///
-/// **Costs** are in one unit for the whole cache, mostly bytes. `[UInt8]`, `Data` and `String` cost their bytes; see ``CostedValue``. For other
-/// types a cost limit takes a `cost` closure: without one each entry would cost 1, and a limit that reads as bytes would count entries.
+/// **Costs** have one unit in the whole cache, mostly bytes. `[UInt8]`, `Data` and `String` cost their bytes; see
+/// ``CostedValue``. For other types a cost limit takes a `cost` closure: without one each entry would cost 1, and a
+/// limit meant as bytes would count entries.
 ///
-/// **Eviction** is S3-FIFO (Yang et al., SOSP '23, <https://doi.org/10.1145/3600006.3613147>), weighted by cost: new keys enter a small queue, a
-/// tenth of the space; those that are hit there move to the main queue, the others leave and are remembered for a while without their
-/// values; what comes again soon enters the main queue at once. Until something has to leave, the main queue also takes what no longer fits the
-/// small one. The limits hold at every moment. Only pinned entries may exceed them.
+/// **Eviction** is S3-FIFO (Yang et al., SOSP '23, <https://doi.org/10.1145/3600006.3613147>), weighted by cost. New
+/// keys enter a small queue with a tenth of the space. Keys that are hit there move to the main queue. The others are
+/// evicted, and their hashes are remembered for a while; a remembered key that is stored again enters the main queue at
+/// once. Until the first eviction, the main queue also takes entries that no longer fit the small one. The limits hold
+/// at every moment. Only pinned entries may exceed them.
 ///
-/// **Lifetimes** are measured by a ``CacheClock``. A value whose lifetime is over is never given out; it leaves when it is asked for, or
-/// some time later as others are written, or with ``removeExpired()``. There is no timer.
+/// **Lifetimes** are measured by a ``CacheClock``. A value whose lifetime is over is never returned. It is removed by a
+/// read of its key, by later writes, or by ``removeExpired()``. There is no timer.
 ///
-/// **Threads:** every member may be used from any thread and none waits for anything but a short lock. A read takes the lock of its key's
-/// shard alone, a write one for all. No closure, no listener and no value's deinitialiser runs while a lock is held; only `==` and
-/// `hash(into:)` of the key do, so these must not use the cache. With the same clock the same calls give the same evictions, in every process.
+/// **Threads:** every member may be used from any thread, and waits for nothing but a short lock. A read takes the lock
+/// of its key's shard alone; all writes share one lock. No closure, no listener and no value's deinitialiser runs while
+/// a lock is held. Only `==` and `hash(into:)` of the key do, so these must not use the cache. The same calls with the
+/// same clock cause the same evictions in every process.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     @usableFromInline let shards: UnsafeMutableRawPointer
     @usableFromInline let shardMask: Int
@@ -35,36 +38,38 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     @usableFromInline let clock: CacheClock
     @usableFromInline let hasSystemClock: Bool
     @usableFromInline let defaultSpan: Span
-    /// Whether any entry ever ended by the wall clock; until then nobody reads it.
+    /// Whether any entry ever ended by the wall clock. Until then the wall clock is not read.
     @usableFromInline let usesWall = Atomic(false)
-    /// What a value costs unless its write says otherwise; nil if that is 1.
+    /// Computes the cost of a value whose write states none; nil if that is 1.
     @usableFromInline let statedCost: (@Sendable (Value) -> Int)?
-    /// How long a value is given out unless its write says otherwise.
+    /// The lifetime of a value whose write does not state one.
     public let defaultLifetime: Lifetime
 
-    /// Makes an empty cache without a cost limit.
+    /// Creates an empty cache without a cost limit.
     ///
     /// - Parameters:
-    ///   - countLimit: the most values that it may hold; less than zero is zero.
-    ///   - lifetime: how long a value is given out unless its write says otherwise.
-    ///   - clock: where it takes its time from.
-    ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
+    ///   - countLimit: the greatest number of values; less than zero is zero.
+    ///   - lifetime: the lifetime of a value whose write does not state one.
+    ///   - clock: the source of time.
+    ///   - shards: the number of locks for reads, rounded up to a power of two, 1 … 256; by default four for each
+    ///     processor.
     public convenience init(
         countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil
     ) {
         self.init(.max, countLimit, lifetime, clock, shards, statedCost: Self.statedCost)
     }
 
-    /// Makes an empty cache with a cost limit, for values of any type.
+    /// Creates an empty cache with a cost limit, for values of any type.
     ///
     /// - Parameters:
-    ///   - costLimit: the most that all values may cost together, in the unit of `cost`; less than zero is zero.
-    ///   - countLimit: the most values that it may hold; less than zero is zero.
-    ///   - lifetime: how long a value is given out unless its write says otherwise.
-    ///   - clock: where it takes its time from.
-    ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
-    ///   - cost: what a value costs unless its write says otherwise; less than 1 counts as 1. It is called once for each write, on the
-    ///     thread that writes, while no lock is held.
+    ///   - costLimit: the greatest total cost of all values, in the unit of `cost`; less than zero is zero.
+    ///   - countLimit: the greatest number of values; less than zero is zero.
+    ///   - lifetime: the lifetime of a value whose write does not state one.
+    ///   - clock: the source of time.
+    ///   - shards: the number of locks for reads, rounded up to a power of two, 1 … 256; by default four for each
+    ///     processor.
+    ///   - cost: computes the cost of a value whose write states none; less than 1 counts as 1. Called once for each
+    ///     write, on the writing thread, while no lock is held.
     public convenience init(
         costLimit: Int, countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil,
         cost: @escaping @Sendable (Value) -> Int
@@ -108,9 +113,9 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
 
     @usableFromInline typealias Shard = CacheShard<Key, Value>
 
-    /// Each shard has cache lines of its own.
+    /// Each shard has separate cache lines.
     @inlinable static var shardShift: Int { 7 }
-    /// What the lock before each takes.
+    /// The size of the lock before each shard.
     @inlinable static var lockSize: Int { 16 }
 
     @inlinable
@@ -145,22 +150,22 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
         EntryReference(bits: UInt32(truncatingIfNeeded: number << shardBits | (hash & shardMask)))
     }
 
-    /// What a value costs unless its write says otherwise. A closure of the user's may be called, so no lock may be held.
+    /// The cost of a value whose write states none. May call the user's closure, so no lock may be held.
     @inlinable
     func cost(of value: Value) -> Int { statedCost?(value) ?? 1 }
 
-    /// The entry of a key, over or not. Takes the write lock to call.
+    /// The entry of a key, expired or not. Requires the write lock.
     @inlinable
     func find(_ key: Key, _ hash: Int) -> EntryReference {
         let number = shard(ofHash: hash).pointee.find(key, hash)
         return number < 0 ? .none : reference(number, hash)
     }
 
-    /// Nanoseconds of the uptime clock. An injected clock is called, so no lock may be held.
+    /// Nanoseconds of the uptime clock. May call an injected clock, so no lock may be held.
     @inlinable
     func uptime() -> Int64 { hasSystemClock ? CacheClock.systemUptime() : clock.uptime() }
 
-    /// What time it is. An injected clock is called, so no lock may be held.
+    /// The present time. May call an injected clock, so no lock may be held.
     @inlinable
     func moment() -> Moment {
         Moment(uptime: uptime(), wall: usesWall.load(ordering: .relaxed) ? clock.wall() : .min)

@@ -1,36 +1,36 @@
-/// One thing that happened to one key of a cache.
+/// A change of one key of a cache.
 public struct CacheChange<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Why a key's value is another than before.
+    /// The reason of a change.
     public enum Cause: String, Hashable, Sendable, CaseIterable {
         /// A value was stored under a key that held none.
         case inserted
         /// A value was stored in place of another.
         case overwritten
-        /// A call removed it.
+        /// A call removed the value.
         case removed
-        /// It left to make room.
+        /// The value was evicted to make room.
         case evicted
-        /// It left since memory was short, see ``MemoryPressure``.
+        /// The value was evicted since memory was short, see ``MemoryPressure``.
         case evictedUnderPressure
-        /// Its lifetime was over.
+        /// The value's lifetime was over.
         case expired
-        /// A value was too big to be stored; what the key held before is gone too.
+        /// A value was too large to be stored; the key's earlier value is removed too.
         case refused
     }
 
-    /// Counts the changes of one stream from 1, in the order in which they happened: a gap shows that a slow listener missed some.
+    /// The number of the change in its stream, from 1 and in order: a gap shows that a slow listener missed changes.
     public let number: UInt64
     /// The key.
     public let key: Key
-    /// What it held before.
+    /// The key's value before the change.
     public let before: Value?
-    /// What it holds now.
+    /// The key's value after the change.
     public let after: Value?
-    /// Why.
+    /// The reason of the change.
     public let cause: Cause
 }
 
-/// A change before it is known who hears of it.
+/// A change before it is delivered to listeners.
 @usableFromInline
 struct CacheNews<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let key: Key
@@ -47,9 +47,9 @@ struct CacheNews<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// One who hears of changes.
+/// A listener to changes.
 struct CacheListener<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The only key it cares for; nil for all.
+    /// The only key whose changes the listener gets; nil for all.
     let key: Key?
     let continuation: AsyncStream<CacheChange<Key, Value>>.Continuation
     var heard: UInt64 = 0

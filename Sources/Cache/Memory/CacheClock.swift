@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where a cache takes its time from. Safe from any thread.
+/// The source of time of a cache. Safe from any thread.
 ///
 /// Lifetimes are measured by ``uptime``, which neither stops while the machine sleeps nor jumps when the wall clock is set.
 public struct CacheClock: Sendable {
@@ -11,7 +11,7 @@ public struct CacheClock: Sendable {
     /// Whether ``uptime`` is ``systemUptime()``, which is quicker to call directly.
     let isSystem: Bool
 
-    /// A clock from elsewhere; both closures may be called from any thread, often, and must not wait.
+    /// Creates a custom clock. Both closures may be called from any thread, often, and must not block.
     public init(uptime: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64) {
         self.init(uptime: uptime, wall: wall, isSystem: false)
     }
@@ -22,7 +22,8 @@ public struct CacheClock: Sendable {
         self.isSystem = isSystem
     }
 
-    /// The machine's own clocks: `CLOCK_BOOTTIME` and `CLOCK_REALTIME`, see <https://man7.org/linux/man-pages/man2/clock_gettime.2.html>.
+    /// The system's clocks: `CLOCK_BOOTTIME` and `CLOCK_REALTIME`, see
+    /// <https://man7.org/linux/man-pages/man2/clock_gettime.2.html>.
     public static let system = CacheClock(
         uptime: { Self.systemUptime() },
         wall: {

@@ -1,21 +1,22 @@
 public import FoundationEssentials
 
-/// A value with what a cache knows of it.
+/// A value of a cache with its metadata.
 public struct CacheEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Its key.
     public let key: Key
     /// The value.
     public let value: Value
-    /// What it counts towards the cost limit.
+    /// The cost that counts towards the cost limit.
     public let cost: Int
-    /// When it was stored.
+    /// When the value was stored.
     public let recordedAt: Date
-    /// When it was last known to be right: when it was stored, or ``Cache/markVerified(_:lifetime:)`` was called.
+    /// When the value was last known to be right: when it was stored, or ``Cache/markVerified(_:lifetime:)`` was
+    /// called.
     public let verifiedAt: Date
-    /// When its lifetime is over unless it is read, written or verified before; nil for never.
+    /// When the lifetime is over, unless the value is read, written or verified before; nil for never.
     public let expiresAt: Date?
-    /// How long each read puts off its end; nil where reads do not.
+    /// By how long each read extends the lifetime; nil if reads do not.
     public let slidingLifetime: Duration?
-    /// The names under which it can be removed.
+    /// The tags by which the value can be removed.
     public let tags: Set<String>
 }

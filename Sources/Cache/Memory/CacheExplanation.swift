@@ -1,52 +1,53 @@
 public import FoundationEssentials
 
-/// Why a cache does or does not give out a value for a key.
+/// Explains why a cache does or does not return a value for a key.
 public struct CacheExplanation: Sendable, CustomStringConvertible {
-    /// How a key stands.
+    /// The state of a key.
     public enum State: Hashable, Sendable {
-        /// It holds a value that is given out.
+        /// It holds a value that can be returned.
         case present
-        /// It holds a value whose lifetime is over; it leaves when it is asked for or as others are written.
+        /// It holds a value whose lifetime is over. A read of the key or later writes remove it.
         case expired
-        /// It holds none, and its value was evicted not long ago: once stored again it enters the main queue.
+        /// It holds no value; its value was evicted recently. Stored again, it enters the main queue.
         case evictedLately
-        /// It holds none.
+        /// It holds no value.
         case absent
     }
 
-    /// Where an entry waits.
+    /// The queue of an entry.
     public enum Place: String, Hashable, Sendable {
-        /// New: it stays if it is hit twice before its turn comes.
+        /// The queue of new entries. An entry that is hit twice before its turn stays.
         case small
-        /// It stays as long as it is hit between two turns.
+        /// The main queue. An entry stays as long as it is hit between two turns.
         case main
-        /// It is never evicted.
+        /// In no queue: the entry is never evicted.
         case pinned
     }
 
-    /// How the key stands.
+    /// The state of the key.
     public let state: State
-    /// Where its entry waits; nil where there is none.
+    /// The queue of the key's entry; nil if there is none.
     public let place: Place?
-    /// Hits that count in its favour when its turn comes, 0 … 3.
+    /// The hits that count for the entry at its turn, 0 … 3.
     public let frequency: Int
-    /// What it counts towards the cost limit.
+    /// The cost that counts towards the cost limit.
     public let cost: Int
-    /// How often it is pinned.
+    /// The number of pins.
     public let pins: Int
-    /// Whether a load of its value is under way that will be stored.
+    /// Whether a load of the value is in flight whose result will be stored.
     public let isLoading: Bool
-    /// When it was stored.
+    /// When the value was stored.
     public let recordedAt: Date?
-    /// When it was last known to be right.
+    /// When the value was last known to be right.
     public let verifiedAt: Date?
-    /// When its lifetime is over.
+    /// When the value's lifetime is over.
     public let expiresAt: Date?
-    /// The share of its limits that the whole cache may use now, in percent: less than 100 while memory is short, see ``MemoryPressure``.
+    /// The share of its limits that the cache may use now, in percent: less than 100 while memory is short, see
+    /// ``MemoryPressure``.
     public let limitPercent: Int
-    /// The names under which it can be removed.
+    /// The tags by which the value can be removed.
     public let tags: Set<String>
-    /// What time it was.
+    /// When the explanation was made.
     public let at: Date
 
     /// A sentence or two, for people.
@@ -72,7 +73,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
         return parts.joined(separator: "; ")
     }
 
-    /// In the greatest unit that fits.
+    /// Formats a time span in the greatest unit that fits.
     private static func span(from start: Date, to end: Date) -> String {
         let seconds = Int(min(max(0, end.timeIntervalSince(start)), 1e15))
         switch seconds {

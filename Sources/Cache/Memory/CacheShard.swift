@@ -1,20 +1,21 @@
-/// A part of a cache's entries, with the index that finds them and the lock that readers take.
+/// A part of a cache's entries: the slots, the index of keys, and the lock that readers take.
 ///
-/// The lock lies before it in memory, not within it, since changing a part is changing the whole to the language and to the thread sanitizer.
-/// Index and keys change only while both that lock and the cache's write lock are held, so either is enough to look. The index is open
-/// addressing with linear probing: a cell holds half of the key's hash, which is its home as well, and the number of the entry's slot.
+/// The lock lies before the shard in memory, not within it: for the language and the thread sanitizer, changing a part
+/// changes the whole. Index and keys change only while both that lock and the cache's write lock are held, so either
+/// suffices for reading. The index is open addressing with linear probing: a cell holds half of the key's hash, which
+/// is also its home, and the number of the entry's slot.
 @usableFromInline
 struct CacheShard<Key: Hashable, Value>: ~Copyable {
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
-    /// The upper half the tag, the lower the slot's number and one; zero where nothing is.
+    /// The upper half holds the tag, the lower the slot's number plus one; zero is an empty cell.
     @usableFromInline var cells: UnsafeMutablePointer<UInt64>
-    /// The number of cells, a power of two, less one.
+    /// The number of cells, a power of two, minus one.
     @usableFromInline var mask: Int
     @usableFromInline var slots: UnsafeMutablePointer<CacheSlot<Key, Value>>
     @usableFromInline var records: UnsafeMutablePointer<SlotRecord>
     @usableFromInline var count = 0
-    /// How many slots were ever used: those beyond are in no list of free ones.
+    /// The number of slots that were ever used. Later slots are in no free list.
     @usableFromInline var usedSlots = 0
     @usableFromInline var capacity = 0
     @usableFromInline var firstFree = UInt32.max
@@ -45,7 +46,7 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
     @inlinable
     static func tag(_ hash: Int) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) }
 
-    /// The number of the key's slot, or a negative one. O(1).
+    /// The number of the key's slot, or a negative number if there is none. O(1).
     @inlinable
     func find(_ key: Key, _ hash: Int) -> Int {
         let tag = Self.tag(hash)
@@ -63,7 +64,7 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
 }
 
 extension CacheShard {
-    /// Puts a key that is not there into a free slot. Takes both locks to call.
+    /// Puts an absent key into a free slot. Requires both locks.
     @inlinable
     mutating func add(_ key: Key, _ value: Value, _ term: Term, _ record: SlotRecord) -> Int {
         let number = takeSlot()
@@ -75,7 +76,8 @@ extension CacheShard {
         return number
     }
 
-    /// Takes an entry out of index and slot. Takes both locks to call; what is returned is to be let go of outside of them.
+    /// Removes an entry from the index and its slot. Requires both locks. The caller frees the returned objects outside
+    /// of them.
     @inlinable
     mutating func take(_ number: Int) -> (key: Key, value: Value) {
         let record = record(number)
@@ -100,7 +102,7 @@ extension CacheShard {
         return usedSlots - 1
     }
 
-    /// By a quarter, since what is not used counts as well. Slots begin at a cache line.
+    /// Adds a quarter, since unused slots take memory too. The first slot begins at a cache line.
     @usableFromInline
     mutating func addSlots() {
         let (oldSlots, oldRecords) = (slots, records)
@@ -137,7 +139,7 @@ extension CacheShard {
         cells[position] = cell
     }
 
-    /// Closes the gap at once, so that no search ever walks over what is gone (Knuth, volume 3, algorithm 6.4 R).
+    /// Closes the gap at once, so that no search passes removed entries (Knuth, volume 3, algorithm 6.4 R).
     @inlinable
     mutating func removeCell(_ number: Int, _ tag: UInt32) {
         let cell = UInt64(tag) << 32 | UInt64(number + 1)

@@ -1,4 +1,4 @@
-/// What a reader needs of an entry: guarded by its shard's lock.
+/// The part of an entry that readers need. Guarded by its shard's lock.
 @usableFromInline
 struct CacheSlot<Key, Value> {
     @usableFromInline let key: Key
@@ -13,10 +13,10 @@ struct CacheSlot<Key, Value> {
     }
 }
 
-/// When an entry is over and how often it was hit, in 8 bytes, so that a slot with a `String` and a word takes half a cache line.
+/// An entry's end and hits, in 8 bytes, so that a slot with a `String` and a word takes half a cache line.
 @usableFromInline
 struct EntryEnd: Sendable {
-    /// The deadline but for its last four bits, then two of ``timing`` and two of ``frequency``.
+    /// The deadline without its last four bits, then two bits of ``timing`` and two of ``frequency``.
     @usableFromInline var bits: Int64
 
     @inlinable
@@ -24,10 +24,11 @@ struct EntryEnd: Sendable {
 
     @inlinable var timing: Timing { Timing(rawValue: UInt8(truncatingIfNeeded: bits >> 2) & 3) ?? .unlimited }
 
-    /// When it is over, in nanoseconds of the uptime clock, or for ``Timing/wall`` in milliseconds of the wall clock; up to 15 too early.
+    /// The end in nanoseconds of the uptime clock, or for ``Timing/wall`` in milliseconds of the wall clock; up to 15
+    /// too early.
     @inlinable var deadline: Int64 { bits & ~15 }
 
-    /// Hits since it came in or was spared, 0 … 3.
+    /// Hits since the entry was inserted or spared, 0 … 3.
     @inlinable var frequency: Int {
         get { Int(bits & 3) }
         set { bits = bits & ~3 | Int64(newValue) }
@@ -36,11 +37,11 @@ struct EntryEnd: Sendable {
     @inlinable
     mutating func countHit() { if bits & 3 != 3 { bits += 1 } }
 
-    /// Another end; the hits stay.
+    /// Sets another end; the hits stay.
     @inlinable
     mutating func set(_ timing: Timing, _ deadline: Int64) { bits = EntryEnd(timing, deadline).bits | bits & 3 }
 
-    /// Whether it was over at a moment.
+    /// Whether the lifetime is over at a moment.
     @inlinable
     func isOver(at moment: Moment) -> Bool {
         switch timing {
@@ -51,27 +52,27 @@ struct EntryEnd: Sendable {
     }
 }
 
-/// What only writers need of an entry: guarded by the cache's write lock.
+/// The part of an entry that only writers need. Guarded by the cache's write lock.
 @usableFromInline
 struct SlotRecord {
     @usableFromInline let hash: Int
     @usableFromInline var cost: Int
     /// When the value was stored, in nanoseconds of the uptime clock.
     @usableFromInline var recorded: Int64
-    /// When it was last known to be right, on the same clock.
+    /// When the value was last known to be right, on the same clock.
     @usableFromInline var verified: Int64
-    /// How long a sliding lifetime goes on after a read, in nanoseconds. Written under both locks.
+    /// By how long a read extends a sliding lifetime, in nanoseconds. Written under both locks.
     @usableFromInline var span: Int64
-    /// Towards the head of its queue, newer.
+    /// The next newer entry, towards the head of the queue.
     @usableFromInline var newer = EntryReference.none
-    /// Towards the tail, older; in a free slot the next free one.
+    /// The next older entry, towards the tail; in a free slot the next free one.
     @usableFromInline var older = EntryReference.none
-    /// Another one after every write, so that a judgement made without the lock is not carried out on a newer value.
+    /// Changes with every write, so that a decision made without the lock is not applied to a newer value.
     @usableFromInline var stamp: UInt32
     @usableFromInline var place = Place.pinned
     @usableFromInline var isTagged = false
 
-    /// Which queue a slot is in; pinned ones are in none, so that eviction never meets them.
+    /// The queue of a slot. Pinned slots are in none, so that eviction never visits them.
     @usableFromInline
     enum Place: UInt8 {
         case free, small, main, pinned
@@ -88,7 +89,7 @@ struct SlotRecord {
     }
 }
 
-/// Where an entry is: its slot's number above the bits of its shard's.
+/// The position of an entry: its slot's number above the bits of its shard's.
 @usableFromInline
 struct EntryReference: Hashable, Sendable {
     @usableFromInline let bits: UInt32

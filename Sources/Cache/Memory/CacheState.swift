@@ -1,10 +1,10 @@
-/// What only writers touch: guarded by the cache's write lock.
+/// The state that only writers use. Guarded by the cache's write lock.
 @usableFromInline
 struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
-    /// The limits that hold: those that were set, or a share of them while memory is short.
+    /// The effective limits: those that were set, or a share of them while memory is short.
     @usableFromInline var costLimit: Int
     @usableFromInline var countLimit: Int
-    /// The limits that were set, and how much of them may be used.
+    /// The limits that were set, and the share that may be used.
     var ration: MemoryRation
     @usableFromInline var totalCost = 0
     @usableFromInline var count = 0
@@ -13,20 +13,20 @@ struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline var small = EvictionQueue()
     @usableFromInline var main = EvictionQueue()
     @usableFromInline var ghost = GhostRing()
-    /// Hits and misses are counted by the shards.
+    /// Without hits and misses, which the shards count.
     @usableFromInline var statistics = CacheStatistics()
     @usableFromInline var stamp: UInt32 = 0
-    /// How often each key is pinned, whether it is there or not.
+    /// The number of pins of each key, with or without a value.
     @usableFromInline var pins: [Key: Int] = [:]
     @usableFromInline var tags = TagIndex()
     @usableFromInline var sweep = ExpirySweep()
-    /// The loads under way that may store what they bring.
+    /// The loads in flight whose results may be stored.
     @usableFromInline var loads = LoadTable<Key, Value>()
-    /// The loads that failed and shall not be tried again for a while.
+    /// The loads that failed and must not be retried for a while.
     @usableFromInline var failures: [Key: LoadFailure] = [:]
-    /// Whether anybody listens to changes; otherwise none is noted.
+    /// Whether there are listeners to changes. Without them no change is noted.
     @usableFromInline var isObserved = false
-    /// What happened and was not delivered yet.
+    /// The changes that were not delivered yet.
     @usableFromInline var news: [CacheNews<Key, Value>] = []
     var isDelivering = false
     var listeners: [UInt64: CacheListener<Key, Value>] = [:]
@@ -40,7 +40,7 @@ struct CacheState<Key: Hashable & Sendable, Value: Sendable> {
     }
 }
 
-/// Which entries have which tags.
+/// The tags of the entries.
 @usableFromInline
 struct TagIndex: Sendable {
     private var entries: [String: Set<EntryReference>] = [:]
@@ -70,14 +70,15 @@ struct TagIndex: Sendable {
     func entries(with tag: String) -> Set<EntryReference> { entries[tag] ?? [] }
 }
 
-/// Where the search for entries whose lifetime is over stands: it goes on a little with each write, and rests while none can be over.
+/// The position of the search for expired entries. Each write advances it a little; it rests while no entry can have
+/// expired.
 @usableFromInline
 struct ExpirySweep: Sendable {
     /// No entry ends earlier, by the uptime clock.
     @usableFromInline var earliest = Int64.max
     /// The same by the wall clock.
     @usableFromInline var earliestWall = Int64.max
-    /// The same for the entries that this pass has met, and those written since it began.
+    /// The same for the entries that this pass has visited, and those written since it began.
     @usableFromInline var next = (uptime: Int64.max, wall: Int64.max)
     @usableFromInline var shard = 0
     @usableFromInline var slot = 0
@@ -85,11 +86,11 @@ struct ExpirySweep: Sendable {
     @usableFromInline
     init() {}
 
-    /// Whether an entry may be over.
+    /// Whether an entry may have expired.
     @inlinable
     func isDue(at moment: Moment) -> Bool { moment.uptime >= earliest || moment.wall >= earliestWall }
 
-    /// Takes note of an entry's end.
+    /// Records an entry's end.
     @inlinable
     mutating func note(_ timing: Timing, _ deadline: Int64) {
         switch timing {
@@ -103,7 +104,7 @@ struct ExpirySweep: Sendable {
         }
     }
 
-    /// Begins a new pass: what the last one met says how long there is nothing to do.
+    /// Begins a new pass. The last pass determined how long no entry expires.
     mutating func wrap() {
         (earliest, earliestWall) = next
         next = (.max, .max)
@@ -111,7 +112,8 @@ struct ExpirySweep: Sendable {
     }
 }
 
-/// What has left a cache, so that it is let go of only once no lock is held: a value's deinitialiser is anybody's code.
+/// Objects that were removed from a cache, to be freed once no lock is held: a value's deinitialiser is the user's
+/// code.
 @usableFromInline
 struct Leaving<Key, Value> {
     @usableFromInline var first: (key: Key, value: Value)?
@@ -121,10 +123,10 @@ struct Leaving<Key, Value> {
     @usableFromInline
     init() {}
 
-    /// Something else that is anybody's: keys of other tables, errors, loads.
+    /// Adds another object with user code: keys of other tables, errors, loads.
     mutating func keep(_ thing: (any Sendable)?) { if let thing { rest.append(thing) } }
 
-    /// Mostly one leaves, and that takes no array.
+    /// Adds an entry. Mostly there is one, which needs no array.
     @inlinable
     mutating func add(_ key: Key, _ value: Value) {
         if first == nil { first = (key, value) } else { others.append((key, value)) }

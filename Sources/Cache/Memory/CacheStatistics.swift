@@ -1,31 +1,31 @@
-/// What a cache has done since it was made; the difference of two says what it did between them.
+/// The counters of a cache since its creation. Subtract an earlier reading to get the activity in between.
 public struct CacheStatistics: Hashable, Sendable {
     /// Reads that found a value.
     public var hits = 0
-    /// Reads that found none, or one whose lifetime was over.
+    /// Reads that found no value, or one whose lifetime was over.
     public var misses = 0
     /// Values stored under keys that held none.
     public var insertions = 0
     /// Values stored in place of others.
     public var overwrites = 0
-    /// Values that left to make room.
+    /// Values evicted to make room.
     public var evictions = 0
-    /// Values that left since memory was short, see ``MemoryPressure``; these are not among the ``evictions``.
+    /// Values evicted since memory was short, see ``MemoryPressure``. Not included in ``evictions``.
     public var pressureEvictions = 0
-    /// Values that left since their lifetime was over.
+    /// Values removed since their lifetime was over.
     public var expirations = 0
-    /// Values that were removed by a call.
+    /// Values removed by a call.
     public var removals = 0
-    /// Values that were too big to be stored.
+    /// Values that were too large to be stored.
     public var refusals = 0
 
-    /// Nothing yet.
+    /// Creates statistics with all counters at zero.
     public init() {}
 
     /// Hits among all reads, 0 … 1; zero before the first read.
     public var hitRate: Double { Double(hits: hits, misses: misses) }
 
-    /// What happened between an earlier reading and a later one.
+    /// The activity between an earlier reading and a later one.
     public static func - (later: CacheStatistics, earlier: CacheStatistics) -> CacheStatistics {
         var difference = later
         difference.hits &-= earlier.hits
@@ -42,7 +42,8 @@ public struct CacheStatistics: Hashable, Sendable {
 }
 
 extension CacheStatistics: CustomStringConvertible {
-    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 inserted, 2 evicted`. What never happened is left out.
+    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 inserted, 2 evicted`. Omits counters that are
+    /// zero.
     public var description: String {
         StatisticsText.reads(hits: hits, misses: misses)
             + StatisticsText.counts([

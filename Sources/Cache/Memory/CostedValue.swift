@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// A value that states what it costs in a cache with a cost limit.
+/// A value that states its cost in a cache with a cost limit.
 ///
-/// Bytes, `Data` and strings cost their bytes. Conform a type of yours so that a ``Cache`` of it needs no `cost` closure:
+/// Bytes, `Data` and strings cost their bytes. Conform a custom type so that a ``Cache`` of it needs no `cost` closure:
 ///
 /// ```swift
 /// extension Picture: CostedValue {
@@ -47,7 +47,7 @@ extension Substring: CostedValue {
 }
 
 extension Cache {
-    /// What a value costs unless its write says otherwise, for a type that states it; nil for any other type.
+    /// Computes the cost of a value whose write states none, for a type that states it; nil for any other type.
     static var statedCost: (@Sendable (Value) -> Int)? {
         func cost<Costed: CostedValue>(_: Costed.Type) -> (@Sendable (Value) -> Int)? {
             let cost: @Sendable (Costed) -> Int = { $0.cacheCost }
@@ -59,14 +59,15 @@ extension Cache {
 }
 
 extension Cache where Value: CostedValue {
-    /// Makes an empty cache with a cost limit, for values that state their cost, such as bytes, `Data` and strings.
+    /// Creates an empty cache with a cost limit, for values that state their cost, such as bytes, `Data` and strings.
     ///
     /// - Parameters:
-    ///   - costLimit: the most that all values may cost together, in bytes for bytes and text; less than zero is zero.
-    ///   - countLimit: the most values that it may hold; less than zero is zero.
-    ///   - lifetime: how long a value is given out unless its write says otherwise.
-    ///   - clock: where it takes its time from.
-    ///   - shards: how many locks the reads are spread over, rounded up to a power of two, 1 … 256; by default four for each processor.
+    ///   - costLimit: the greatest total cost of all values, in bytes for bytes and text; less than zero is zero.
+    ///   - countLimit: the greatest number of values; less than zero is zero.
+    ///   - lifetime: the lifetime of a value whose write does not state one.
+    ///   - clock: the source of time.
+    ///   - shards: the number of locks for reads, rounded up to a power of two, 1 … 256; by default four for each
+    ///     processor.
     public convenience init(
         costLimit: Int, countLimit: Int = .max, lifetime: Lifetime = .standard, clock: CacheClock = .system, shards: Int? = nil
     ) {

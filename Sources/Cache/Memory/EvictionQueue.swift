@@ -1,9 +1,10 @@
-/// A first-in-first-out queue of entries: a doubly linked list threaded through their records, so that any leaves it in O(1).
+/// A first-in-first-out queue of entries: a doubly linked list through their records, so that removing any entry is
+/// O(1).
 @usableFromInline
 struct EvictionQueue: Sendable {
-    /// The newest.
+    /// The newest entry.
     @usableFromInline var head = EntryReference.none
-    /// The oldest, next to go.
+    /// The oldest entry, next to be evicted.
     @usableFromInline var tail = EntryReference.none
     /// The sum of the entries' costs.
     @usableFromInline var cost = 0

@@ -1,16 +1,16 @@
-/// Remembers the keys that were evicted lately, by their hashes: one that comes again soon deserves a better place.
+/// The hashes of recently evicted keys. A remembered key that is stored again enters the main queue.
 ///
-/// A ring of hashes with an index of positions in it, open addressing with linear probing: 16 bytes for each place of the ring, which has at most
-/// three for each hash remembered (and at least 16).
-/// A collision of hashes costs a wrong guess, never a wrong value.
+/// A ring of hashes and an index of positions in it, with open addressing and linear probing: 16 bytes for each place
+/// of the ring, which has at most three for each hash remembered (and at least 16). A collision of hashes costs a wrong
+/// guess, never a wrong value.
 @usableFromInline
 struct GhostRing: Sendable {
     @usableFromInline var ring: [Int] = []
-    /// Positions in the ring and one; zero where nothing is.
+    /// Positions in the ring plus one; zero is an empty cell.
     @usableFromInline var index: [UInt32] = []
-    /// How many stand in the ring, the oldest at `start`; those that were removed, or mentioned again, still do.
+    /// The number of used places in the ring, the oldest at `start`, including removed and superseded hashes.
     @usableFromInline var filled = 0
-    /// How many are remembered.
+    /// The number of hashes remembered.
     @usableFromInline var count = 0
     @usableFromInline var start = 0
 
@@ -51,7 +51,7 @@ struct GhostRing: Sendable {
     @inlinable
     mutating func removeAll() { self = GhostRing() }
 
-    /// The index's cell that names the hash, or the one where it would stand.
+    /// The index's cell of the hash, or the cell where it would be inserted.
     @inlinable
     func cell(of hash: Int) -> Int {
         let mask = index.count - 1
@@ -60,7 +60,7 @@ struct GhostRing: Sendable {
         return cell
     }
 
-    /// Of the upper bits: the lower ones chose the shard.
+    /// Uses the upper bits, since the lower ones select the shard.
     @inlinable
     func home(of hash: Int) -> Int { (hash >> 16) & (index.count - 1) }
 
@@ -93,7 +93,7 @@ struct GhostRing: Sendable {
     mutating func makeRoom() {
         let positions = (0..<filled).map { (start + $0) & (ring.count - 1) }
         let hashes = positions.filter { Int(index[cell(of: ring[$0])]) == $0 + 1 }.map { ring[$0] }
-        // It doubles where removals have not left a quarter of it free, so each place is moved O(1) times.
+        // Doubles unless removals have left a quarter of it free, so each place is moved O(1) times.
         let size = hashes.count > ring.count / 4 * 3 || ring.isEmpty ? max(16, ring.count * 2) : ring.count
         ring = hashes + Array(repeating: 0, count: size - hashes.count)
         index = Array(repeating: 0, count: size * 2)

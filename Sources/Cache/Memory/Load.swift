@@ -1,27 +1,27 @@
 internal import Synchronization
 
-/// One load of one value, for all who ask while it is under way. Safe from any thread.
+/// One load of one value, shared by all callers while it is in flight. Safe from any thread.
 @usableFromInline
 final class Load<Value: Sendable>: Sendable {
     private struct State {
-        /// Those who asked and were not answered; nil until they wait.
+        /// The callers without a result. A continuation is nil until its caller waits.
         var waiters: [UInt64: CheckedContinuation<Value, any Error>?] = [:]
         var lastWaiter: UInt64 = 0
         var task: Task<Void, Never>?
         var outcome: Result<Value, any Error>?
-        /// All who asked have gone: nobody may join any more.
+        /// Whether all callers have left. No caller may join any more.
         var isAbandoned = false
     }
 
-    /// Nil where nobody knows them before the value is there.
+    /// Nil if the tags are not known before the value is loaded.
     let tags: Set<String>?
     private let state = Mutex(State())
 
     init(tags: Set<String>?) { self.tags = tags }
 
-    /// Takes part.
+    /// Joins the load.
     ///
-    /// - Returns: what to wait and leave with; nil if the load was abandoned.
+    /// - Returns: the waiter's number; nil if the load was abandoned.
     func join() -> UInt64? {
         state.withLock { state in
             guard !state.isAbandoned else { return nil }
@@ -31,7 +31,7 @@ final class Load<Value: Sendable>: Sendable {
         }
     }
 
-    /// Names the task that does it, which is cancelled when the last of those who asked goes.
+    /// Sets the task of the load, which is cancelled when the last caller leaves.
     func begin(_ task: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
             state.task = task
@@ -50,9 +50,9 @@ final class Load<Value: Sendable>: Sendable {
         if let outcome { continuation.resume(with: outcome) }
     }
 
-    /// Goes without an answer.
+    /// Leaves without a result.
     ///
-    /// - Returns: true if that was the last one: the load is abandoned, and its task to be cancelled.
+    /// - Returns: true if that was the last caller: the load is abandoned, and its task has to be cancelled.
     private func leave(_ waiter: UInt64) -> Bool {
         let (continuation, isLast) = state.withLock { state -> (CheckedContinuation<Value, any Error>?, Bool) in
             guard state.outcome == nil, let continuation = state.waiters.removeValue(forKey: waiter) else { return (nil, false) }
@@ -63,8 +63,8 @@ final class Load<Value: Sendable>: Sendable {
         return isLast
     }
 
-    /// Waits as one who has joined. Cancelled, it goes at once; if it was the last, the load is abandoned: `abandoned` is called, and the
-    /// task cancelled.
+    /// Waits for the result as a caller that has joined. A cancelled caller leaves at once. If it was the last one, the
+    /// load is abandoned: `abandoned` is called, and the task cancelled.
     func value(_ waiter: UInt64, abandoned: @escaping @Sendable () -> Void) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { wait(waiter, $0) }
@@ -87,7 +87,7 @@ final class Load<Value: Sendable>: Sendable {
     }
 }
 
-/// Why a value could not be loaded, and how long that is believed.
+/// The error of a load, and how long it is remembered.
 @usableFromInline
 struct LoadFailure: Sendable {
     let error: any Error

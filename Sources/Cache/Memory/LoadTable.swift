@@ -1,5 +1,5 @@
-/// The loads under way that may store what they bring, by what they are for. Its owner guards it, and lets go of what it hands out
-/// without a lock.
+/// The loads in flight whose results may be stored, by name. The owner guards the table, and frees the objects that it
+/// returns without a lock.
 @usableFromInline
 struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var loads: [Name: Load<Value>] = [:]
@@ -7,18 +7,18 @@ struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline
     init() {}
 
-    /// Asked at each write of a cache, so it must be specialised there.
+    /// Read at each write of a cache, so the cache's module must specialise it.
     @inlinable var isEmpty: Bool { loads.isEmpty }
 
     func contains(_ name: Name) -> Bool { loads[name] != nil }
 
-    /// Whether a load may still store what it brings.
+    /// Whether a load may still store its result.
     func holds(_ load: Load<Value>, _ name: Name) -> Bool { loads[name] === load }
 
-    /// Takes part in the load of this name, or begins one.
+    /// Joins the load of this name, or creates one.
     ///
-    /// - Parameter tags: those of what it will bring; nil where nobody knows them yet.
-    /// - Returns: `left`, a load that nobody waits for any more, to be let go of.
+    /// - Parameter tags: the tags of the result; nil if they are not known yet.
+    /// - Returns: `left`, an abandoned load that the caller has to free.
     mutating func ask(_ name: Name, tags: Set<String>?) -> (load: Load<Value>, waiter: UInt64, isNew: Bool, left: Load<Value>?) {
         if let load = loads[name], let waiter = load.join() { return (load, waiter, false, nil) }
         let load = Load<Value>(tags: tags)
@@ -26,20 +26,20 @@ struct LoadTable<Name: Hashable & Sendable, Value: Sendable>: Sendable {
         return (load, load.join() ?? 0, true, loads.updateValue(load, forKey: name))
     }
 
-    /// What the load of this name brings is not to be stored.
+    /// Prevents the load of this name from storing its result.
     mutating func end(_ name: Name) -> (name: Name, load: Load<Value>)? {
         guard let index = loads.index(forKey: name) else { return nil }
         let (name, load) = loads.remove(at: index)
         return (name, load)
     }
 
-    /// The same for all.
+    /// Prevents all loads from storing their results.
     mutating func endAll() -> [Name: Load<Value>] {
         defer { loads = [:] }
         return loads
     }
 
-    /// The same for all that bring, or may bring, something with this tag.
+    /// Prevents all loads whose results have, or may have, this tag from storing them.
     mutating func endAll(taggedWith tag: String) -> [Name: Load<Value>] {
         let tagged = loads.filter { $0.value.tags?.contains(tag) ?? true }
         for name in tagged.keys { loads[name] = nil }

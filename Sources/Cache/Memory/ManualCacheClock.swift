@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A clock that stands until it is told to go on, for tests of what expires. Safe from any thread.
+/// A clock that only ``advance(by:)`` moves, for tests of expiry. Safe from any thread.
 ///
 /// ```swift
 /// let time = ManualCacheClock()
@@ -14,14 +14,14 @@ public final class ManualCacheClock: Sendable {
     /// - Parameter wall: the wall clock at the start, in milliseconds since 1970.
     public init(wall: Int64 = 1_000_000_000_000) { start = wall }
 
-    /// The clock to hand to a cache.
+    /// The clock to pass to a cache.
     public var clock: CacheClock {
         CacheClock(
             uptime: { [self] in Int64(clamping: passed.withLock { $0 } / .nanoseconds(1)) },
             wall: { [self] in start.saturatingAdd(Int64(clamping: passed.withLock { $0 } / .milliseconds(1))) })
     }
 
-    /// Lets so much time pass, on both clocks at once. Each clock stops at the last moment that it can show.
+    /// Advances both clocks by a duration. Each clock stops at its last representable moment.
     public func advance(by duration: Duration) {
         func clamped(_ duration: Duration) -> Duration { min(max(duration, .seconds(Int64.min)), .seconds(Int64.max)) }
         passed.withLock { $0 = clamped($0 + clamped(duration)) }

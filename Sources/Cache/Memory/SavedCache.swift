@@ -1,6 +1,6 @@
-/// What a cache looks like in a file: the entries whose lifetime was not over, the next to be evicted first.
+/// The file format of a cache: the entries whose lifetime was not over, the next to be evicted first.
 struct SavedCache<Key: Codable & Sendable, Value: Codable & Sendable>: Codable, Sendable {
-    /// Another one when the file's form changes; a file of another version is refused.
+    /// Incremented when the format changes; a file of another version is refused.
     static var currentVersion: Int { 1 }
 
     /// One key with its value.
@@ -8,14 +8,14 @@ struct SavedCache<Key: Codable & Sendable, Value: Codable & Sendable>: Codable, 
         let key: Key
         let value: Value
         let cost: Int
-        /// In milliseconds since 1970, as all moments here: a machine's uptime means nothing to the next one.
+        /// In milliseconds since 1970, as all times here: an uptime is meaningless on another machine.
         let recorded: Int64
         let verified: Int64
-        /// None for an unlimited lifetime.
+        /// Nil for an unlimited lifetime.
         let expires: Int64?
-        /// Nanoseconds by which reads put off the end; none where they do not.
+        /// By how many nanoseconds reads extend the lifetime; nil if they do not.
         let sliding: Int64?
-        /// Whether it ends at a moment of the wall clock, however that is set.
+        /// Whether the lifetime ends at a fixed wall-clock time, even if that clock is set.
         let endsByWall: Bool
         let isInMain: Bool
         let tags: [String]

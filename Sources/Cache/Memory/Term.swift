@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
-/// What time it was when an operation began.
+/// The time at which an operation began.
 @usableFromInline
 struct Moment: Sendable {
     /// Nanoseconds of the uptime clock.
     @usableFromInline let uptime: Int64
-    /// Milliseconds since 1970; the least there is where no entry ends by the wall clock.
+    /// Milliseconds since 1970; the least number if no entry ends by the wall clock.
     @usableFromInline let wall: Int64
 
     @inlinable
@@ -21,7 +21,7 @@ enum Timing: UInt8, Sendable {
     case unlimited, fixed, sliding, wall
 }
 
-/// A lifetime as an entry keeps it: begun at a moment.
+/// A lifetime that began at a moment, as an entry keeps it.
 @usableFromInline
 struct Term: Sendable {
     @usableFromInline let start: Int64
@@ -66,33 +66,33 @@ struct Span: Sendable {
 }
 
 extension Int64 {
-    /// The sum, or the nearest number there is.
+    /// The sum, clamped to the range of `Int64`.
     @inlinable
     func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
-    /// The difference, or the nearest number there is.
+    /// The difference, clamped to the range of `Int64`.
     func saturatingSubtract(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other > 0 ? .min : .max) : difference
     }
 
-    /// A thousand times as much, or the nearest number there is.
+    /// A thousand times as much, clamped to the range of `Int64`.
     var saturatingThousandfold: Int64 {
         let (product, overflow) = multipliedReportingOverflow(by: 1_000)
         return overflow ? (self > 0 ? .max : .min) : product
     }
 
-    /// The nearest whole number towards zero; zero for what is no number.
+    /// The number rounded towards zero and clamped to the range of `Int64`; zero for NaN.
     init(saturating value: Double) {
         self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
     }
 }
 
 extension Duration {
-    /// In whole nanoseconds, or the nearest number there is: 292 years.
+    /// Whole nanoseconds, clamped to the range of `Int64`: 292 years.
     @usableFromInline
     var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = nearestComponents
@@ -100,6 +100,6 @@ extension Duration {
         return overflow ? (seconds > 0 ? .max : .min) : whole.saturatingAdd(attoseconds / 1_000_000_000)
     }
 
-    /// The components of the nearest duration that has any: `components` traps from 292 billion years on.
+    /// The components of the nearest duration that has them: `components` traps from 292 billion years on.
     var nearestComponents: (seconds: Int64, attoseconds: Int64) { min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components }
 }

@@ -18,13 +18,14 @@ struct WholeFile: Sendable {
         }
     }
 
-    /// Writes a file beside it and gives that its name, so that whoever opens it finds the old content or the new, never a part.
+    /// Writes a temporary file in the same folder and renames it, so that a reader finds the old content or the new,
+    /// never a part.
     func replace(with bytes: [UInt8]) throws(CacheError) {
         var template = Array("\(path).XXXXXX".utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // On disk before it has the name: otherwise a power cut could leave an empty file.
+        // Synced before the rename: otherwise a power cut could leave an empty file.
         let isWritten = Self.write(bytes, to: descriptor) && fsync(descriptor) == 0 && rename(template, path) == 0
         let reason = Self.reason()
         close(descriptor)

@@ -1,9 +1,11 @@
 extension Cache: ShrinkableCache {
-    /// Holds the cache to a share of its limits, and evicts what is above, and what is above the same share of what it held when memory became
-    /// short. Evictions of that moment have the cause ``CacheChange/Cause/evictedUnderPressure``; later ones, by writes under the
-    /// lower limits, are as any other. Pinned values stay, and one that is too big for the lower limits is refused. It evicts some hundred at a
-    /// time, so that nobody waits long for a lock. O(evicted).
+    /// Holds the cache to a share of its limits. Evicts the values above that share of the limits, and above the same
+    /// share of the cost and count that the cache held when memory became short. These evictions have the cause
+    /// ``CacheChange/Cause/evictedUnderPressure``; later ones, by writes under the lower limits, have the usual cause.
+    /// Pinned values stay. A value that exceeds the lower limits is refused. Evicts at most some hundred values under
+    /// one lock, so that other threads do not wait long. O(evicted).
     ///
+    /// - Parameter percent: 0 … 100; 100 restores the limits.
     /// - Parameter percent: 0 … 100; at 100 the limits are back.
     public func shrink(toPercent percent: Int) {
         let moment = moment()
@@ -17,7 +19,7 @@ extension Cache: ShrinkableCache {
                 let isMore = target.map { evictSome(toCost: $0.cost, toCount: $0.count, ration, moment, &leaving) } ?? false
                 (state.pointee.costLimit, state.pointee.countLimit) = (ration.costShare, ration.countShare)
                 guard isMore else { return false }
-                // On the way there what is reached holds: writes do not undo it, and none has to make all the room by itself.
+                // Limits in between: writes do not undo the progress, and no single write has to make all the room.
                 state.pointee.costLimit = max(target?.cost ?? 0, state.pointee.totalCost)
                 state.pointee.countLimit = max(target?.count ?? 0, state.pointee.count)
                 return true
@@ -25,7 +27,7 @@ extension Cache: ShrinkableCache {
         }
     }
 
-    /// - Returns: whether more may have to leave.
+    /// - Returns: whether more may have to be evicted.
     private func evictSome(
         toCost cost: Int, toCount count: Int, _ ration: MemoryRation, _ moment: Moment, _ leaving: inout Leaving<Key, Value>
     ) -> Bool {

@@ -3,28 +3,29 @@ internal import Glibc
 public import Logging
 
 extension MemoryPressure {
-    /// How a ``MemoryPressure`` works.
+    /// The configuration of a ``MemoryPressure``.
     public struct Configuration: Sendable {
-        /// How long there must be no pressure before caches grow by a step; at least a second, at most 30 days, 30 seconds unless told
-        /// otherwise.
+        /// The time without pressure before caches grow by a step; at least a second, at most 30 days, by default 30
+        /// seconds.
         public var calm = Duration.seconds(30)
-        /// How often it reads what the kernel does not tell by itself; at least a tenth of a second, at most 30 days, 5 seconds unless told
-        /// otherwise.
+        /// The interval between readings of files for which the kernel sends no notifications; at least a tenth of a
+        /// second, at most 30 days, by default 5 seconds.
         public var readInterval = Duration.seconds(5)
-        /// Before `/proc` and `/sys` in every path: for tests, a directory with a tree of their own.
+        /// A prefix of every path in `/proc` and `/sys`: in tests, a directory with a copy of these trees.
         public var root = ""
-        /// What a service manager wants watched in place of the process's own control group: a `memory.pressure` file, or a FIFO into which it
-        /// writes when memory is short; `/dev/null` for nothing at all. That in `MEMORY_PRESSURE_WATCH` unless told otherwise, see
-        /// <https://systemd.io/MEMORY_PRESSURE/>. Without ``root`` before it.
+        /// The file to watch in place of the process's control group, as a service manager asks: a `memory.pressure`
+        /// file, or a FIFO into which it writes when memory is short; `/dev/null` disables all watching. By default the
+        /// value of `MEMORY_PRESSURE_WATCH`, see <https://systemd.io/MEMORY_PRESSURE/>. Without ``root`` as a prefix.
         public var servicePath: String?
-        /// What is written into that file to ask for a warning; that in `MEMORY_PRESSURE_WRITE` unless told otherwise, decoded.
+        /// The bytes to write into that file to request warnings. By default the decoded value of
+        /// `MEMORY_PRESSURE_WRITE`.
         public var serviceTrigger: [UInt8]?
-        /// Where time comes from: its uptime counts.
+        /// The source of time; only its uptime is used.
         public var clock = CacheClock.system
-        /// Where it says that caches shrink and grow, and what can no longer be watched.
+        /// The logger for caches that shrink and grow, and for sources that can no longer be watched.
         public var logger = Logger(label: "freshet.cache.pressure")
 
-        /// What has the values given above.
+        /// Creates the default configuration.
         public init() {
             servicePath = getenv("MEMORY_PRESSURE_WATCH").map { String(cString: $0) }
             serviceTrigger = getenv("MEMORY_PRESSURE_WRITE").flatMap { Data(base64Encoded: String(cString: $0)) }.map { Array($0) }

@@ -1,21 +1,21 @@
 extension MemoryPressure {
-    /// How short memory is.
+    /// A level of memory pressure.
     public enum Level: String, Hashable, Sendable, CaseIterable {
-        /// It is not.
+        /// There is no pressure.
         case normal
-        /// Work has begun to wait for it: caches go one step down.
+        /// Tasks have begun to wait for memory: caches go one step down.
         case warning
-        /// Work stands still, or will be killed: caches go two steps down.
+        /// All tasks wait, or one will be killed: caches go two steps down.
         case critical
     }
 
-    /// What told that memory is short.
+    /// The source of a sign of pressure.
     public enum Cause: Hashable, Sendable, CustomStringConvertible {
-        /// Work waited for memory, by a `memory.pressure` file or a service manager.
+        /// Tasks waited for memory, by a `memory.pressure` file or a service manager.
         case stalls(path: String)
-        /// So much of a limit is used, not counting what the kernel can take back by itself.
+        /// The used share of a limit, without the memory that the kernel can reclaim.
         case usage(path: String, percent: Int)
-        /// Something in the control group was killed, or nearly.
+        /// A task in the control group was killed, or nearly.
         case kills(path: String)
         /// ``MemoryPressure/report(_:)`` was called.
         case report
@@ -31,13 +31,13 @@ extension MemoryPressure {
         }
     }
 
-    /// What happened to all caches that joined.
+    /// An event that concerns all caches that joined.
     public enum Event: Hashable, Sendable {
-        /// They were told to keep within a share of their limits.
+        /// Caches had to shrink to a share of their limits.
         case shrunk(toPercent: Int, Level, Cause)
-        /// There was no pressure for a while, and they may use more; at 100 their limits are back.
+        /// There was no pressure for a while, and caches may use more; at 100 their limits are restored.
         case grown(toPercent: Int)
-        /// The kernel no longer tells of something, which is no longer watched.
+        /// The kernel no longer reports on a file, which is no longer watched.
         case lost(path: String, reason: String)
     }
 }

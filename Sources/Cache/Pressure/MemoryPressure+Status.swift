@@ -1,15 +1,15 @@
 extension MemoryPressure {
-    /// What is watched, what is not, and why.
+    /// The sources of pressure that are watched, those that are not, and why.
     public struct Status: Hashable, Sendable, CustomStringConvertible {
-        /// One thing that tells of memory.
+        /// A source of memory pressure.
         public struct Source: Hashable, Sendable, CustomStringConvertible {
-            /// How it is watched.
+            /// How a source is watched.
             public enum Watch: Hashable, Sendable {
-                /// The kernel, or the service manager, tells at once.
+                /// The kernel or the service manager notifies at once.
                 case told
-                /// It is read now and then, for the reason that the text tells.
+                /// The source is read periodically, for this reason.
                 case read(reason: String)
-                /// It is not watched, for the reason that the text tells.
+                /// The source is not watched, for this reason.
                 case not(reason: String)
             }
 
@@ -21,18 +21,18 @@ extension MemoryPressure {
             /// A line for people.
             public var description: String {
                 switch watch {
-                case .told: "\(path): told at once"
+                case .told: "\(path): notifies at once"
                 case .read(let reason): "\(path): read now and then: \(reason)"
                 case .not(let reason): "\(path): not watched: \(reason)"
                 }
             }
         }
 
-        /// Whether anything is watched now. Nothing is while no cache has joined and nobody listens.
+        /// Whether anything is watched now. Nothing is watched without joined caches and listeners.
         public let isWatching: Bool
         /// The share of their limits that caches may use now, in percent.
         public let percent: Int
-        /// What was found when the watching began; nothing before that.
+        /// The sources that were found when the watching began; none before that.
         public let sources: [Source]
 
         /// Some lines for people.

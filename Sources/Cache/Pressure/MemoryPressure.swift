@@ -1,21 +1,23 @@
 internal import Logging
 internal import Synchronization
 
-/// Shrinks caches while memory is short, by steps, and lets them grow again when it is not.
+/// Shrinks caches by steps while memory is short, and lets them grow again afterwards.
 ///
 /// ```swift
 /// let pictures = Cache<URL, Data>(costLimit: 256 << 20)
 /// pictures.shrinks(under: .shared)
 /// ```
 ///
-/// Pressure is what the kernel says: that work waits for memory, on the machine or in the process's control group (PSI), or that the group
-/// comes near its limit (`memory.high`, `memory.max`), pages of files that can be forgotten not counted. A warning takes caches from 100 %
-/// of their limits to 50, then to 25, then to 10; what is critical takes two of these steps. There are two seconds at least between steps. After
-/// ``Configuration/calm`` without pressure they go one step up, and after as much again the next; if pressure is back at once, that time doubles.
+/// The kernel reports pressure: tasks wait for memory, on the machine or in the process's control group (PSI), or the
+/// group comes near its limit (`memory.high`, `memory.max`), without pages of files that can be dropped. A warning
+/// takes caches from 100 % of their limits to 50, then to 25, then to 10; a critical sign takes two of these steps.
+/// Steps are at least two seconds apart. After ``Configuration/calm`` without pressure caches go one step up, and after
+/// the same time again the next; if pressure returns at once, that time doubles.
 ///
-/// It watches from the moment when the first cache joins or somebody listens until the last has gone, on one thread that sleeps in `poll`. The
-/// first to join opens some files of `/proc` and `/sys`. Where the kernel tells nothing it is asked every few seconds; ``status`` says what
-/// is watched, and why not more. Without anything to watch, ``report(_:)`` still works. Nothing is asked of reads and writes of a cache.
+/// Watching begins when the first cache joins or the first listener is added, and ends with the last of them. It uses
+/// one thread, which sleeps in `poll`. The first cache to join opens some files of `/proc` and `/sys`. Files without
+/// notifications are read every few seconds; ``status`` shows which sources are watched, and why others are not.
+/// Without any source, ``report(_:)`` still works. Reads and writes of a cache have no extra cost.
 ///
 /// Safe from any thread.
 public final class MemoryPressure: Sendable {
@@ -29,28 +31,29 @@ public final class MemoryPressure: Sendable {
         var isDelivering = false
     }
 
-    /// One that joined.
+    /// A cache that joined.
     private struct Member {
         weak let cache: (any ShrinkableCache)?
         let identity: ObjectIdentifier
     }
 
-    /// What is to be told, in order.
+    /// Notifications to deliver, in order.
     private enum News {
         case share(Int)
         case event(Event)
         case release(any ShrinkableCache)
-        /// Of listeners, by their numbers: they get all that comes before.
+        /// Ends the streams of listeners, by their numbers, after the preceding events.
         case end(Set<Int>)
     }
 
-    /// That of the process: one thread watches for all caches that join it.
+    /// The shared instance of the process: one thread watches for all caches that join.
     public static let shared = MemoryPressure()
 
     let configuration: Configuration
     private let state: Mutex<State>
 
-    /// One of its own, for another configuration. It watches nothing before a cache joins.
+    /// Creates a separate instance with another configuration. It watches nothing before a cache joins or a listener is
+    /// added.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         state = Mutex(State(machine: PressureMachine(calm: configuration.calm)))
@@ -68,13 +71,14 @@ public final class MemoryPressure: Sendable {
     /// The share of their limits that caches may use now: 100, 50, 25 or 10 percent.
     public var percent: Int { state.withLock { $0.machine.percent } }
 
-    /// What is watched now, what is not, and why.
+    /// The sources that are watched now, those that are not, and why.
     public var status: Status {
         let (watcher, percent) = state.withLock { ($0.watcher, $0.machine.percent) }
         return Status(isWatching: watcher != nil, percent: percent, sources: watcher?.sources ?? [])
     }
 
-    /// What happens from now on, until the stream is let go of. At most 64 wait; then the oldest go. Listening is reason enough to watch.
+    /// The events from now on, until the stream is released. It buffers at most 64 events, then drops the oldest. A
+    /// listener alone starts the watching.
     public var events: AsyncStream<Event> {
         let (stream, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = state.withLock { state in
@@ -87,11 +91,12 @@ public final class MemoryPressure: Sendable {
         return stream
     }
 
-    /// Tells it how short memory is, besides what the kernel says: by another measure, or in a test. What is normal lets only time count.
-    /// When it returns, all caches were told what follows from it, unless another thread is telling them: then that one does it.
+    /// Reports a level of pressure from another source than the kernel, or in a test. A normal level only advances the
+    /// time. When the call returns, all caches were notified, unless another thread is notifying them: then that thread
+    /// does it.
     public func report(_ level: Level) { see(PressureSign(level), .report) }
 
-    /// Lets it shrink a cache, see ``ShrinkableCache/shrinks(under:)``; a second time changes nothing.
+    /// Adds a cache to shrink, see ``ShrinkableCache/shrinks(under:)``. Adding it again has no effect.
     public func add(_ cache: some ShrinkableCache) {
         state.withLock { state in
             state.members.removeAll { $0.cache == nil }
@@ -103,7 +108,7 @@ public final class MemoryPressure: Sendable {
         deliver()
     }
 
-    /// Leaves a cache alone from now on; its limits are back at once.
+    /// Removes a cache, and restores its limits at once.
     public func remove(_ cache: some ShrinkableCache) {
         state.withLock { state in
             let before = state.members.count
@@ -114,8 +119,8 @@ public final class MemoryPressure: Sendable {
         wake()
     }
 
-    /// Leaves all caches alone, ends every stream of events after what came before, and returns when thread and files are gone. What joins
-    /// later begins anew.
+    /// Removes all caches, ends every stream after its pending events, and returns when the thread has ended and its
+    /// files are closed. A cache that joins later starts the watching again.
     public func stop() async {
         let watcher = state.withLock { state in
             state.news += state.members.compactMap { member in member.cache.map { .release($0) } }
@@ -134,7 +139,7 @@ public final class MemoryPressure: Sendable {
         if gone != nil { wake() }
     }
 
-    /// Has the thread look whether anybody is left, and what time it is.
+    /// Wakes the thread to check the time, and whether any cache or listener remains.
     func wake() { watcher?.wake() }
 
     var watcher: PressureWatcher? { state.withLock { $0.watcher } }
@@ -144,9 +149,9 @@ public final class MemoryPressure: Sendable {
     }
 }
 
-/// What the watching thread calls.
+/// The calls of the watching thread.
 extension MemoryPressure {
-    /// What a watcher is to do next.
+    /// The next action of a watcher.
     enum Turn {
         case wait(until: Duration?)
         case end
@@ -154,7 +159,7 @@ extension MemoryPressure {
 
     var now: Duration { .nanoseconds(configuration.clock.uptime()) }
 
-    /// Lets time pass. Ends the watching when nobody is left.
+    /// Advances the time. Ends the watching without caches and listeners.
     func turn(_ watcher: PressureWatcher) -> Turn {
         let now = now
         let (turn, isNews) = state.withLock { state -> (Turn, Bool) in
@@ -168,12 +173,12 @@ extension MemoryPressure {
             if let percent { state.news += [.share(percent), .event(.grown(toPercent: percent))] }
             return (.wait(until: state.machine.nextGrowth), percent != nil)
         }
-        // What others have to tell, they tell before they return.
+        // A thread that adds other notifications delivers them before it returns.
         if isNews { deliver() }
         return turn
     }
 
-    /// - Returns: whether caches were told to shrink.
+    /// - Returns: whether caches had to shrink.
     @discardableResult
     func see(_ sign: PressureSign, _ cause: Cause) -> Bool {
         let now = now
@@ -196,7 +201,7 @@ extension MemoryPressure {
         deliver()
     }
 
-    /// Tells what is new, in order: one thread at a time does it for all. No lock is held while it tells.
+    /// Delivers notifications in order. One thread at a time delivers for all, and holds no lock while it does.
     private func deliver() {
         var isFirst = true
         while true {
@@ -232,7 +237,7 @@ extension MemoryPressure {
                 metadata: ["percent": "\(percent)", "level": "\(level.rawValue)", "cause": "\(cause)"])
         case .grown(let percent): configuration.logger.notice("caches may grow again", metadata: ["percent": "\(percent)"])
         case .lost(let path, let reason):
-            configuration.logger.warning("memory pressure is no longer told", metadata: ["path": "\(path)", "reason": "\(reason)"])
+            configuration.logger.warning("memory pressure is no longer watched", metadata: ["path": "\(path)", "reason": "\(reason)"])
         }
     }
 }

@@ -8,30 +8,32 @@
 /// }
 /// ```
 ///
-/// A fetch that is under way is joined by all that ask for the same, whatever their policies; lifetime, tags and protection are those of
-/// the one that began it. One that is cancelled leaves, and the others go on. What was fetched is kept unless it was overtaken by a write or a
-/// removal. What is over leaves both tiers by itself. Safe from any thread.
+/// A fetch that is in flight is shared by all requests with the same key, whatever their policies; lifetime, tags and
+/// protection are those of the request that began it. A cancelled request leaves, and the others go on. The fetched
+/// value is stored unless the key was written or removed meanwhile. Expired answers are removed from both tiers
+/// automatically. Safe from any thread.
 public struct RequestCache<Value: Sendable>: Sendable {
-    /// How long an answer is kept unless a call says otherwise: a day.
+    /// The default lifetime of an answer: a day.
     public static var standardLifetime: Lifetime { .after(.seconds(24 * 60 * 60)) }
 
-    /// What answers are kept in: remove, prefetch and look at them here.
+    /// The underlying cache, to remove, prefetch and inspect answers.
     public let cache: TwoTierCache<RequestKey, Value>
 
-    /// Requests that are answered out of this cache.
+    /// Creates a request cache over a ``TwoTierCache``.
     public init(_ cache: TwoTierCache<RequestKey, Value>) { self.cache = cache }
 
-    /// What a policy gives for a request: for ``RequestPolicy/cacheThenNetwork`` at most two values, for the others one.
+    /// The values of a request by a policy: at most two for ``RequestPolicy/cacheThenNetwork``, one for the others.
     ///
-    /// With ``RequestPolicy/cacheThenNetwork`` the fetch begins when it is known what is kept, before that is given out. If nothing is kept,
-    /// only what is fetched comes. What is fetched comes even if it is equal to what was kept: its date says that it is right now. If the fetch fails,
-    /// its error is thrown after what was kept. Letting go of the sequence, or cancelling the task, lets go of the fetch.
+    /// With ``RequestPolicy/cacheThenNetwork`` the fetch begins after the lookup, before the stored value is returned.
+    /// Without a stored value only the fetched one is returned. The fetched value is returned even if it is equal to
+    /// the stored one: its date shows that it is right now. If the fetch fails, its error is thrown after the stored
+    /// value. Releasing the sequence, or cancelling the task, cancels the fetch.
     ///
     /// - Parameters:
-    ///   - lifetime: how long what is fetched is kept.
-    ///   - tags: names under which it can be removed.
-    ///   - protection: where it may be kept; nil for the cache's configuration.
-    ///   - load: fetches the value; it runs in a task of its own.
+    ///   - lifetime: the lifetime of the fetched value.
+    ///   - tags: tags by which the value can be removed.
+    ///   - protection: where the value may be stored; nil for the cache's configuration.
+    ///   - load: fetches the value, in a separate task.
     public func values(
         for key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
@@ -44,9 +46,10 @@ public struct RequestCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// The last of what ``values(for:policy:lifetime:tags:protection:load:)`` gives: with ``RequestPolicy/cacheThenNetwork`` what was fetched.
+    /// The last of the values of ``values(for:policy:lifetime:tags:protection:load:)``: with
+    /// ``RequestPolicy/cacheThenNetwork`` the fetched one.
     ///
-    /// - Throws: what `load` throws; ``RequestError/notCached(_:)``; `CancellationError`.
+    /// - Throws: the error of `load`; ``RequestError/notCached(_:)``; `CancellationError`.
     public func value(
         for key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
@@ -55,12 +58,12 @@ public struct RequestCache<Value: Sendable>: Sendable {
         for try await value in values(for: key, policy: policy, lifetime: lifetime, tags: tags, protection: protection, load: load) {
             last = value
         }
-        // Every policy gives a value or throws.
+        // Every policy returns a value or throws.
         guard let last else { throw CancellationError() }
         return last
     }
 
-    /// What is kept for a request, without anything to fetch it.
+    /// The stored value of a request, without fetching.
     ///
     /// - Throws: ``RequestError/notCached(_:)``.
     public func cachedValue(for key: RequestKey) async throws -> RequestedValue<Value> {
@@ -71,6 +74,6 @@ public struct RequestCache<Value: Sendable>: Sendable {
         return RequestedValue(item, source)
     }
 
-    /// Removes what is kept for all requests of a name, whatever their parameters.
+    /// Removes the stored values of all requests of a name, with any parameters.
     public func removeAll(named name: String) async throws { try await cache.removeAll(withNamePrefix: RequestKey.prefix(ofName: name)) }
 }

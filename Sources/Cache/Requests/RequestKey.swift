@@ -1,22 +1,22 @@
-/// What is asked for: a name and parameters, whose order does not count.
+/// A request: a name and parameters, whose order does not matter.
 ///
 /// ```swift
 /// let key = RequestKey("GET /users", ["page": "2", "sort": "name"])
 /// ```
 public struct RequestKey: Hashable, Sendable, DiskKey, CustomStringConvertible {
-    /// What is asked for.
+    /// The name of the request.
     public let name: String
-    /// With what; each once.
+    /// The parameters by their names.
     public let parameters: [String: String]
 
-    /// A request by name and parameters. Two are the same when names and parameters are equal.
+    /// Creates a request. Two requests are the same if their names and parameters are equal.
     public init(_ name: String, _ parameters: [String: String] = [:]) {
         self.name = name
         self.parameters = parameters
     }
 
-    /// The name, then the parameters sorted by their names, all escaped: no two requests get the same bytes. Those of one name begin with
-    /// ``prefix(ofName:)``.
+    /// The name, then the parameters sorted by their names, all escaped: different requests have different bytes. The
+    /// requests of one name begin with ``prefix(ofName:)``.
     public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let pairs = parameters.map { (Self.escaped($0.key), Self.escaped($0.value)) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }
         var bytes = Self.prefix(ofName: name)
@@ -26,13 +26,13 @@ public struct RequestKey: Hashable, Sendable, DiskKey, CustomStringConvertible {
         return try bytes.withUnsafeBytes(body)
     }
 
-    /// What the bytes of all requests of a name begin with, see ``TwoTierCache/removeAll(withNamePrefix:)``.
+    /// The prefix of the bytes of all requests of a name, see ``TwoTierCache/removeAll(withNamePrefix:)``.
     public static func prefix(ofName name: String) -> [UInt8] { escaped(name) + [UInt8(ascii: "?")] }
 
-    /// As a URL's query would look.
+    /// The request in the form of a URL's query.
     public var description: String { withKeyBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// Percent signs before all that separates. Strings that are equal give equal bytes.
+    /// Percent-encodes the separators. Equal strings give equal bytes.
     private static func escaped(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for byte in canonicalBytes(text) {

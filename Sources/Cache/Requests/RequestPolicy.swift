@@ -1,23 +1,23 @@
 public import FoundationEssentials
 
-/// Which of what is kept and what is fetched a request gets.
+/// How a request combines stored and fetched values.
 public enum RequestPolicy: String, Hashable, Sendable, CaseIterable {
-    /// What is kept, or ``RequestError/notCached(_:)``; nothing is fetched.
+    /// Returns the stored value, or throws ``RequestError/notCached(_:)``. Fetches nothing.
     case cacheOnly
-    /// What is fetched, which is then kept; what was kept before is not looked at.
+    /// Returns the fetched value and stores it. Ignores a stored value.
     case networkOnly
-    /// What is kept, or else what is fetched.
+    /// Returns the stored value, or else the fetched one.
     case cacheElseNetwork
-    /// What is kept, at once, and then what is fetched.
+    /// Returns the stored value at once, and then the fetched one.
     case cacheThenNetwork
 }
 
-/// Why a request got nothing.
+/// The error of a request without a value.
 public enum RequestError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing is kept for it: ask with another policy.
+    /// No value is stored for the request: use another policy.
     case notCached(RequestKey)
 
-    /// A line for people, with what to do.
+    /// A line for people that says what to do.
     public var description: String {
         switch self {
         case .notCached(let key): "nothing is kept for \(key): ask with another policy"
@@ -25,15 +25,15 @@ public enum RequestError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A value that a request got.
+/// The value of a request.
 public struct RequestedValue<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
-    /// Where it came from.
+    /// The source of the value.
     public let source: CacheSource
-    /// When it was fetched.
+    /// When the value was fetched.
     public let recorded: Date
-    /// When its lifetime is over; nil for never.
+    /// When the lifetime is over; nil for never.
     public let expires: Date?
 
     init(_ item: TieredValue<Value>, _ source: CacheSource) {

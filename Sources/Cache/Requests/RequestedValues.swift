@@ -1,6 +1,7 @@
-/// What a request gets, one after the other; see ``RequestCache/values(for:policy:lifetime:tags:protection:load:)``. Each iterator asks anew.
+/// The values of a request, in order; see ``RequestCache/values(for:policy:lifetime:tags:protection:load:)``. Each
+/// iterator repeats the request.
 public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
-    /// What comes.
+    /// A value of the request.
     public typealias Element = RequestedValue<Value>
 
     let key: RequestKey
@@ -9,10 +10,10 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
     let fetched: @Sendable () async throws -> TieredValue<Value>
     let keptOrFetched: @Sendable () async throws -> (item: TieredValue<Value>, source: CacheSource)
 
-    /// Begins to ask with the first ``Iterator/next()``.
+    /// Creates an iterator. The request begins with the first ``Iterator/next()``.
     public func makeAsyncIterator() -> Iterator { Iterator(values: self) }
 
-    /// Asks once.
+    /// Makes the request once.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Step {
             case begin
@@ -25,9 +26,9 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
 
         fileprivate init(values: RequestedValues) { self.values = values }
 
-        /// The next value, or nil.
+        /// The next value; nil at the end.
         ///
-        /// - Throws: what the load throws; ``RequestError/notCached(_:)``; `CancellationError`.
+        /// - Throws: the load's error; ``RequestError/notCached(_:)``; `CancellationError`.
         public mutating func next() async throws -> RequestedValue<Value>? {
             switch step {
             case .end: return nil
@@ -48,7 +49,7 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
                 let (item, source) = try await values.keptOrFetched()
                 return RequestedValue(item, source)
             case .cacheThenNetwork:
-                // Begun only now: the look would find what a quick fetch has just brought, and it would come twice.
+                // Begun after the lookup, which could otherwise find the result of a quick fetch, and return it twice.
                 let kept = await values.cache.find(values.key)
                 let fetch = Fetch(values.fetched)
                 guard let (item, source) = kept else { return RequestedValue(try await fetch.value(), .network) }
@@ -58,7 +59,7 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// A fetch that ends with who waits for it.
+    /// A fetch that is cancelled with its only waiter.
     private final class Fetch: Sendable {
         private let task: Task<TieredValue<Value>, any Error>
 

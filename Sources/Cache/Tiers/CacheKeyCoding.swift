@@ -1,20 +1,20 @@
 public import FoundationEssentials
 @_spi(_Unicode) internal import Swift
 
-/// How a key of a ``TwoTierCache`` gets the name under which its value is in the second tier.
+/// Derives the name under which a ``TwoTierCache`` stores a key's value in its second tier.
 ///
-/// Keys that are equal must get equal names, and others others.
+/// Equal keys must get equal names, and different keys different names.
 public struct CacheKeyCoding<Key: Sendable>: Sendable {
     let name: @Sendable (Key) throws -> [UInt8]
 
-    /// Names of your own.
+    /// Creates a coding from a custom function.
     ///
     /// - Parameter name: called on the threads that use the cache, often. A key for which it throws is kept in memory only.
     public init(_ name: @escaping @Sendable (Key) throws -> [UInt8]) { self.name = name }
 }
 
 extension CacheKeyCoding where Key: DiskKey {
-    /// What the key says by itself. Strings that are equal get one name, however they are spelled.
+    /// The bytes of the key. Equal strings get one name, however they are encoded.
     public static var standard: CacheKeyCoding {
         CacheKeyCoding { key in (key as? String).map(canonicalBytes) ?? key.keyBytes }
     }
@@ -31,7 +31,8 @@ extension CacheKeyCoding where Key: Encodable {
     }
 }
 
-/// The UTF-8 of a string's canonical composition: Swift takes `é` in its two spellings for one string, so one name is to stand for both.
+/// The UTF-8 of a string's canonical composition. Swift considers both encodings of `é` equal, so both need the same
+/// name.
 func canonicalBytes(_ text: String) -> [UInt8] {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
     var scalars = String.UnicodeScalarView()
@@ -39,7 +40,7 @@ func canonicalBytes(_ text: String) -> [UInt8] {
     return Array(String(scalars).utf8)
 }
 
-/// Integers are eight bytes that sort as the numbers do.
+/// Integers are encoded as eight bytes that sort in numeric order.
 extension DiskKey where Self: FixedWidthInteger {
     /// Lends the key's bytes until the closure ends.
     public func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

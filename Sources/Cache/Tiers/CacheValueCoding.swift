@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 
-/// How values of a ``TwoTierCache`` become bytes, and values again. The closures run in tasks of the cache's own.
+/// Encodes the values of a ``TwoTierCache`` as bytes, and decodes them. The closures run in the cache's tasks.
 public struct CacheValueCoding<Value: Sendable>: Sendable {
     let encode: @Sendable (Value) throws -> [UInt8]
     let decode: @Sendable ([UInt8]) throws -> Value
 
-    /// A form of your own.
+    /// Creates a coding from two closures.
     ///
     /// - Parameters:
-    ///   - encode: a value for which it throws stays in memory.
-    ///   - decode: bytes for which it throws are a miss, and are removed.
+    ///   - encode: encodes a value. A value for which it throws stays in memory.
+    ///   - decode: decodes a value. Bytes for which it throws count as a miss and are removed.
     public init(encode: @escaping @Sendable (Value) throws -> [UInt8], decode: @escaping @Sendable ([UInt8]) throws -> Value) {
         self.encode = encode
         self.decode = decode
@@ -17,7 +17,7 @@ public struct CacheValueCoding<Value: Sendable>: Sendable {
 }
 
 extension CacheValueCoding where Value: Codable {
-    /// JSON; but `[UInt8]` as it is, and `String` as UTF-8.
+    /// JSON, except that `[UInt8]` is stored as it is, and `String` as UTF-8.
     public static var standard: CacheValueCoding {
         if let raw = CacheValueCoding<[UInt8]>.raw as? CacheValueCoding { return raw }
         if let text = CacheValueCoding<String>.text as? CacheValueCoding { return text }

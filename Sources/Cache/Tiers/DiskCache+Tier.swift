@@ -1,5 +1,5 @@
 extension DiskCache: SecondaryCacheTier {
-    /// What is under a name, with its dates and tags. It counts as a use.
+    /// The value under a name, with its dates and tags. The read counts as a use.
     public func storedValue(named name: [UInt8]) async throws -> StoredValue? {
         guard let value = try await value(forKey: name, isTagged: true) else { return nil }
         return StoredValue(
@@ -7,7 +7,7 @@ extension DiskCache: SecondaryCacheTier {
             verifiedAt: value.head.verified, deadline: value.head.deadline)
     }
 
-    /// Stores a value with its dates and tags. Returns when no end of the process can undo it.
+    /// Stores a value with its dates and tags. Returns once the write survives the end of the process.
     public func store(_ value: StoredValue, named name: [UInt8]) async throws {
         var change = try change(value.bytes, name, .unlimited, Array(value.tags ?? []), value.protection)
         if case .put(let bytes, var head, let tags) = change {
@@ -17,7 +17,7 @@ extension DiskCache: SecondaryCacheTier {
         try await write(change, name)
     }
 
-    /// Removes what is under a name. Returns when no end of the process can undo it.
+    /// Removes the value under a name. Returns once the removal survives the end of the process.
     public func removeValue(named name: [UInt8]) async throws { try await removeValue(forKey: name) }
 
     /// Removes the values that have a tag.

@@ -1,31 +1,33 @@
-/// A tier in memory: ``Cache``, or one of your own. Every member may be called from any thread at once, and none may wait.
+/// A tier in memory: ``Cache``, or a custom type. Every member may be called from any thread concurrently, and none may
+/// block.
 ///
-/// A ``TwoTierCache`` calls none of them while it holds a lock, and looks at the end of what it gets for itself, so a tier needs to keep no
-/// lifetimes. It may forget what it likes, whenever it likes.
+/// A ``TwoTierCache`` calls no member while it holds a lock. It checks the lifetime of each value that it reads, so a
+/// tier needs to keep no lifetimes. The tier may forget any value at any time.
 public protocol PrimaryCacheTier<Key, Value>: Sendable {
-    /// What its values are called.
+    /// The type of the keys.
     associatedtype Key: Hashable & Sendable
-    /// What it holds.
+    /// The type of the values.
     associatedtype Value: Sendable
 
-    /// The value of a key, read to be used.
+    /// The value of a key, read for use.
     func value(forKey key: Key) -> Value?
-    /// The value of a key, read only to be looked at. Unless told otherwise as ``value(forKey:)``.
+    /// The value of a key, without counting as a use. By default the same as ``value(forKey:)``.
     func peek(_ key: Key) -> Value?
-    /// Keeps a value in the place of any other. If it cannot, the key holds nothing. What a value costs is the tier's to decide.
+    /// Stores a value and replaces any other. If the tier cannot store the value, the key holds nothing. The tier
+    /// decides the cost of a value.
     func setValue(_ value: Value, forKey key: Key, lifetime: Lifetime)
     /// Forgets a value.
     func discardValue(forKey key: Key)
     /// Forgets all values.
     func removeAll()
-    /// Forgets at least the values for which the closure returns true; all, unless told otherwise.
+    /// Removes at least the values for which the closure returns true. By default removes all.
     func discardAll(where isRemoved: (Key, Value) -> Bool)
 }
 
 extension PrimaryCacheTier {
-    /// Reads as if to use it.
+    /// Reads the value as for use.
     public func peek(_ key: Key) -> Value? { value(forKey: key) }
-    /// Forgets all: a tier that cannot list what it holds forgets more than it has to.
+    /// Removes all values: a tier that cannot list its values removes more than necessary.
     public func discardAll(where isRemoved: (Key, Value) -> Bool) { removeAll() }
 }
 

@@ -1,43 +1,45 @@
 public import FoundationEssentials
 
-/// A tier that outlives the process: ``DiskCache``, or one of your own.
+/// A tier that outlives the process: ``DiskCache``, or a custom type.
 ///
-/// A ``TwoTierCache`` never has two calls for one name under way that write, nor any beside a call that removes many. A tier may forget what
-/// it likes. One that throws has not done what it was asked: reads are misses then, and what may be outdated is not read again until
-/// it is overwritten or removed.
+/// A ``TwoTierCache`` never runs two writes of one name concurrently, and no write concurrently with a call that
+/// removes many values. A tier may forget any value at any time. A call that throws counts as not done: a failed read
+/// is a miss, and a value that may be outdated is not read again until it is overwritten or removed.
 public protocol SecondaryCacheTier: Sendable {
-    /// What is under a name.
+    /// The value under a name.
     func storedValue(named name: [UInt8]) async throws -> StoredValue?
-    /// Stores a value in the place of any other. Returns when it can be read back.
+    /// Stores a value and replaces any other. Returns when the value can be read back.
     func store(_ value: StoredValue, named name: [UInt8]) async throws
-    /// Removes what is under a name.
+    /// Removes the value under a name.
     func removeValue(named name: [UInt8]) async throws
     /// Removes everything.
     func removeAll() async throws
-    /// Removes at least the values that have a tag; all, unless told otherwise.
+    /// Removes at least the values that have a tag. By default removes all.
     func removeValues(taggedWith tag: String) async throws
-    /// Removes at least the values whose names begin with these bytes; all, unless told otherwise.
+    /// Removes at least the values whose names begin with these bytes. By default removes all.
     func removeValues(withPrefix prefix: [UInt8]) async throws
-    /// Removes everything, and goes on with values of another schema, if one is given. Unless told otherwise it removes everything.
+    /// Removes everything, and continues with values of another schema if one is given. By default only removes
+    /// everything.
     func invalidateEverything(schema: String?) async throws
 }
 
 extension SecondaryCacheTier {
-    /// Removes everything: a tier without tags forgets more than it has to.
+    /// Removes everything: a tier without tags removes more than necessary.
     public func removeValues(taggedWith tag: String) async throws { try await removeAll() }
-    /// Removes everything: a tier that cannot list its names forgets more than it has to.
+    /// Removes everything: a tier that cannot list its names removes more than necessary.
     public func removeValues(withPrefix prefix: [UInt8]) async throws { try await removeAll() }
     /// Removes everything.
     public func invalidateEverything(schema: String?) async throws { try await removeAll() }
 }
 
-/// A value in a ``SecondaryCacheTier``, with what is to be kept with it. Dates count to the millisecond.
+/// A value in a ``SecondaryCacheTier``, with its metadata. Dates have a resolution of one millisecond.
 public struct StoredValue: Hashable, Sendable {
-    /// The value, as its ``CacheValueCoding`` made it.
+    /// The value, as encoded by its ``CacheValueCoding``.
     public let bytes: [UInt8]
-    /// The names under which it can be removed; `nil` where the tier does not keep them: then it leaves memory with every tag.
+    /// The tags by which the value can be removed; `nil` if the tier does not store tags. Removing any tag then removes
+    /// the value from memory.
     public let tags: Set<String>?
-    /// Whether it may only be stored encrypted. Never ``DiskProtection/memoryOnly``.
+    /// Whether the value may only be stored encrypted. Never ``DiskProtection/memoryOnly``.
     public let protection: DiskProtection
     let recordedAt: Int64
     let verifiedAt: Int64
@@ -54,11 +56,11 @@ public struct StoredValue: Hashable, Sendable {
         self.deadline = deadline
     }
 
-    /// A value that a tier has read.
+    /// Creates a value that a tier has read.
     ///
     /// - Parameters:
-    ///   - expires: when its lifetime is over; `nil` for never.
-    ///   - slidingLifetime: how long each use prolongs it; `nil` where uses do not.
+    ///   - expires: when the lifetime is over; `nil` for never.
+    ///   - slidingLifetime: by how long each use extends the lifetime; `nil` if uses do not.
     public init(
         bytes: [UInt8], recorded: Date, verified: Date, expires: Date?, slidingLifetime: Duration? = nil, tags: Set<String>?,
         protection: DiskProtection = .plain
@@ -70,12 +72,12 @@ public struct StoredValue: Hashable, Sendable {
                 end: expires.map(milliseconds) ?? .max, sliding: slidingLifetime.map { max(1, DiskDeadline.milliseconds($0)) } ?? 0))
     }
 
-    /// When it was stored.
+    /// When the value was stored.
     public var recorded: Date { DiskDeadline.date(recordedAt) }
-    /// When it was last known to be right.
+    /// When the value was last known to be right.
     public var verified: Date { DiskDeadline.date(verifiedAt) }
-    /// When its lifetime is over; `nil` for never, and where each use prolongs it.
+    /// When the lifetime is over; `nil` for never, and if each use extends it.
     public var expires: Date? { deadline.endDate }
-    /// How long each use prolongs it; `nil` where uses do not.
+    /// By how long each use extends the lifetime; `nil` if uses do not.
     public var slidingLifetime: Duration? { deadline.slidingLifetime }
 }

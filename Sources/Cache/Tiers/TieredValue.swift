@@ -1,19 +1,20 @@
 public import FoundationEssentials
 
-/// A value of a ``TwoTierCache`` with what is known of it. Dates count to the millisecond.
+/// A value of a ``TwoTierCache`` with its metadata. Dates have a resolution of one millisecond.
 public struct TieredValue<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
-    /// The names under which it can be removed; `nil` where it came from a second tier that keeps none: then it leaves with every tag.
+    /// The tags by which the value can be removed; `nil` if it came from a second tier without tags. Removing any tag
+    /// then removes the value.
     public let tags: Set<String>?
-    /// Where it may be.
+    /// Where the value may be stored.
     public let protection: DiskProtection
     let recordedAt: Int64
     let verifiedAt: Int64
     let deadline: DiskDeadline
-    /// When it is over at the latest unless it is stored anew, in nanoseconds of the uptime clock.
+    /// When the lifetime is over at the latest unless the value is stored again, in nanoseconds of the uptime clock.
     private let uptimeEnd: Int64
-    /// Whether it ends at a moment of the wall clock, however that is set.
+    /// Whether the lifetime ends at a fixed wall-clock time, even if that clock is set.
     private let endsByWall: Bool
 
     private init(
@@ -30,9 +31,9 @@ public struct TieredValue<Value: Sendable>: Sendable {
         self.uptimeEnd = uptimeEnd
     }
 
-    /// A value that comes now.
+    /// Creates a value that is stored or confirmed now.
     ///
-    /// - Parameter recordedAt: when it was stored first, if it is only confirmed now.
+    /// - Parameter recordedAt: when the value was first stored, if it is only confirmed now.
     init(
         _ value: Value, lifetime: Lifetime, tags: Set<String>?, protection: DiskProtection, recordedAt: Int64? = nil, clock: CacheClock
     ) {
@@ -44,7 +45,7 @@ public struct TieredValue<Value: Sendable>: Sendable {
             uptimeEnd: span.timing == .fixed || span.timing == .sliding ? span.begun(at: clock.uptime()).deadline : .max)
     }
 
-    /// A value that was stored before, with what is left of its lifetime.
+    /// Creates a value from a stored one, with the rest of its lifetime.
     init(_ value: Value, from stored: StoredValue, clock: CacheClock) {
         let (wall, now) = (clock.wall(), clock.uptime())
         let left = stored.deadline.end == .max ? stored.deadline.sliding : max(0, stored.deadline.end.saturatingSubtract(wall))
@@ -53,22 +54,22 @@ public struct TieredValue<Value: Sendable>: Sendable {
             endsByWall: false, uptimeEnd: stored.deadline.isLimited ? now.saturatingAdd(min(left, .max / 1_000_000) * 1_000_000) : .max)
     }
 
-    /// When it was stored.
+    /// When the value was stored.
     public var recorded: Date { DiskDeadline.date(recordedAt) }
-    /// When it was last known to be right: when it was stored, or found to be right still.
+    /// When the value was last known to be right: when it was stored, or last marked as verified.
     public var verified: Date { DiskDeadline.date(verifiedAt) }
-    /// When its lifetime is over; `nil` for never, and where each use prolongs it.
+    /// When the lifetime is over; `nil` for never, and if each use extends it.
     public var expires: Date? { deadline.endDate }
-    /// How long each use prolongs it; `nil` where uses do not.
+    /// By how long each use extends the lifetime; `nil` if uses do not.
     public var slidingLifetime: Duration? { deadline.slidingLifetime }
 
-    /// Whether its lifetime is over, as far as one knows without its uses.
+    /// Whether the lifetime is over. Uses that extended a sliding lifetime are not known here.
     func isOver(by clock: CacheClock) -> Bool {
         guard deadline.isLimited else { return false }
         return endsByWall ? clock.wall() >= deadline.end : clock.uptime() >= uptimeEnd
     }
 
-    /// What is left of its lifetime, for a tier in memory.
+    /// The rest of the lifetime, for a tier in memory.
     func lifetime(by clock: CacheClock) -> Lifetime {
         guard deadline.isLimited else { return .unlimited }
         if let sliding = deadline.slidingLifetime { return .sliding(sliding) }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What brings writes to the second tier: one task at a time, for as long as there are any.
+/// Drains writes to the second tier: one task at a time, while there are any.
 extension TwoTierCache {
-    /// Writes of different keys that are under way at once.
+    /// The number of writes of different keys that may run concurrently.
     private static var mostAtOnce: Int { 16 }
 
     func startDraining() {
@@ -46,7 +46,7 @@ extension TwoTierCache {
             counters.failedWrites.add(1, ordering: .relaxed)
             if write.change.isPut {
                 tell(.writeFailed(write.key, error), "a value could not be written", error)
-                // What was there is not what holds now.
+                // The tier still holds the earlier value, which is outdated.
                 do {
                     try await secondary.removeValue(named: write.name)
                     isClean = true

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 internal import Synchronization
 
-/// Why a ``TwoTierCache`` does or does not give out a value for a key.
+/// Explains why a ``TwoTierCache`` does or does not return a value for a key.
 public struct TwoTierExplanation: Sendable, CustomStringConvertible {
-    /// What the second tier says of a key.
+    /// The state of a key in the second tier.
     public enum Disk: Sendable {
         /// It holds a value.
         case present(StoredValue)
         /// It holds none.
         case absent
-        /// What it holds is not read, since a removal is on its way there, or failed.
+        /// The second tier is not read, since a removal is queued or has failed.
         case hidden
         /// It could not be read.
         case failed(any Error)
@@ -17,7 +17,7 @@ public struct TwoTierExplanation: Sendable, CustomStringConvertible {
         case nameless
     }
 
-    /// What is on its way to the second tier.
+    /// A change that is queued for the second tier.
     public enum Staged: String, Hashable, Sendable {
         /// The value in memory.
         case value
@@ -25,17 +25,17 @@ public struct TwoTierExplanation: Sendable, CustomStringConvertible {
         case removal
     }
 
-    /// What memory says; nil where the first tier is not a ``Cache``.
+    /// The state in memory; nil if the first tier is not a ``Cache``.
     public let memory: CacheExplanation?
-    /// Whether it is in memory.
+    /// Whether the value is in memory.
     public let isInMemory: Bool
-    /// What the second tier says.
+    /// The state in the second tier.
     public let disk: Disk
-    /// What is on its way there; nil for nothing.
+    /// The change that is queued for the second tier; nil for none.
     public let staged: Staged?
-    /// Whether it is being looked for, or loaded.
+    /// Whether a lookup or a load of the value is in flight.
     public let isLoading: Bool
-    /// What time it was.
+    /// When the explanation was made.
     public let at: Date
 
     /// A sentence or two, for people.
@@ -59,7 +59,8 @@ public struct TwoTierExplanation: Sendable, CustomStringConvertible {
 }
 
 extension TwoTierCache {
-    /// Why a key's value is or is not given out, by both tiers. Memory counts no read of it; the second tier may count a use.
+    /// Explains why a key's value is or is not returned, for both tiers. Memory counts no read; the second tier may
+    /// count a use.
     public func explain(_ key: Key) async -> TwoTierExplanation {
         let name = name(key)
         let (sight, isLoading) = state.withLock { state in

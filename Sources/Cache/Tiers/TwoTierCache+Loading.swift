@@ -1,18 +1,20 @@
 internal import Synchronization
 
 extension TwoTierCache {
-    /// The value of a key: from memory, else from the second tier, else from a load, after which it is in both.
+    /// The value of a key: from memory, else from the second tier, else from a load that stores it in both.
     ///
-    /// All who ask at the same time share one load. What it brings is not kept if the key was written or removed since it began, or all
-    /// that it may be a part of; then those who asked before get it all the same. Errors go to all who wait and are not kept. When one
-    /// who waits is cancelled, it gets `CancellationError` at once and the others wait on; when the last one goes, the load is cancelled.
+    /// Concurrent callers share one load. The loaded value is not stored if the key was written or removed since the load
+    /// began, also by a tag, a prefix or the removal of everything; callers that joined before then still get it. Errors
+    /// go to all callers and are not stored. A caller that is cancelled gets `CancellationError` at once while the others
+    /// keep waiting; when the last one is cancelled, the load is cancelled.
     ///
     /// - Parameters:
-    ///   - lifetime: how long it is given out; nil for the configuration's. As tags and protection, it is that of the one whose load it is.
-    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
-    ///   - protection: where it may be; nil for the configuration's.
-    ///   - load: brings the value; it runs in a task of its own.
-    /// - Throws: what `load` throws, or `CancellationError`.
+    ///   - lifetime: how long the value may be returned; nil for the configuration's. Lifetime, tags and protection are
+    ///     those of the caller that began the load.
+    ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
+    ///   - protection: where the value may be stored; nil for the configuration's.
+    ///   - load: loads the value, in a separate task.
+    /// - Throws: the error of `load`, or `CancellationError`.
     public func value(
         forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
         orLoad load: @escaping @Sendable () async throws -> Value
@@ -21,7 +23,7 @@ extension TwoTierCache {
         return try await loaded(key, lifetime, tags, protection, load).item.value
     }
 
-    /// Out of both tiers, or else loaded; without counting another read of the first.
+    /// Looks up both tiers, then loads. Does not count another read of the first tier.
     func loaded(
         _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
@@ -36,7 +38,7 @@ extension TwoTierCache {
         return (item, arrival.source)
     }
 
-    /// Loaded, whatever there is, and stored in both tiers; joins a load that is under way already.
+    /// Loads even if a tier has a value, and stores the result in both tiers. Joins a load that is in flight.
     func fetched(
         _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
@@ -55,7 +57,7 @@ extension TwoTierCache {
         return item
     }
 
-    /// Out of memory, or else out of the second tier.
+    /// Looks up memory, then the second tier.
     func find(_ key: Key) async -> (item: TieredValue<Value>, source: CacheSource)? {
         if let item = item(forKey: key) { return (item, .memory) }
         return await lookUp(key)
@@ -67,9 +69,9 @@ extension TwoTierCache {
         return arrival.item.map { ($0, arrival.source) }
     }
 
-    /// What the second tier holds, seen through what is on its way there.
+    /// Reads the second tier, taking queued changes into account.
     private func readSecondary(_ key: Key, _ name: [UInt8]) async -> Arrival<Value> {
-        // It may have come since the asker looked.
+        // The value may have been stored since the caller's lookup.
         if let item = peek(key) { return Arrival(item: item, source: .memory, keeping: .nowhere) }
         let nothing = Arrival<Value>(item: nil, source: .disk, keeping: .nowhere)
         let tags: Set<String>
@@ -91,7 +93,7 @@ extension TwoTierCache {
         }
     }
 
-    /// Whether a value is about to be removed by a tag, or over.
+    /// Whether a queued removal by tag applies to a value, or its lifetime is over.
     func isHidden(_ stored: StoredValue, by tags: Set<String>) -> Bool {
         if !tags.isEmpty, !(stored.tags.map { tags.isDisjoint(with: $0) } ?? false) { return true }
         return stored.deadline.end != .max && clock.wall() >= stored.deadline.end
@@ -104,13 +106,13 @@ extension TwoTierCache {
             return Arrival(item: item, source: .disk, keeping: .inMemory)
         } catch {
             counters.secondaryMisses.add(1, ordering: .relaxed)
-            tell(.undecodable(key, error), "what is stored is no value", error)
+            tell(.undecodable(key, error), "stored bytes could not be decoded", error)
             return Arrival(item: nil, source: .disk, keeping: .discard)
         }
     }
 }
 
-/// What all loads have in common: one for all who ask at once, and the fence.
+/// The common part of all loads: concurrent callers share one, and a write or removal fences it off.
 extension TwoTierCache {
     typealias Purpose = TwoTierState<Key, Value>.Purpose
     private typealias LoadName = TwoTierState<Key, Value>.LoadName
@@ -143,7 +145,7 @@ extension TwoTierCache {
         }
     }
 
-    /// Keeps what a load brought, unless it was overtaken.
+    /// Stores the result of a load, unless the load was fenced off.
     private func keep(_ arrival: Arrival<Value>, _ load: Load<Arrival<Value>>, _ loadName: LoadName) {
         let key = loadName.key
         let name = arrival.keeping == .nowhere ? nil : name(key)
@@ -154,7 +156,8 @@ extension TwoTierCache {
             case .inMemory: return (state.move(key, name, arrival.item), true)
             case .discard: return (false, stage(nil, key, name, &state))
             case .inBoth:
-                // Of loads, none needs to be told: it stores nothing by itself. A renewal is of an older value than what was fetched.
+                // A load needs no fence, since it stores nothing by itself. A renewal is fenced off by a fetch, whose
+                // value is newer.
                 state.fence(key, loadName.purpose == .fetch ? [.lookup, .renewal] : [.lookup])
                 let isKept = stage(arrival.item, key, name, &state)
                 return (state.move(key, name, arrival.item), isKept)

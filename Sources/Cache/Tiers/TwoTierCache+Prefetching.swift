@@ -1,29 +1,30 @@
-/// What became of the keys of a ``TwoTierCache/prefetch(_:atOnce:lifetime:tags:protection:orLoad:)``, each in one of these.
+/// The result of ``TwoTierCache/prefetch(_:atOnce:lifetime:tags:protection:orLoad:)``: each key is in exactly one list.
 public struct PrefetchResult<Key: Hashable & Sendable>: Sendable {
-    /// They were in memory.
+    /// Keys whose values were in memory.
     public var inMemory: [Key] = []
-    /// They were in the second tier.
+    /// Keys whose values were in the second tier.
     public var onDisk: [Key] = []
-    /// They were loaded.
+    /// Keys whose values were loaded.
     public var loaded: [Key] = []
-    /// They are nowhere, and nothing was to load them.
+    /// Keys without a value in either tier, where no load was given.
     public var missing: [Key] = []
-    /// They could not be loaded.
+    /// Keys whose values could not be loaded.
     public var failed: [Key: any Error] = [:]
-    /// They were not looked for, or not to the end, since the task was cancelled.
+    /// Keys whose lookup was not started or not finished, since the task was cancelled.
     public var cancelled: [Key] = []
 }
 
 extension TwoTierCache {
     /// Brings values into memory: from the second tier, or else from a load.
     ///
-    /// What does not fit there pushes others out, so ask for no more than fits. When the task is cancelled, what is under way is let go
-    /// of, and the rest is not looked for.
+    /// Values that exceed the limits of memory evict others, so request no more than fit. When the task is cancelled,
+    /// lookups in flight are abandoned and the remaining ones are not started.
     ///
     /// - Parameters:
-    ///   - keys: each counts once.
-    ///   - atOnce: how many are looked for at the same time, 1 or more.
-    ///   - load: brings what is in neither tier; nil for nothing. See ``value(forKey:lifetime:tags:protection:orLoad:)`` for what comes with it.
+    ///   - keys: the keys; duplicates count once.
+    ///   - atOnce: how many lookups run concurrently, 1 or more.
+    ///   - load: loads a value that is in neither tier; nil to load nothing. For the other parameters see
+    ///     ``value(forKey:lifetime:tags:protection:orLoad:)``.
     public func prefetch(
         _ keys: some Sequence<Key>, atOnce: Int = 8, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil,
         orLoad load: (@Sendable (Key) async throws -> Value)? = nil
@@ -56,7 +57,7 @@ extension TwoTierCache {
             guard let load else { return .success(nil) }
             return .success(try await loaded(key, lifetime, tags, protection) { try await load(key) }.source)
         } catch {
-            // What the load throws by itself is a failure, whatever it is.
+            // Any error that the load itself throws counts as a failure, `CancellationError` too.
             return .failure(Task.isCancelled ? CancellationError() : error)
         }
     }

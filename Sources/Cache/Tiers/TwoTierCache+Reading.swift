@@ -1,8 +1,8 @@
 public import Synchronization
 
 extension TwoTierCache {
-    /// The value of a key in memory; nil where there is none or its lifetime is over. The second tier is not asked:
-    /// see ``value(forKey:)``. Storing nil removes. O(1).
+    /// The value of a key in memory; nil if there is none or its lifetime is over. Does not read the second tier: see
+    /// ``value(forKey:)``. Storing nil removes the value. O(1).
     @inlinable
     public subscript(key: Key) -> Value? {
         get { item(forKey: key)?.value }
@@ -11,29 +11,31 @@ extension TwoTierCache {
         }
     }
 
-    /// The value of a key with what is known of it, from memory alone, without a hit or a miss. O(1).
+    /// The value of a key with its metadata, from memory alone, without counting a hit or a miss. O(1).
     public func peek(_ key: Key) -> TieredValue<Value>? {
         if moving.load(ordering: .acquiring) > 0, let move = state.withLock({ $0.moves[key] }) { return open(move.item) }
-        // Our own cache knows of uses that put off an end.
+        // `Cache` knows of reads that extended a sliding lifetime.
         if let item = memory.map({ $0.peek(key) }) ?? open(primary.peek(key)) { return item }
         return stagedItem(key)
     }
 
-    /// The value of a key, from memory or else from the second tier; then it is kept in memory, unless it was overtaken. Nil where there
-    /// is none, where the second tier fails (see ``events``), and at once where the task is cancelled.
+    /// The value of a key, from memory or else from the second tier. A value from the second tier is stored in memory,
+    /// unless the key was written or removed meanwhile. Nil if there is none, if the second tier fails (see
+    /// ``events``), and at once if the task is cancelled.
     public func value(forKey key: Key) async -> Value? { await find(key)?.item.value }
 
-    /// The same, with what is known of the value: when it was stored, when it was last verified, when it is over, its tags.
+    /// The value of a key with its metadata: when it was stored, last verified and when it expires, and its tags. Reads
+    /// as ``value(forKey:)``.
     public func entry(forKey key: Key) async -> TieredValue<Value>? { await find(key)?.item }
 
-    /// What memory holds, read to be used.
+    /// The value in memory, read for use.
     @inlinable
     func item(forKey key: Key) -> TieredValue<Value>? {
         if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return item }
         return overlaidItem(key)
     }
 
-    /// The rest of a read that found nothing in the first tier, or does not know whether that holds the latest.
+    /// The slow path of a read: the first tier has no value, or may not hold the latest.
     @usableFromInline
     func overlaidItem(_ key: Key) -> TieredValue<Value>? {
         if moving.load(ordering: .acquiring) > 0 {
@@ -44,13 +46,13 @@ extension TwoTierCache {
         return counted(stagedItem(key))
     }
 
-    /// What waits to be written is in memory too, whether the first tier keeps it or not.
+    /// The value that is queued for the second tier. It counts as in memory, even if the first tier does not keep it.
     private func stagedItem(_ key: Key) -> TieredValue<Value>? {
         guard staged.load(ordering: .acquiring) > 0 else { return nil }
         return open(state.withLock { $0.behind.value(key) })
     }
 
-    /// A value unless its lifetime is over, wherever it was found.
+    /// Returns the value unless its lifetime is over.
     func open(_ item: TieredValue<Value>?) -> TieredValue<Value>? {
         guard let item, !item.isOver(by: clock) else { return nil }
         return item

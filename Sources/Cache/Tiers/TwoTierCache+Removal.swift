@@ -1,18 +1,20 @@
 extension TwoTierCache {
-    /// Removes everything in both tiers. Nothing of it is given out any more once this has begun.
+    /// Removes everything in both tiers. Once the call has begun, none of the removed values is returned.
     ///
-    /// - Throws: the second tier's error. Then it is not read until it could be emptied, which is tried again with what comes next.
+    /// - Throws: the second tier's error. The second tier is then not read until it could be emptied; the next write or
+    ///   removal retries that.
     public func removeAll() async throws { try await removeEverything(.all) }
 
-    /// Removes everything in both tiers, for a log-out, another account, or a new version of what the values are.
+    /// Removes everything in both tiers, for a log-out, another account, or a new version of the value type.
     ///
-    /// - Parameter schema: what the values are from now on, see ``DiskCache/invalidateEverything(schema:)``; as before, if it is nil.
+    /// - Parameter schema: the new schema of the values, see ``DiskCache/invalidateEverything(schema:)``; nil keeps the
+    ///   present one.
     /// - Throws: as ``removeAll()``.
     public func invalidateEverything(schema: String? = nil) async throws { try await removeEverything(.everything(schema: schema)) }
 
     /// Removes the values that were stored with a tag, in both tiers.
     ///
-    /// - Throws: the second tier's error. Then nothing with that tag is read there until it could be removed.
+    /// - Throws: the second tier's error. Values with that tag are then not read there until they could be removed.
     public func removeAll(taggedWith tag: String) async throws {
         try await wait(for: .tag(tag)) { state in
             state.fenceAll(taggedWith: tag)
@@ -22,12 +24,13 @@ extension TwoTierCache {
         }.get()
     }
 
-    /// Removes the values whose names in the second tier begin with these bytes, in both tiers. Keys without a name leave memory too.
+    /// Removes the values whose names in the second tier begin with these bytes, in both tiers. Also removes keys
+    /// without a name from memory.
     ///
-    /// - Throws: the second tier's error. Then nothing with that prefix is read there until it could be removed.
+    /// - Throws: the second tier's error. Values with that prefix are then not read there until they could be removed.
     public func removeAll(withNamePrefix prefix: [UInt8]) async throws {
         try await wait(for: .prefix(prefix)) { state in
-            // Which names the loads' keys have is not known under the lock.
+            // The names of the keys that are being loaded are not known under the lock.
             state.fenceAll()
             state.removeMoves { $0.name?.starts(with: prefix) ?? true }
         } meanwhile: {
@@ -44,7 +47,7 @@ extension TwoTierCache {
         }.get()
     }
 
-    /// Waits for a sweep of the second tier. What it removes is not seen from the moment of the change on.
+    /// Waits for a sweep of the second tier. Readers no longer see the removed values once the state has changed.
     func wait(
         for scope: WriteBehind<Key, Value>.Scope, changing body: (inout TwoTierState<Key, Value>) -> Void, meanwhile: () -> Void = {}
     ) async -> Result<Void, any Error> {
@@ -61,6 +64,6 @@ extension TwoTierCache {
 }
 
 extension TwoTierCache where Key == String {
-    /// Removes the values whose keys begin with this, in both tiers. See ``removeAll(withNamePrefix:)``.
+    /// Removes the values whose keys begin with a prefix, in both tiers. See ``removeAll(withNamePrefix:)``.
     public func removeAll(withPrefix prefix: String) async throws { try await removeAll(withNamePrefix: keys.name(prefix)) }
 }

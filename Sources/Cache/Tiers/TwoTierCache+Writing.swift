@@ -2,26 +2,27 @@ internal import Logging
 internal import Synchronization
 
 extension TwoTierCache {
-    /// Stores a value: in memory now, in the second tier soon. O(1).
+    /// Stores a value: in memory at once, in the second tier later. O(1).
     ///
     /// - Parameters:
-    ///   - lifetime: how long it is given out; nil for the configuration's.
-    ///   - tags: names under which ``removeAll(taggedWith:)`` finds it.
-    ///   - protection: where it may be; nil for the configuration's. With ``DiskProtection/memoryOnly`` it never reaches the second tier, and
-    ///     what was there under the key leaves it.
+    ///   - lifetime: how long the value may be returned; nil for the configuration's.
+    ///   - tags: tags by which ``removeAll(taggedWith:)`` finds the value.
+    ///   - protection: where the value may be stored; nil for the configuration's. With ``DiskProtection/memoryOnly``
+    ///     the value never reaches the second tier, and an earlier value of the key is removed there.
     public func setValue(
         _ value: Value, forKey key: Key, lifetime: Lifetime? = nil, tags: Set<String> = [], protection: DiskProtection? = nil
     ) {
         put(item(value, lifetime, tags, protection), key)
     }
 
-    /// Removes a key's value: from memory now, from the second tier soon, and it is not read there any more. O(1).
+    /// Removes a key's value: from memory at once, from the second tier later. It is not read there meanwhile. O(1).
     public func removeValue(forKey key: Key) { put(nil, key) }
 
-    /// Says that a key's value was found to be right still: its date of verification is now, and its lifetime begins anew, in both tiers.
+    /// Marks a key's value as still right: sets its date of verification to now, and restarts its lifetime, in both
+    /// tiers.
     ///
-    /// - Parameter lifetime: from now on; nil for the configuration's.
-    /// - Returns: whether there was a value. If it was written or removed meanwhile, that holds.
+    /// - Parameter lifetime: the lifetime from now on; nil for the configuration's.
+    /// - Returns: whether there was a value. A concurrent write or removal of the key takes precedence.
     @discardableResult
     public func markVerified(_ key: Key, lifetime: Lifetime? = nil) async -> Bool {
         let arrival = try? await shared(.renewal, key, tags: nil) {
@@ -34,9 +35,9 @@ extension TwoTierCache {
         return arrival?.item != nil
     }
 
-    /// Waits until the second tier has all that was written or removed before.
+    /// Waits until the second tier has all earlier writes and removals.
     ///
-    /// - Throws: the first error of the second tier in writing or removing since the last flush, for which nobody waited.
+    /// - Throws: the first error of a queued write or removal in the second tier since the last flush.
     public func flush() async throws {
         _ = await wait(for: .nothing) { _ in }
         let error = change { state in
@@ -65,7 +66,7 @@ extension TwoTierCache {
         if !isKept { drop(key) }
     }
 
-    /// Under the lock.
+    /// Queues a change for the second tier. Requires the lock.
     func stage(_ item: TieredValue<Value>?, _ key: Key, _ name: [UInt8]?, _ state: inout TwoTierState<Key, Value>) -> Bool {
         guard let name else { return true }
         if let item, item.protection != .memoryOnly { return state.behind.write(key, name, .put(item)) }
@@ -78,7 +79,7 @@ extension TwoTierCache {
         hub.send(.dropped(key))
     }
 
-    /// Tells the first tier what its key is to hold, and what comes meanwhile.
+    /// Applies the key's pending changes to the first tier, including those that are added meanwhile.
     func carryOut(_ key: Key) {
         while let move = change({ $0.nextMove(key) }) {
             if let item = move.item {

@@ -1,7 +1,7 @@
 internal import Logging
 public import Synchronization
 
-/// A cache in memory before one on disk, behind one subscript.
+/// A cache in memory in front of one on disk, behind one subscript.
 ///
 /// ```swift
 /// let disk = try await DiskCache.open("/var/cache/app")
@@ -12,38 +12,39 @@ public import Synchronization
 /// let other = try await users.value(forKey: 8) { try await download(8) }
 /// ```
 ///
-/// Whatever does not wait for the second tier is synchronous. What is written is read back at once, and reaches the second tier in the
-/// background, for each key in the order of the calls; ``flush()`` waits for it. A value that is found in the second tier is kept in the first
-/// with its dates, its tags and what is left of its lifetime; all who ask for it at once share that. **What was read or loaded before a
-/// key was written or removed is not kept after it.**
+/// Members that do not wait for the second tier are synchronous. A write is readable at once and reaches the second
+/// tier in the background, for each key in the order of the calls; ``flush()`` waits for it. A value that is found in
+/// the second tier is kept in the first one with its dates, its tags and the rest of its lifetime; concurrent callers
+/// share the lookup. **The result of a lookup or load that began before a write or removal of its key is not stored.**
 ///
-/// Both tiers may be your own. The second one belongs to this cache alone, at least the names that its keys get. If it fails, reads go on:
-/// what cannot be read is a miss, and what could not be overwritten or removed is not read again. ``events``, ``statistics`` and the log tell.
+/// Both tiers may be custom types. The second tier, or at least the names of the keys, must belong to this cache alone.
+/// If it fails, reads go on: a value that cannot be read is a miss, and one that could not be overwritten or removed is
+/// not read again. ``events``, ``statistics`` and the log report failures.
 ///
 /// **Threads:** every member may be used from any thread. No tier, closure or listener is called while a lock is held.
 public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let primary: any PrimaryCacheTier<Key, TieredValue<Value>>
-    /// The first tier where it is ours, which can be read without a detour.
+    /// The first tier if it is a `Cache`, which can be read directly.
     @usableFromInline let memory: Cache<Key, TieredValue<Value>>?
     let secondary: any SecondaryCacheTier
     let keys: CacheKeyCoding<Key>
     let values: CacheValueCoding<Value>
     let configuration: Configuration
     let state: Mutex<TwoTierState<Key, Value>>
-    /// How many keys have changes of the first tier under way, so that readers need no lock where none has.
+    /// The number of keys whose change of the first tier is in progress. Readers take no lock while it is zero.
     @usableFromInline let moving = Atomic(0)
-    /// How many keys have writes under way to the second tier.
+    /// The number of keys whose write to the second tier is queued or in progress.
     let staged = Atomic(0)
     let counters = TwoTierCounters()
     let hub = EventHub<TwoTierEvent<Key>>()
 
-    /// A cache over two tiers, with names and bytes of your own.
+    /// Creates a cache over two tiers, with custom names and encodings.
     ///
     /// - Parameters:
-    ///   - primary: where values are that are given out at once.
-    ///   - secondary: where they are kept beyond that.
-    ///   - keys: how a key gets its name in the second tier.
-    ///   - values: how a value becomes bytes.
+    ///   - primary: the tier in memory, which is read first.
+    ///   - secondary: the tier that outlives the process.
+    ///   - keys: derives a key's name in the second tier.
+    ///   - values: encodes and decodes values.
     public init(
         primary: some PrimaryCacheTier<Key, TieredValue<Value>>, secondary: some SecondaryCacheTier, keys: CacheKeyCoding<Key>,
         values: CacheValueCoding<Value>, _ configuration: Configuration = Configuration()
@@ -59,12 +60,12 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     deinit { hub.finish() }
 
-    /// What goes wrong in the second tier from now on, for as long as the stream is listened to. At most 256 wait; then the oldest go.
+    /// The failures of the second tier from now on. The stream buffers at most 256 events, then drops the oldest.
     public var events: AsyncStream<TwoTierEvent<Key>> { hub.stream() }
 
     var clock: CacheClock { configuration.clock }
 
-    /// Changes what is known, then lets go of what left, without the lock.
+    /// Changes the state under the lock, then frees the dropped objects without it.
     func change<Result: Sendable>(_ body: (inout TwoTierState<Key, Value>) -> Result) -> Result {
         var dropped: [any Sendable] = []
         var writes: [WriteBehind<Key, Value>.Write] = []
@@ -80,7 +81,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
         return result
     }
 
-    /// The key's name in the second tier; nil where it has none.
+    /// The key's name in the second tier; nil if it has none.
     func name(_ key: Key) -> [UInt8]? {
         do {
             return try keys.name(key)
@@ -97,7 +98,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
 }
 
 extension TwoTierCache where Value: Codable {
-    /// A cache over two tiers; values are JSON, or the bytes or text that they are.
+    /// Creates a cache over two tiers; values are stored as JSON, bytes and text as they are.
     public convenience init(
         primary: some PrimaryCacheTier<Key, TieredValue<Value>>, secondary: some SecondaryCacheTier, keys: CacheKeyCoding<Key>,
         _ configuration: Configuration = Configuration()
@@ -107,7 +108,7 @@ extension TwoTierCache where Value: Codable {
 }
 
 extension TwoTierCache where Key: DiskKey {
-    /// A cache over two tiers, whose keys name themselves.
+    /// Creates a cache over two tiers, whose keys provide their names.
     public convenience init(
         primary: some PrimaryCacheTier<Key, TieredValue<Value>>, secondary: some SecondaryCacheTier, values: CacheValueCoding<Value>,
         _ configuration: Configuration = Configuration()
@@ -117,7 +118,8 @@ extension TwoTierCache where Key: DiskKey {
 }
 
 extension TwoTierCache where Key: DiskKey, Value: Codable {
-    /// A cache over two tiers, whose keys name themselves; values are JSON, or the bytes or text that they are.
+    /// Creates a cache over two tiers, whose keys provide their names; values are stored as JSON, bytes and text as
+    /// they are.
     public convenience init(
         primary: some PrimaryCacheTier<Key, TieredValue<Value>>, secondary: some SecondaryCacheTier,
         _ configuration: Configuration = Configuration()

@@ -1,20 +1,21 @@
 public import Logging
 
 extension TwoTierCache {
-    /// How a ``TwoTierCache`` works.
+    /// The configuration of a ``TwoTierCache``.
     public struct Configuration: Sendable {
-        /// How long a value is given out if its caller does not say.
+        /// The lifetime of a value whose write does not state one.
         public var lifetime = Lifetime.standard
-        /// Where a value may be if its caller does not say.
+        /// The protection of a value whose write does not state one.
         public var protection = DiskProtection.plain
-        /// The most values that may wait for the second tier; one more stays in memory alone. 4,096 unless told otherwise.
+        /// The most values that may be queued for the second tier, 4,096 by default. Beyond that a value stays in
+        /// memory alone.
         public var stagedLimit = 4_096
-        /// Where time comes from; tiers have clocks of their own, which should be the same.
+        /// The source of time. Tiers have separate clocks, which should show the same time.
         public var clock = CacheClock.system
-        /// Where it says what is wrong.
+        /// The logger for failures.
         public var logger = Logger(label: "freshet.cache.tiers")
 
-        /// What has the values given above.
+        /// Creates the default configuration.
         public init() {}
     }
 }

@@ -1,21 +1,21 @@
-/// What a ``TwoTierCache`` knows beside its tiers: guarded by its lock, under which no tier is called.
+/// The state of a ``TwoTierCache`` besides its tiers. Guarded by the cache's lock, under which no tier is called.
 struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A change of the first tier that is not done. One thread does it, and whatever comes for the key meanwhile, so the tier always ends
-    /// with the last; until then readers see it here.
+    /// A change of the first tier that is not finished. One thread applies it and any later change of the key, so the
+    /// tier always ends with the last one. Until then readers see the change here.
     struct Move: Sendable {
         let key: Key
         let name: [UInt8]?
         /// Nil for a removal.
         var item: TieredValue<Value>?
-        /// Whether the tier was told the latest.
+        /// Whether `item` was already passed to the tier.
         var isTold = false
     }
 
-    /// What a load is for, since those who look something up do not wait for those who fetch it.
+    /// The purpose of a load. A lookup does not wait for a fetch.
     enum Purpose: Hashable, Sendable, CaseIterable {
-        /// Out of the second tier into the first.
+        /// Reads the second tier into the first.
         case lookup
-        /// Out of both, or else fetched.
+        /// Looks up both tiers, or else fetches.
         case load
         case fetch
         case renewal
@@ -29,16 +29,16 @@ struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var loads = LoadTable<LoadName, Arrival<Value>>()
     var behind: WriteBehind<Key, Value>
     var moves: [Key: Move] = [:]
-    /// Those who wait for a sweep, by its number.
+    /// The waiters for sweeps, by the sweep's number.
     var waiters: [UInt64: CheckedContinuation<Result<Void, any Error>, Never>] = [:]
-    /// Of a write for which nobody waited, since the last flush.
+    /// The first error of a queued write since the last flush.
     var firstError: (any Error)?
-    /// What was let go of: to be freed without the lock.
+    /// Objects to be freed without the lock.
     var dropped: [any Sendable] = []
 
     init(stagedLimit: Int) { behind = WriteBehind(limit: stagedLimit) }
 
-    /// What is loaded for the key is not to be stored.
+    /// Prevents loads of the key from storing their results.
     mutating func fence(_ key: Key, _ purposes: [Purpose] = Purpose.allCases) {
         guard !loads.isEmpty else { return }
         for purpose in purposes {
@@ -46,19 +46,19 @@ struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The same for all keys.
+    /// Prevents all loads from storing their results.
     mutating func fenceAll() { dropped.append(loads.endAll()) }
 
     mutating func fenceAll(taggedWith tag: String) { dropped.append(loads.endAll(taggedWith: tag)) }
 
-    /// - Returns: whether the caller is to tell the first tier; otherwise another thread does.
+    /// - Returns: whether the caller has to apply the change; otherwise another thread does.
     mutating func move(_ key: Key, _ name: [UInt8]?, _ item: TieredValue<Value>?) -> Bool {
         let old = moves.updateValue(Move(key: key, name: name, item: item), forKey: key)
         if let old { dropped.append(old) }
         return old == nil
     }
 
-    /// The next change of the key that the first tier is to be told; nil when there is none any more.
+    /// The key's next change to apply to the first tier; nil if there is none.
     mutating func nextMove(_ key: Key) -> Move? {
         guard let move = moves[key] else { return nil }
         guard move.isTold else {
@@ -70,18 +70,18 @@ struct TwoTierState<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return nil
     }
 
-    /// Turns the changes under way of many keys into removals.
+    /// Turns the matching changes in progress into removals.
     mutating func removeMoves(where isRemoved: (Move) -> Bool) {
         for (key, move) in moves where move.item != nil && isRemoved(move) { _ = self.move(key, move.name, nil) }
     }
 }
 
-/// What a load brought.
+/// The result of a load.
 struct Arrival<Value: Sendable>: Sendable {
-    /// Where it is to be kept.
+    /// Where a result is to be stored.
     enum Keeping: Sendable {
         case nowhere, inMemory, inBoth
-        /// What is stored is no value.
+        /// The stored bytes could not be decoded.
         case discard
     }
 
@@ -90,7 +90,7 @@ struct Arrival<Value: Sendable>: Sendable {
     var keeping: Keeping
 }
 
-/// Where a value came from.
+/// The source of a value.
 public enum CacheSource: String, Hashable, Sendable {
     /// The first tier.
     case memory

@@ -1,33 +1,33 @@
 internal import Synchronization
 
-/// What a ``TwoTierCache`` has done since it was made; the difference of two says what it did between them.
+/// The counters of a ``TwoTierCache`` since its creation. Subtract an earlier reading to get the activity in between.
 public struct TwoTierStatistics: Hashable, Sendable {
     /// Reads that found a value in memory.
     public var memoryHits = 0
-    /// Reads that found none there.
+    /// Reads that found no value in memory.
     public var memoryMisses = 0
-    /// Reads of the second tier that found a value. All who ask at once are one.
+    /// Reads of the second tier that found a value. Concurrent callers count once.
     public var diskHits = 0
-    /// Reads of the second tier that found none, or one that is none any more.
+    /// Reads of the second tier that found no value, or one that is no longer valid.
     public var diskMisses = 0
     /// Reads of the second tier that failed.
     public var failedReads = 0
-    /// Loads that brought a value.
+    /// Loads that returned a value.
     public var loads = 0
     /// Loads that failed.
     public var failedLoads = 0
     /// Values written to the second tier.
     public var writes = 0
-    /// Values removed from it one by one.
+    /// Values removed from the second tier one by one.
     public var removals = 0
     /// Writes and removals that failed.
     public var failedWrites = 0
-    /// Values that stayed in memory alone, since too many waited for the second tier.
+    /// Values that stayed in memory alone, since too many writes were queued.
     public var dropped = 0
-    /// How many keys wait for the second tier now.
+    /// The number of keys that are queued for the second tier now.
     public var staged = 0
 
-    /// Nothing yet.
+    /// Creates statistics with all counters at zero.
     public init() {}
 
     /// Hits among all reads of memory, 0 … 1; zero before the first.
@@ -35,7 +35,7 @@ public struct TwoTierStatistics: Hashable, Sendable {
     /// Hits among all reads of the second tier, 0 … 1; zero before the first.
     public var diskHitRate: Double { Double(hits: diskHits, misses: diskMisses, failedReads) }
 
-    /// What happened between an earlier reading and a later one; ``staged`` is the later one's.
+    /// The activity between an earlier reading and a later one; ``staged`` is the later one's.
     public static func - (later: Self, earlier: Self) -> Self {
         var difference = later
         difference.memoryHits &-= earlier.memoryHits
@@ -54,8 +54,9 @@ public struct TwoTierStatistics: Hashable, Sendable {
 }
 
 extension TwoTierStatistics: CustomStringConvertible {
-    /// One line for a person, such as `memory: 90 hits and 10 misses (90.0 %); disk: 8 hits and 2 misses (80.0 %), 3 written; 2 loaded; 1 keys wait
-    /// for the disk`. What never happened is left out but for the reads.
+    /// One line for a person, such as
+    /// `memory: 90 hits and 10 misses (90.0 %); disk: 8 hits and 2 misses (80.0 %), 3 written; 2 loaded; 1 keys wait for the disk`.
+    /// Omits counters that are zero, except for the reads.
     public var description: String {
         let disk = StatisticsText.counts([
             (failedReads, "not read since it failed"), (writes, "written"), (removals, "removed"),
@@ -70,9 +71,9 @@ extension TwoTierStatistics: CustomStringConvertible {
     }
 }
 
-/// The counters behind ``TwoTierStatistics``, raised from any thread.
+/// The counters behind ``TwoTierStatistics``, incremented from any thread.
 final class TwoTierCounters: Sendable {
-    /// Hits that the first tier did not count by itself.
+    /// Hits that the first tier did not count.
     let overlaid = Atomic(0)
     let absent = Atomic(0)
     let secondaryHits = Atomic(0)
@@ -87,7 +88,7 @@ final class TwoTierCounters: Sendable {
 }
 
 extension TwoTierCache {
-    /// What it has done since it was made. The parts are read one after the other, while others may go on.
+    /// The counters since the cache was created. They are read one after the other, while other threads may go on.
     public var statistics: TwoTierStatistics {
         var statistics = TwoTierStatistics()
         statistics.memoryHits = (memory?.statistics.hits ?? 0) + counters.overlaid.load(ordering: .relaxed)

@@ -1,9 +1,10 @@
-/// What is on its way to a second tier, in order, and what readers see of it meanwhile. A value without clock or I/O.
+/// The queue of changes for a second tier, and the view that readers have of them. A value type without clock or I/O.
 ///
-/// Writes wait in groups, each key at most once in a group, between sweeps that remove many. One step is under way at a time, so what
-/// concerns a key happens in the order of the calls; a write that another overtakes before it begins is left out.
+/// Writes are queued in groups between sweeps that remove many values; a group has each key at most once. One step runs
+/// at a time, so the changes of a key are applied in the order of the calls. A write that is superseded before it
+/// begins is skipped.
 struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What a write does.
+    /// The effect of a write.
     enum Change: Sendable {
         case put(TieredValue<Value>)
         case remove
@@ -18,9 +19,9 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let change: Change
     }
 
-    /// What a sweep removes.
+    /// The values that a sweep removes.
     enum Scope: Sendable {
-        /// Nothing: who waits for it waits for all before it.
+        /// Removes nothing: waiting for such a sweep waits for all earlier steps.
         case nothing
         case all
         case everything(schema: String?)
@@ -38,11 +39,11 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case sweep(Sweep)
     }
 
-    /// What a reader finds for a key here.
+    /// A reader's view of a key.
     enum Sight: Sendable {
         case value(TieredValue<Value>)
         case absent
-        /// The tier knows, but for what has one of these tags, or may have.
+        /// The tier has to be read. A value that has one of these tags, or whose tags are unknown, counts as absent.
         case ask(except: Set<String>)
     }
 
@@ -51,42 +52,42 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case sweep(Sweep)
     }
 
-    /// How many keys may be remembered of which the tier holds what may be outdated, before it is emptied instead.
+    /// The most keys to remember for which the tier may hold an outdated value. Beyond that, the tier is emptied.
     private static var mostDoubted: Int { 4_096 }
-    /// Most doubted keys that are tried again at a time.
+    /// The most doubted keys that are retried at a time.
     private static var mostTried: Int { 64 }
 
-    /// How many sweeps may have failed before one of everything is to take their place.
+    /// The most failed sweeps to remember. Beyond that, one sweep of everything replaces them.
     private static var mostFailed: Int { 64 }
 
     private let limit: Int
     private var lastNumber: UInt64 = 0
     private var waiting: [Waiting] = []
     private var waitingPuts = 0
-    /// The last write of each key that is not done.
+    /// The last unfinished write of each key.
     private var visible: [Key: Write] = [:]
-    /// The sweeps that are not done, those that failed too.
+    /// The unfinished sweeps, including failed ones.
     private var pending: [UInt64: Scope] = [:]
     private var failed: [Sweep] = []
-    /// The keys of which the tier may hold an outdated value.
+    /// The keys for which the tier may hold an outdated value.
     private var doubted: [Key: [UInt8]] = [:]
     private(set) var isDraining = false
-    /// What was let go of: to be freed without a lock.
+    /// Writes to be freed without a lock.
     var dropped: [Write] = []
 
-    /// - Parameter limit: the most values that may wait.
+    /// - Parameter limit: the most values that may be queued.
     init(limit: Int) { self.limit = max(0, limit) }
 
-    /// How many writes are not done.
+    /// The number of unfinished writes.
     var count: Int { visible.count }
 
-    /// - Returns: false if too many values wait: then the key is only removed.
+    /// - Returns: false if too many values are queued; then the key is only removed.
     mutating func write(_ key: Key, _ name: [UInt8], _ change: Change) -> Bool {
         takeUpFailed()
         return enqueue(key, name, change)
     }
 
-    /// What failed is tried again before what comes, whether steps are being taken or not.
+    /// Queues failed sweeps and removals before new changes, whether or not steps are in progress.
     private mutating func takeUpFailed() {
         if !failed.isEmpty {
             waiting = failed.map { .sweep($0) } + waiting
@@ -106,7 +107,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             waiting.append(.writes([write], places: [key: 0]))
             return isKept
         }
-        // Otherwise the arrays would be copied.
+        // Taken out of `waiting`, since the arrays would otherwise be copied.
         waiting.removeLast()
         if let place = places[key] {
             if writes[place].change.isPut { waitingPuts -= 1 }
@@ -120,14 +121,14 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return isKept
     }
 
-    /// Whatever it removes is not seen from now on.
+    /// Readers no longer see the removed values once this returns.
     mutating func sweep(_ scope: Scope) -> UInt64 {
         takeUpFailed()
         switch scope {
         case .nothing: break
         case .all, .everything: forgetWrites()
         case .tag, .prefix:
-            // A value of before may be in the tier and not be covered, so the key is removed by itself.
+            // The tier may hold an earlier value that the sweep does not cover, so the key is also removed by itself.
             for write in visible.values where isCovered(write, by: scope) { _ = enqueue(write.key, write.name, .remove) }
         }
         lastNumber += 1
@@ -136,7 +137,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return lastNumber
     }
 
-    /// All that wait are in vain.
+    /// Drops all queued writes, since they would be removed anyway.
     private mutating func forgetWrites() {
         dropped += visible.values
         visible = [:]
@@ -176,21 +177,21 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return .ask(except: tags)
     }
 
-    /// The value that waits to be written.
+    /// The value that is queued to be written.
     func value(_ key: Key) -> TieredValue<Value>? {
         if case .put(let item)? = visible[key]?.change { item } else { nil }
     }
 
     func isWriting(_ key: Key) -> Bool { visible[key] != nil }
 
-    /// Whether somebody is to begin taking steps.
+    /// - Returns: whether the caller has to start taking steps.
     mutating func begin() -> Bool {
         guard !isDraining, !waiting.isEmpty else { return false }
         isDraining = true
         return true
     }
 
-    /// What is to be done next; nil when nothing is, and then somebody has to begin again.
+    /// The next step; nil if there is none, and then `begin()` has to be called again.
     mutating func next() -> Step? {
         guard !waiting.isEmpty else {
             isDraining = false
@@ -204,7 +205,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter isClean: whether the tier holds nothing but the value, or nothing.
+    /// - Parameter isClean: whether the tier holds no outdated value for the key.
     mutating func finish(_ write: Write, isClean: Bool) {
         if isClean { doubted[write.key] = nil } else { doubted[write.key] = write.name }
         if visible[write.key]?.number == write.number, let old = visible.removeValue(forKey: write.key) { dropped.append(old) }
@@ -227,14 +228,14 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The tier holds nothing of before any more, so what failed to remove some of it needs no second try.
+    /// Forgets failures: the tier was emptied, so a failed removal needs no retry.
     private mutating func forgetFailed(_ isInVain: (Scope) -> Bool) {
         doubted = [:]
         for sweep in failed where isInVain(sweep.scope) { pending[sweep.number] = nil }
         failed.removeAll { isInVain($0.scope) }
     }
 
-    /// One that removes everything does for all that failed.
+    /// Replaces all failed sweeps with one that removes everything.
     private mutating func mergeFailed() {
         var schema: String?
         var isEverything = false

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FreshetCache
 
-/// What is watched, over trees of files that stand for `/proc` and `/sys`.
+/// Tests the sources that are watched, with trees of files in place of `/proc` and `/sys`.
 @Suite struct PressureWatchTests {
     private let folder = TemporaryDirectory()
     private let time = ManualCacheClock()
@@ -36,7 +36,7 @@ import Testing
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=\(some)\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=\(full)\n"
     }
 
-    /// A process in a service of version 2, with a limit of 1,000 bytes.
+    /// Creates a process in a service of version 2, with a limit of 1,000 bytes.
     private func makeService(used: Int) {
         put("/proc/self/cgroup", "0::/shop.service\n")
         put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
@@ -62,7 +62,7 @@ import Testing
         #expect(
             watches["/proc/pressure/memory"]
                 == .not(reason: "there is no such file: this kernel or control group counts no waiting for memory (CONFIG_PSI, psi=1)"))
-        #expect(watches["/proc/meminfo"] == .not(reason: "it does not tell how much memory is available"))
+        #expect(watches["/proc/meminfo"] == .not(reason: "it does not state how much memory is available"))
     }
 
     @Test func withoutStallsTheMachinesMemoryIsRead() {
@@ -79,11 +79,11 @@ import Testing
     }
 
     @Test func stallsThatAreNotToldAreRead() {
-        // Given a file that tells nothing by itself
+        // Given a file without notifications
         put("/proc/pressure/memory", stalls(0, 0))
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
-        #expect(watches(sources)["/proc/pressure/memory"] == .read(reason: "it is a plain file, which tells nothing by itself"))
+        #expect(watches(sources)["/proc/pressure/memory"] == .read(reason: "it is a plain file, which sends no notifications"))
         #expect(watches(sources)["/proc/meminfo"] == nil)
         #expect(sources.read(at: .zero).map(\.sign) == [.calm])
         // When
@@ -110,7 +110,7 @@ import Testing
         let seen = sources.read(at: .seconds(5))
         #expect(seen.map(\.sign) == [.calm, .critical])
         #expect(seen.last?.cause == .usage(path: folder.path + "/sys/fs/cgroup/shop.service", percent: 98))
-        // When something was killed
+        // When a task was killed
         makeService(used: 100)
         put("/sys/fs/cgroup/shop.service/memory.events", "low 0\nhigh 5\nmax 9\noom 1\noom_kill 1\n")
         #expect(sources.read(at: .seconds(10)).map(\.sign) == [.calm, .critical, .calm])
@@ -170,7 +170,7 @@ import Testing
         let pressure = MemoryPressure(configuration)
         var events = pressure.events.makeAsyncIterator()
         #expect(pressure.status.sources.first == MemoryPressure.Status.Source(path: path, watch: .told))
-        #expect(pressure.status.description.contains("\(path): told at once"))
+        #expect(pressure.status.description.contains("\(path): notifies at once"))
         // When
         let writer = open(path, O_WRONLY | O_CLOEXEC)
         for percent in [50, 25, 10] {
@@ -201,9 +201,9 @@ import Testing
             var wait = pollfd(fd: told.descriptor, events: Int16(POLLPRI), revents: 0)
             #expect(poll(&wait, 1, 0) >= 0 && wait.revents & Int16(POLLERR | POLLNVAL) == 0)
         }
-        // When the kernel takes a trigger not
+        // When the kernel rejects a trigger
         let refused = StallTrigger.open("/proc/pressure/memory", Array("some 5 5\0".utf8))
-        // Then it is a refusal
+        // Then the error says so
         #expect(throws: StallTrigger.Refusal(reason: "Invalid argument")) { try refused.get() }
     }
 
@@ -215,7 +215,7 @@ import Testing
             cache.shrinks(under: pressure)
             #expect(pressure.status.isWatching)
         }
-        // When it looks the next time
+        // When the thread checks the next time
         let watcher = pressure.watcher
         pressure.wake()
         await watcher?.ended()
@@ -223,7 +223,7 @@ import Testing
         #expect(!pressure.status.isWatching)
     }
 
-    /// What is opened and closed again; the kernel takes its time to let go of all but the pipe.
+    /// The sources that are opened and closed again; the kernel takes some time to close all but the pipe.
     enum Watched: Sendable, CaseIterable {
         case pipe, group, machine
     }

@@ -2,9 +2,9 @@ package import HTTPTypes
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
 ///
-/// It reads with caution: names in either case, arguments as tokens or quoted, unknown directives kept and ignored. Where a directive that
-/// grants something is ill-formed or contradicts itself, it is known to be there and its number is ``Seconds/invalid``; one that
-/// forbids something holds however it is spelt.
+/// Parses conservatively: names in either case, arguments as tokens or quoted, unknown directives kept and ignored. A
+/// directive that grants something counts as present even if it is ill-formed or contradicts itself; its number is then
+/// ``Seconds/invalid``. A directive that forbids something applies however it is spelled.
 package struct CacheControl: Hashable, Sendable {
     /// One directive, its name in lower case.
     package struct Directive: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct CacheControl: Hashable, Sendable {
 
     package enum Argument: Hashable, Sendable {
         case none
-        /// Without its quotes, where it had any.
+        /// Without quotes, if there were any.
         case text(String)
         case malformed
     }
@@ -23,16 +23,16 @@ package struct CacheControl: Hashable, Sendable {
     package enum Seconds: Hashable, Sendable {
         /// At most ``CacheControl/mostSeconds``.
         case valid(Int64)
-        /// No number, or several that differ.
+        /// Not a number, or several that differ.
         case invalid
     }
 
-    /// What greater numbers count as: 2³¹, as RFC 9111 §1.2.2 has it.
+    /// The value of greater numbers: 2³¹, as in RFC 9111 §1.2.2.
     package static let mostSeconds: Int64 = 1 << 31
 
     package let directives: [Directive]
 
-    /// - Parameter fields: those of a request or a response; several lines of the field add up.
+    /// - Parameter fields: the fields of a request or a response; several lines of the field are combined.
     package init(_ fields: HTTPFields) {
         directives = fields[values: .cacheControl].flatMap { line in
             var parser = CacheControlParser(line)
@@ -40,13 +40,13 @@ package struct CacheControl: Hashable, Sendable {
         }
     }
 
-    /// Whether the field is there at all, if only with unknown directives.
+    /// Whether there is no directive, not even an unknown one.
     package var isEmpty: Bool { directives.isEmpty }
 
-    /// Whether there is a directive of the name, whatever its argument.
+    /// Whether there is a directive of a name, with any argument.
     package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// The number of a directive, or `nil` where there is no such directive.
+    /// The number of a directive; `nil` if there is no such directive.
     package func seconds(_ name: String) -> Seconds? {
         var result: Seconds?
         for directive in directives where directive.name == name {
@@ -57,13 +57,13 @@ package struct CacheControl: Hashable, Sendable {
         return result
     }
 
-    /// The number of a directive that is of no use unless it is valid.
+    /// The number of a directive, only if it is valid.
     package func validSeconds(_ name: String) -> Int64? {
         guard case .valid(let seconds) = seconds(name) else { return nil }
         return seconds
     }
 
-    /// Digits alone, however many.
+    /// Parses digits alone, of any number.
     package static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
         guard !text.isEmpty else { return nil }
         var value: Int64 = 0
@@ -75,7 +75,7 @@ package struct CacheControl: Hashable, Sendable {
     }
 }
 
-/// Takes one field line apart.
+/// Parses one field line.
 private struct CacheControlParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -123,7 +123,8 @@ private struct CacheControlParser {
             text.append(bytes[position])
             position += 1
         }
-        // The quotation has no end. Whatever follows the next comma is read by itself, so that no `no-store` hides in it.
+        // The quotation has no end. The text after the next comma is parsed separately, so that no `no-store` is
+        // missed.
         position = start + 1
         skip { $0 != 0x2C }
         return .malformed
@@ -141,7 +142,7 @@ private struct CacheControlParser {
 }
 
 extension UInt8 {
-    /// Whether it may stand in a token, RFC 9110 §5.6.2.
+    /// Whether the byte is allowed in a token, RFC 9110 §5.6.2.
     var isTokenCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true

@@ -1,4 +1,4 @@
-/// A moment as HTTP writes it, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// A time in HTTP's format, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 package struct HTTPDate: Hashable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z.
     package let seconds: Int64
@@ -7,10 +7,10 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.seconds < right.seconds }
 
-    /// Reads all three formats, letters in either case (RFC 9111 §4.2), and no time zone but GMT.
+    /// Parses all three formats, with letters in either case (RFC 9111 §4.2), and no time zone but GMT.
     ///
-    /// - Parameter now: seconds since 1970; it tells which century the two digits of the oldest format mean.
-    /// - Returns: `nil` where the text is no date, or one that does not exist.
+    /// - Parameter now: seconds since 1970, to find the century of a two-digit year in the oldest format.
+    /// - Returns: `nil` if the text is not a date, or a date that does not exist.
     package init?(_ text: String, now: Int64) {
         var scanner = Scanner(bytes: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
         guard let seconds = scanner.fixed() ?? scanner.rfc850(now: now) ?? scanner.asctime() else { return nil }
@@ -19,7 +19,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 }
 
 extension HTTPDate: CustomStringConvertible {
-    /// The format that senders must use. Years beyond 0 to 9999 have none; they are shown as their nearest bound.
+    /// The format that senders must use. Years outside of 0 to 9999 cannot be expressed; they are shown as the nearest
+    /// bound.
     package var description: String {
         let bounded = min(max(seconds, -62_167_219_200), 253_402_300_799)
         let days = (bounded >= 0 ? bounded : bounded - 86_399) / 86_400
@@ -54,7 +55,7 @@ private enum CivilDate {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    /// - Returns: `nil` where there is no such day, as 30 February.
+    /// - Returns: `nil` if there is no such day, such as 30 February.
     static func day(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -65,7 +66,7 @@ private enum CivilDate {
     }
 }
 
-/// Reads the formats out of lower-case bytes; each attempt starts at the first.
+/// Parses the formats from lower-case bytes; each attempt starts at the first byte.
 private struct Scanner {
     let bytes: [UInt8]
     var position = 0
@@ -89,7 +90,7 @@ private struct Scanner {
             let month = name(among: HTTPDate.months.map { $0[...] }), skip("-"), let short = number(2), skip(" "), let time = time(),
             skip(" gmt")
         else { return nil }
-        // What seems to be more than 50 years ahead is the latest such year in the past.
+        // A year that seems more than 50 years ahead is the latest such year in the past.
         let thisYear = CivilDate.date(ofDay: (now >= 0 ? now : now - 86_399) / 86_400).year
         var year = thisYear - thisYear % 100 + short
         if year > thisYear + 50 { year -= 100 }

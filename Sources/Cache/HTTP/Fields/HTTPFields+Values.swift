@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 extension HTTPFields {
-    /// The one date of a field that may have only one; `invalid` is that it is there and is none.
+    /// The date of a field that may have only one. `invalid` is a field that is present without a valid date.
     package enum DateValue: Hashable, Sendable {
         case absent
         case invalid
@@ -13,7 +13,8 @@ extension HTTPFields {
         }
     }
 
-    /// The bytes of a field, several lines joined by a comma; `nil` where it is absent. `subscript` takes bytes that are no UTF-8 for others.
+    /// The bytes of a field, several lines joined by a comma; `nil` if it is absent. `subscript` alters bytes that are
+    /// not UTF-8.
     package func bytes(_ name: HTTPField.Name) -> [UInt8]? {
         let lines = self[fields: name].map { $0.withUnsafeBytesOfValue { Array($0) } }
         return lines.isEmpty ? nil : Array(lines.joined(separator: ", ".utf8))
@@ -27,7 +28,8 @@ extension HTTPFields {
         return .date(date)
     }
 
-    /// The `Age` field's seconds: the first value where there are several, and 0 where it is absent or no number (RFC 9111 §5.1).
+    /// The seconds of the `Age` field: the first value if there are several, and 0 if it is absent or not a number (RFC
+    /// 9111 §5.1).
     package var ageSeconds: Int64 {
         guard let first = self[values: .age].first?.split(separator: ",", omittingEmptySubsequences: false).first else { return 0 }
         return CacheControl.deltaSeconds(first.trimmingSpaces) ?? 0
@@ -38,13 +40,13 @@ extension HTTPFields {
         self[values: field].flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces.lowercased() }.filter { !$0.isEmpty }
     }
 
-    /// What `Vary` asks to compare with.
+    /// The names of the request fields that `Vary` lists.
     ///
-    /// - Returns: the names in their order, each once, or `nil` for `*`, which no request matches.
+    /// - Returns: the names in order, without duplicates, or `nil` for `*`, which no request matches.
     package var varyNames: [String]? {
         var result: [String] = []
         for name in names(in: .vary) {
-            // What is no name cannot be compared, so nothing matches it.
+            // A member that is not a field name cannot be compared, so no request matches.
             guard name != "*", name.utf8.allSatisfy(\.isTokenCharacter) else { return nil }
             if !result.contains(name) { result.append(name) }
         }
@@ -53,7 +55,7 @@ extension HTTPFields {
 }
 
 extension Substring {
-    /// Without white space around.
+    /// The substring without surrounding white space.
     var trimmingSpaces: Substring {
         let start = drop { $0 == " " || $0 == "\t" }
         guard let end = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }

@@ -1,17 +1,17 @@
 package import HTTPTypes
 
-/// An absolute `http` or `https` URL, without fragment, in the one spelling by which responses are kept.
+/// An absolute `http` or `https` URL, without fragment, normalised as the key of stored responses.
 ///
-/// Scheme and host are in lower case, a default port is left out, an empty path is `/`. Path and query stay as they were spelt: what is
-/// asked for is what is sent.
+/// Scheme and host are in lower case, a default port is omitted, an empty path is `/`. Path and query keep their
+/// spelling, so that the requested bytes are sent.
 package struct HTTPURL: Hashable, Sendable {
     package let scheme: String
-    /// The host in lower case, with the port where it is not the scheme's own.
+    /// The host in lower case, with the port unless it is the scheme's default.
     package let authority: String
-    /// The path with the query, from the first `/` on.
+    /// The path and query, from the first `/` on.
     package let target: String
 
-    /// - Returns: `nil` where it is no absolute HTTP URL of visible ASCII, or holds a user's name.
+    /// - Returns: `nil` unless it is an absolute HTTP URL of visible ASCII without a user name.
     package init?(_ text: String) {
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let colon = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: colon)...].prefix { $0 != "#" }
@@ -20,7 +20,7 @@ package struct HTTPURL: Hashable, Sendable {
         self.init(scheme: text[..<colon], authority: authority, target: rest.dropFirst(2)[authority.endIndex...])
     }
 
-    /// The URL that a request is for; `nil` as for a text.
+    /// The URL of a request; `nil` in the same cases as for a text.
     package init?(_ request: HTTPRequest) {
         guard let scheme = request.scheme, let authority = request.authority, let path = request.path else { return nil }
         guard "\(scheme)\(authority)\(path)".utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
@@ -32,7 +32,7 @@ package struct HTTPURL: Hashable, Sendable {
         guard scheme == "http" || scheme == "https", !authority.contains(where: { "/?#@\\".contains($0) }) else { return nil }
         let host: Substring
         var port = ""
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
             host = authority[..<colon]
             let digits = authority[authority.index(after: colon)...]
@@ -57,11 +57,12 @@ extension HTTPURL: CustomStringConvertible {
 }
 
 extension HTTPURL {
-    /// What a reference in a field of a response to this URL means: `../other`, `/other`, `//host/`, `?query`, an absolute URL (RFC 3986 §5).
+    /// Resolves a reference in a field of a response to this URL: `../other`, `/other`, `//host/`, `?query`, an
+    /// absolute URL (RFC 3986 §5).
     ///
     /// Bytes that are not visible ASCII, which servers do send, are percent-encoded.
     ///
-    /// - Returns: `nil` where it leads to no HTTP URL.
+    /// - Returns: `nil` if the result is not an HTTP URL.
     package func resolving(_ reference: String) -> HTTPURL? {
         let encoded = reference.utf8.reduce(into: "") { text, byte in
             if (0x21...0x7E).contains(byte) {

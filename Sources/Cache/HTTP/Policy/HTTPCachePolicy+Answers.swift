@@ -1,22 +1,22 @@
 package import HTTPTypes
 
-/// What to do with a response that came from the network.
+/// The action for a response from the network.
 package enum HTTPCacheAnswer: Hashable, Sendable {
-    /// Give it out, and keep it.
+    /// Return the new response, and store it.
     case store(StoredHTTPResponse)
-    /// Give out what is stored as it is: it is current, and stays stale.
+    /// Return the stored response unchanged: it is current, but its fields stay, so it is still stale.
     case serveConfirmed
-    /// Give out what is stored with its new fields, and keep those.
+    /// Return the stored response with its new fields, and store those.
     case freshen(StoredHTTPResponse)
-    /// Give out what is stored with its new fields, for the last time: these forbid to keep it.
+    /// Return the stored response with its new fields once, and remove it: the new fields forbid storing it.
     case confirmAndRemove(StoredHTTPResponse, HTTPStorage.Refusal)
-    /// Give it out, and keep the new fields of what is stored: it answered a `HEAD`.
+    /// Return the new response, the answer to a `HEAD`, and update the fields of the stored response.
     case passAndFreshen(StoredHTTPResponse)
-    /// Give out what is stored although it is stale.
+    /// Return the stored response although it is stale.
     case serveStale(HTTPCacheReason)
-    /// Give it out, and do not keep it. `removesStored`: what is stored is no longer what the origin has.
+    /// Return the new response without storing it. `removesStored`: the stored response no longer matches the origin.
     case pass(HTTPStorage.Refusal, removesStored: Bool)
-    /// It confirms something that is not stored: ask again without conditions.
+    /// The response confirms a version that is not stored: repeat the request without conditions.
     case repeatWithoutConditions
 }
 
@@ -24,10 +24,10 @@ extension HTTPCachePolicy {
     /// Decides about a response.
     ///
     /// - Parameters:
-    ///   - request: as the caller made it, without the conditions that the cache added.
-    ///   - stored: what is kept for the request; its conditions were sent where `isConditional`.
+    ///   - request: the caller's request, without the conditions that the cache added.
+    ///   - stored: the stored response for the request; its conditions were sent if `isConditional`.
     ///   - requestTime: when the request was sent, in milliseconds since 1970.
-    ///   - responseTime: when the response came, likewise.
+    ///   - responseTime: when the response was received, in milliseconds since 1970.
     package func answer(
         to request: HTTPRequest, url: HTTPURL, _ response: HTTPResponse, _ body: [UInt8], stored: StoredHTTPResponse?, isConditional: Bool,
         requestTime: Int64, responseTime: Int64
@@ -52,7 +52,8 @@ extension HTTPCachePolicy {
                 return .pass(.method, removesStored: false)
             }
             guard stored.isDescribed(by: response) else { return .pass(.method, removesStored: true) }
-            // Nothing of a response that says no-store may be stored, its fields included (RFC 9111 §5.2.2.5). What is stored was allowed to be.
+            // Nothing of a response with no-store may be stored, its fields included (RFC 9111 §5.2.2.5). The stored
+            // response had no no-store.
             guard !Self.forbidsStoring(response.headerFields) else { return .pass(.noStore, removesStored: false) }
             let new = stored.freshened(by: response.headerFields, to: request, requestTime: requestTime, responseTime: responseTime)
             return Self.refusal(ofFreshened: new).map { .pass($0, removesStored: true) } ?? .passAndFreshen(new)
@@ -65,19 +66,19 @@ extension HTTPCachePolicy {
                 url: url, request: request, response: response, body: body, requestTime: requestTime, responseTime: responseTime))
     }
 
-    /// Why a stored response may not be kept with the fields that it has been given.
+    /// Why a stored response may not be kept with its new fields.
     private static func refusal(ofFreshened response: StoredHTTPResponse) -> HTTPStorage.Refusal? {
         if forbidsStoring(response.fields) { return .noStore }
         return response.fields.varyNames == nil ? .variesByEverything : nil
     }
 
-    /// `must-understand` takes the place of the `no-store` that stands beside it for older caches (RFC 9111 §5.2.2.3).
+    /// `must-understand` overrides a `no-store` beside it, which is for older caches (RFC 9111 §5.2.2.3).
     private static func forbidsStoring(_ fields: HTTPFields) -> Bool {
         let control = CacheControl(fields)
         return control.has("no-store") && !control.has("must-understand")
     }
 
-    /// Whether a whole answer of the origin, which may not be kept, has outdated what is.
+    /// Whether a complete response of the origin that may not be stored makes the stored one outdated.
     private func removesStored(_ refusal: HTTPStorage.Refusal, _ status: Int) -> Bool {
         switch refusal {
         case .method, .requestNoStore, .partial: false
@@ -85,12 +86,13 @@ extension HTTPCachePolicy {
         }
     }
 
-    /// The URLs whose stored responses a request has outdated, its own first (RFC 9111 §4.4); none for a safe method or a failure.
+    /// The URLs whose stored responses a request makes outdated, the request's URL first (RFC 9111 §4.4); none for a
+    /// safe method or a failure.
     package func invalidations(by request: HTTPRequest, url: HTTPURL, _ response: HTTPResponse) -> [HTTPURL] {
         let safe: [HTTPRequest.Method] = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), (200..<400).contains(response.status.code) else { return [] }
         let named = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[$0] }
-        // Another origin's resources are not this one's to say anything about.
+        // A response must not invalidate the resources of another origin.
         let others = named.compactMap { url.resolving($0) }.filter { $0.isSameOrigin(as: url) && $0 != url }
         return [url] + others
     }

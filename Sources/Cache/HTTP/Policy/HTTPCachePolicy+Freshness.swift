@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension HTTPCachePolicy {
-    /// How old a stored response is and how long it is fresh.
+    /// The age of a stored response, and how long it is fresh.
     ///
     /// - Parameter now: milliseconds since 1970.
     package func freshness(of stored: StoredHTTPResponse, now: Int64) -> HTTPFreshness {
@@ -30,8 +30,8 @@ extension HTTPCachePolicy {
         return (min(Int64(saturating: share), max(0, longestHeuristic)), .heuristic)
     }
 
-    /// In milliseconds, RFC 9111 §4.2.3. Dates count whole seconds, so only whole seconds of them are taken into account. It is not beyond the
-    /// greatest number, whatever times a clock or a store gives.
+    /// The age in milliseconds, RFC 9111 §4.2.3. Dates have whole seconds, so fractions of a second are ignored for
+    /// them. The result saturates for extreme times of a clock or a store.
     private static func age(of stored: StoredHTTPResponse, now: Int64) -> Int64 {
         let arrival = stored.responseTime / 1_000
         let apparent = stored.fields.date(.date, now: arrival).date.map { max(0, arrival - $0.seconds) } ?? 0

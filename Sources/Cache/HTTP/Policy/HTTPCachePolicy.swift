@@ -1,39 +1,41 @@
 package import HTTPTypes
 
-/// The rules of a private HTTP cache (RFC 9111, RFC 5861, RFC 8246), with what those leave to the cache.
+/// The rules of a private HTTP cache (RFC 9111, RFC 5861, RFC 8246), with the parameters that those leave to the cache.
 ///
-/// All of it is decided by values: the time is passed in, and nothing is read or sent.
+/// All decisions are pure: the time is a parameter, and nothing is read or sent.
 public struct HTTPCachePolicy: Hashable, Sendable {
-    /// The share of the time since `Last-Modified` for which a response without an explicit lifetime is fresh; from 0, never, to 1.
+    /// The share of the time since `Last-Modified` for which a response without an explicit lifetime is fresh; from 0
+    /// (never) to 1.
     public var heuristicShare = 0.1
-    /// The most that such a guess may come to, in seconds.
+    /// The longest heuristic lifetime, in seconds.
     public var longestHeuristic: Int64 = 24 * 60 * 60
-    /// For how many seconds a stale response serves where the origin fails, if neither response nor request says so; 0 for never.
+    /// For how many seconds a stale response may be used if the origin fails, unless the response or the request states
+    /// it; 0 for never.
     public var staleIfError: Int64 = 0
-    /// The most bytes that the content of a kept response may have.
+    /// The greatest size of a stored response's content, in bytes.
     public var largestContent = 32 << 20
 
-    /// The usual rules.
+    /// Creates the default policy.
     public init() {}
 }
 
-/// What to do with a request.
+/// The action for a request.
 package enum HTTPCacheDecision: Hashable, Sendable {
-    /// Give out what is stored.
+    /// Return the stored response.
     case serve(HTTPCacheReason)
-    /// Give out what is stored, and ask the origin with these fields meanwhile.
+    /// Return the stored response, and revalidate it in the background with these fields.
     case serveAndRevalidate(conditions: HTTPFields, HTTPCacheReason)
-    /// Ask the origin, with these fields beside the request's own; none where there is nothing to confirm.
+    /// Send the request with these additional fields; there are none if no stored response can be confirmed.
     case load(conditions: HTTPFields, HTTPCacheReason)
-    /// There is nothing to give out, and the origin may not be asked.
+    /// There is no usable response, and the origin may not be asked.
     case unavailable(HTTPCacheReason)
 }
 
 extension HTTPCachePolicy {
-    /// Decides about a request before anything is sent.
+    /// Decides about a request before it is sent.
     ///
     /// - Parameters:
-    ///   - stored: what is kept for the request's URL and its selecting fields.
+    ///   - stored: the stored response for the request's URL and selecting fields.
     ///   - now: milliseconds since 1970.
     package func decision(
         for request: HTTPRequest, stored: StoredHTTPResponse?, mode: HTTPCacheMode, now: Int64
@@ -51,7 +53,7 @@ extension HTTPCachePolicy {
         return unrestrictedDecision(demand, request, stored, mode, now)
     }
 
-    /// The decision as it is where the origin may be asked.
+    /// The decision if the origin may be asked.
     private func unrestrictedDecision(
         _ demand: RequestDemand, _ request: HTTPRequest, _ stored: StoredHTTPResponse?, _ mode: HTTPCacheMode, _ now: Int64
     ) -> HTTPCacheDecision {
@@ -71,7 +73,8 @@ extension HTTPCachePolicy {
         _ stored: StoredHTTPResponse, _ freshness: HTTPFreshness, _ control: CacheControl, _ demand: RequestDemand, hasClockGoneBack: Bool
     ) -> HTTPCacheDecision {
         let conditions = stored.conditions
-        // `no-cache` with field names forbids only those fields; like many caches, this one takes it for all.
+        // `no-cache` with field names forbids only those fields. Like many caches, this one applies it to the whole
+        // response.
         if control.has("no-cache") { return .load(conditions: conditions, .responseNoCache) }
         if demand.noCache { return .load(conditions: conditions, .requestNoCache) }
         if hasClockGoneBack { return .load(conditions: conditions, .clockWentBack) }
@@ -94,16 +97,16 @@ extension HTTPCachePolicy {
         return .load(conditions: conditions, .stale(freshness))
     }
 
-    /// Whether a stored response may be given out although the origin failed, and why (RFC 5861 §4).
+    /// Whether a stored response may be returned although the origin failed, and the reason (RFC 5861 §4).
     ///
-    /// - Parameter error: what went wrong, for the reason.
+    /// - Parameter error: the failure, for the reason.
     package func staleOnError(
         _ stored: StoredHTTPResponse, for request: HTTPRequest, error: String, now: Int64
     ) -> HTTPCacheReason? {
         let demand = RequestDemand(request)
         let control = CacheControl(stored.fields)
         guard !control.has("must-revalidate"), !control.has("no-cache"), !Self.hasClockGoneBack(since: stored, now) else { return nil }
-        // A request that insists on the origin has said that nothing else will do, unless it also says that this will.
+        // A request with no-cache refuses a stale response, unless it also has stale-if-error.
         let own = demand.staleIfError
         let granted = demand.noCache ? nil : control.validSeconds("stale-if-error") ?? (staleIfError > 0 ? staleIfError : nil)
         guard let most = own ?? granted else { return nil }
@@ -112,7 +115,7 @@ extension HTTPCachePolicy {
         return isEndless || freshness.staleness <= milliseconds ? .staleIfError(freshness, error: error) : nil
     }
 
-    /// By more than a minute: clocks are set by a little all the time.
+    /// Whether the clock went back by more than a minute: small adjustments are common.
     private static func hasClockGoneBack(since stored: StoredHTTPResponse, _ now: Int64) -> Bool {
         now < stored.responseTime.saturatingSubtract(60_000)
     }

@@ -1,48 +1,49 @@
-/// Why a request was, or would be, served as it is. Its description is a sentence for a log or a developer.
+/// The reason why a request was, or would be, answered in a certain way. Its description is a sentence for a log or a
+/// developer.
 public enum HTTPCacheReason: Hashable, Sendable {
-    // MARK: From what is stored
+    // MARK: From a stored response
 
-    /// It is fresh.
+    /// The stored response is fresh.
     case fresh(HTTPFreshness)
-    /// It is stale, by no more than the request's `max-stale` allows.
+    /// The stored response is stale, but within the request's `max-stale`.
     case staleAllowedByRequest(HTTPFreshness)
-    /// It is stale, by no more than its `stale-while-revalidate` allows; it is validated in the background.
+    /// The stored response is stale, but within its `stale-while-revalidate`; it is validated in the background.
     case staleWhileRevalidate(HTTPFreshness)
-    /// It is stale, by no more than `stale-if-error` allows, and the origin failed as the text says.
+    /// The stored response is stale, but within `stale-if-error`, and the origin failed with this error.
     case staleIfError(HTTPFreshness, error: String)
-    /// It is older than the request's `max-age`, fresh, and `immutable`.
+    /// The stored response is older than the request's `max-age`, fresh, and `immutable`.
     case immutable(HTTPFreshness)
-    /// The mode asks for what is stored, however old.
+    /// The mode accepts a stored response of any age.
     case ageIgnored(HTTPFreshness)
 
     // MARK: From the network
 
-    /// Nothing that fits the request is stored.
+    /// No stored response matches the request.
     case notStored
-    /// What is stored is stale.
+    /// The stored response is stale.
     case stale(HTTPFreshness)
-    /// What is stored says `no-cache`: it is validated each time.
+    /// The stored response has `no-cache`: it is validated each time.
     case responseNoCache
-    /// The request says `no-cache`, by `Cache-Control` or `Pragma`.
+    /// The request has `no-cache`, in `Cache-Control` or `Pragma`.
     case requestNoCache
-    /// What is stored is older than the request's `max-age`.
+    /// The stored response is older than the request's `max-age`.
     case olderThanRequested(HTTPFreshness)
-    /// What is stored is not fresh for as long as the request's `min-fresh` asks.
+    /// The stored response is not fresh for as long as the request's `min-fresh` demands.
     case notFreshForLongEnough(HTTPFreshness)
-    /// The wall clock shows a time before the response came, so that its age is unknown.
+    /// The wall clock shows a time before the response was received, so its age is unknown.
     case clockWentBack
     /// The mode asks for the network.
     case reload
-    /// The method is not one whose responses are kept.
+    /// Responses to this method are not stored.
     case methodNotCached(String)
-    /// The request asks for a part, or makes its own conditions, which the cache leaves to the origin.
+    /// The request has a range or conditions, which the cache leaves to the origin.
     case ownConditions
-    /// The origin answered `304` for something other than what is stored, so that it was asked without conditions.
+    /// The origin answered `304` for a version that is not stored, so the request was repeated without conditions.
     case validationMismatch
 }
 
 extension HTTPCacheReason: CustomStringConvertible {
-    /// The reason as the end of a sentence.
+    /// The reason, to end a sentence.
     public var description: String {
         switch self {
         case .fresh(let freshness): "stored and fresh, \(freshness)"
@@ -53,16 +54,16 @@ extension HTTPCacheReason: CustomStringConvertible {
         case .immutable(let freshness): "stored, fresh and immutable, \(freshness)"
         case .ageIgnored(let freshness): "stored, and the mode ignores its age, \(freshness)"
         case .notStored: "nothing stored fits the request"
-        case .stale(let freshness): "what is stored is stale, \(freshness)"
-        case .responseNoCache: "what is stored says no-cache"
+        case .stale(let freshness): "the stored response is stale, \(freshness)"
+        case .responseNoCache: "the stored response says no-cache"
         case .requestNoCache: "the request says no-cache"
-        case .olderThanRequested(let freshness): "what is stored is older than the request's max-age, \(freshness)"
-        case .notFreshForLongEnough(let freshness): "what is stored is not fresh for the request's min-fresh, \(freshness)"
-        case .clockWentBack: "the clock went back, so the age of what is stored is unknown"
+        case .olderThanRequested(let freshness): "the stored response is older than the request's max-age, \(freshness)"
+        case .notFreshForLongEnough(let freshness): "the stored response is not fresh for the request's min-fresh, \(freshness)"
+        case .clockWentBack: "the clock went back, so the age of the stored response is unknown"
         case .reload: "the mode asks for the network"
         case .methodNotCached(let method): "responses to \(method) are not kept"
-        case .ownConditions: "the request asks for a part or has conditions of its own"
-        case .validationMismatch: "the origin confirmed something other than what is stored"
+        case .ownConditions: "the request has a range or conditions"
+        case .validationMismatch: "the origin confirmed a version that is not stored"
         }
     }
 }

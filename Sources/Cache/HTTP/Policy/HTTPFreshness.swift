@@ -1,6 +1,6 @@
-/// How old a stored response is, and how long it counts as fresh (RFC 9111 §4.2).
+/// The age of a stored response, and how long it is fresh (RFC 9111 §4.2).
 public struct HTTPFreshness: Hashable, Sendable {
-    /// What the lifetime comes from.
+    /// The origin of the lifetime.
     public enum Source: String, Hashable, Sendable {
         /// `Cache-Control: max-age`.
         case maxAge = "max-age"
@@ -8,20 +8,20 @@ public struct HTTPFreshness: Hashable, Sendable {
         case expires = "Expires"
         /// A share of the time since `Last-Modified`.
         case heuristic
-        /// Such a field is there and cannot be relied on: no number, no date, or several that differ.
+        /// A field is present but unusable: not a number, not a date, or several that differ.
         case invalid = "an invalid field"
-        /// Nothing says it.
+        /// Nothing states a lifetime.
         case unknown = "nothing"
     }
 
-    /// Milliseconds since the origin made or validated it, as far as that is known.
+    /// Milliseconds since the origin created or validated the response, as far as known.
     public let age: Int64
-    /// Seconds from then on for which it is fresh; 0 where nothing says so.
+    /// The seconds from then on for which it is fresh; 0 if nothing states that.
     public let lifetime: Int64
-    /// What the lifetime comes from.
+    /// The origin of the lifetime.
     public let source: Source
 
-    /// Whether it is fresh. The second at which the lifetime ends is no more within it.
+    /// Whether it is fresh. The second at which the lifetime ends is not included.
     public var isFresh: Bool { age < lifetime.saturatingThousandfold }
     /// For how many milliseconds it has been stale; negative while it is fresh.
     var staleness: Int64 { age.saturatingSubtract(lifetime.saturatingThousandfold) }

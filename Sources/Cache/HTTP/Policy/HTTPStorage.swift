@@ -1,35 +1,35 @@
-/// What became of a response that came from the network.
+/// How a response from the network changed the store.
 public enum HTTPStorage: Hashable, Sendable {
-    /// It is kept.
+    /// The response was stored.
     case stored
-    /// It confirmed what is kept, which has its fields now.
+    /// The response confirmed the stored one and updated its fields.
     case freshened
-    /// What was kept stays as it was.
+    /// The stored response was not changed.
     case untouched
-    /// It is not kept, as the reason says.
+    /// The response was not stored.
     case refused(Refusal)
 
-    /// Why a response is not kept.
+    /// The reason why a response is not stored.
     public enum Refusal: Hashable, Sendable {
-        /// Only responses to `GET` are.
+        /// Only responses to `GET` are stored.
         case method
         /// The response says `no-store`.
         case noStore
         /// The request says `no-store`.
         case requestNoStore
-        /// It is a part, or an answer to the request's own conditions.
+        /// The response is partial, or answers the request's own conditions.
         case partial
-        /// The status is not one that can be kept without an explicit lifetime, and there is none.
+        /// The status requires an explicit lifetime, and there is none.
         case noLifetime
-        /// The response says `must-understand`, and the status means nothing here.
+        /// The response says `must-understand`, and the cache does not know the status.
         case notUnderstood
-        /// `Vary: *`: nothing tells for which requests it holds.
+        /// `Vary: *`: the response may not be used for any other request.
         case variesByEverything
-        /// Its content is larger than the policy's bound.
+        /// The content is larger than the policy allows.
         case tooLarge
-        /// While it was under way, the resource was changed by a request of another method, or removed from the cache.
+        /// Meanwhile the resource was changed by a request of another method, or removed from the cache.
         case outdated
-        /// The store failed, as the text says.
+        /// The store failed.
         case storeFailed(String)
     }
 }

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// What a request's fields ask of a cache (RFC 9111 §5.2.1). A number that is none counts as the strictest that it could be.
+/// The demands of a request on a cache (RFC 9111 §5.2.1). An invalid number counts as the strictest possible one.
 struct RequestDemand {
     let noCache: Bool
     let noStore: Bool
@@ -9,12 +9,12 @@ struct RequestDemand {
     let minFresh: Int64?
     let maxStale: Int64?
     let staleIfError: Int64?
-    /// Whether it asks for a part, or is conditional by itself, so that the answer is for the caller alone.
+    /// Whether the request has a range or conditions, so that the response is for the caller alone.
     let hasOwnConditions: Bool
 
     init(_ request: HTTPRequest) {
         let control = CacheControl(request.headerFields)
-        // Pragma speaks only where Cache-Control does not (RFC 9111 §5.4).
+        // Pragma applies only without Cache-Control (RFC 9111 §5.4).
         let pragma = control.isEmpty && request.headerFields.names(in: .pragma).contains("no-cache")
         noCache = pragma || control.has("no-cache")
         noStore = control.has("no-store")

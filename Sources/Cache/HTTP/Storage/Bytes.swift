@@ -1,4 +1,4 @@
-/// Puts numbers and texts into bytes.
+/// Encodes numbers and texts as bytes.
 struct ByteWriter {
     var bytes: [UInt8]
 
@@ -12,7 +12,7 @@ struct ByteWriter {
     }
 }
 
-/// Takes them out again; `nil` where the bytes end before.
+/// Decodes numbers and texts; `nil` if the bytes end too early.
 struct ByteReader {
     private var bytes: ArraySlice<UInt8>
 
@@ -41,7 +41,7 @@ struct ByteReader {
         content().flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// As many as the number before them says, each at least a byte.
+    /// A list after its count; each element takes at least a byte.
     mutating func list<Element>(_ element: (inout ByteReader) -> Element?) -> [Element]? {
         guard let count = number(), count >= 0, count <= bytes.count else { return nil }
         var result: [Element] = []

@@ -1,18 +1,19 @@
 internal import HTTPTypes
 
-/// What is kept under one name: the one response of a URL, or the list of those that it has for different requests.
+/// The content of one name in the store: the only response of a URL, or the list of its variants for different
+/// requests.
 package enum HTTPCacheRecord: Hashable, Sendable {
     case response(StoredHTTPResponse)
-    /// The newest first.
+    /// The variants, newest first.
     case variants([VarySelection])
 
-    /// Room for so many variants of one URL; the oldest leaves.
+    /// The most variants of one URL. Beyond that the oldest is removed.
     package static let mostVariants = 16
 
-    /// The name of a URL's own record.
+    /// The name of a URL's record.
     package static func name(of url: HTTPURL) -> String { url.description }
 
-    /// The name of a variant's record, which no URL has: it holds a line end.
+    /// The name of a variant's record. It contains a line end, so no URL has it.
     package static func name(of selection: VarySelection, at url: HTTPURL) -> String {
         selection.fields.reduce(into: url.description) { name, field in
             name += "\n\(field.name)" + (field.value.map { ":\($0)" } ?? "")
@@ -20,8 +21,9 @@ package enum HTTPCacheRecord: Hashable, Sendable {
     }
 }
 
-/// The bytes: `FHTC`, version, kind, content, then a checksum of all before it. Numbers are little-endian, texts are UTF-8 after
-/// their length, and values of fields are bytes after theirs. Whatever does not fit in every byte is no record.
+/// The encoding: `FHTC`, version, kind, content, then a checksum of all preceding bytes. Numbers are little-endian,
+/// texts are UTF-8 after their length, and values of fields are bytes after theirs. Bytes that do not match this
+/// exactly are rejected.
 extension HTTPCacheRecord {
     private static let mark: [UInt8] = [0x46, 0x48, 0x54, 0x43, 1]
 
@@ -58,7 +60,7 @@ extension HTTPCacheRecord {
         guard reader.isAtEnd else { return nil }
     }
 
-    /// FNV-1a over words of eight bytes: it finds damage, and is no proof against those who mean harm.
+    /// FNV-1a over words of eight bytes. Detects damage, but not deliberate changes.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.withUnsafeBytes { buffer in
             var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -1,21 +1,22 @@
-/// Where an HTTP cache keeps its responses: bytes by name. Called from many tasks at once.
+/// The storage of an HTTP cache: bytes by name. Called from many tasks concurrently.
 ///
-/// It may forget anything at any time. What it gives back is checked, so a damaged value is a miss; one that is older than the last
-/// that was set is a stale response, so it must not come back to earlier values.
+/// The store may forget any name at any time. The cache verifies the bytes that it reads, so a damaged value is a miss.
+/// A value older than the last one that was stored would be a stale response, so the store must never return to earlier
+/// values.
 public protocol HTTPCacheStore: Sendable {
-    /// The bytes of a name, or `nil` where there are none. An error counts as none, and is reported.
+    /// The bytes of a name; `nil` if there are none. The cache treats an error as a miss, and reports it.
     func bytes(named name: String) async throws -> [UInt8]?
-    /// Keeps bytes under a name, in place of those of before.
+    /// Stores bytes under a name, and replaces earlier ones.
     func store(_ bytes: [UInt8], named name: String) async throws
-    /// Forgets a name; nothing happens where there is none. After an error the name must not be served.
+    /// Removes a name, if it exists. After an error the name must not be served.
     func remove(named name: String) async throws
-    /// Forgets the names that begin so. Unless a store has its own, it forgets all names.
+    /// Removes the names with a prefix. By default removes all names.
     func removeAll(withPrefix prefix: String) async throws
-    /// Forgets all names.
+    /// Removes all names.
     func removeAll() async throws
 }
 
 extension HTTPCacheStore {
-    /// Forgets all names: a store that cannot tell them apart forgets too many rather than too few.
+    /// Removes all names: a store that cannot list its names removes more than necessary.
     public func removeAll(withPrefix prefix: String) async throws { try await removeAll() }
 }

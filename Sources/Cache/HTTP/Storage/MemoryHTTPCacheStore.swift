@@ -1,33 +1,33 @@
-/// Keeps responses in memory, within a bound; they are gone with it.
+/// A store that keeps responses in memory only, within a limit.
 ///
 /// For responses that must never touch the disk, and for tests. Safe from any thread.
 public final class MemoryHTTPCacheStore: HTTPCacheStore {
     private let cache: Cache<String, [UInt8]>
 
-    /// - Parameter byteLimit: the most bytes that it holds, names and fields included.
+    /// - Parameter byteLimit: the most bytes to hold, names and fields included.
     public init(byteLimit: Int = 64 << 20) {
-        // A response says by itself how long it may be used; it may serve long after that, confirmed.
+        // The response states how long it may be used; a stale one may be revalidated long after that.
         cache = Cache(costLimit: byteLimit, lifetime: .unlimited)
     }
 
-    /// How many bytes it holds now.
+    /// The number of bytes held now.
     public var byteCount: Int { cache.totalCost }
 
-    /// The bytes of a name, or `nil`.
+    /// The bytes of a name; `nil` if there are none.
     public func bytes(named name: String) -> [UInt8]? { cache.value(forKey: name) }
 
-    /// Keeps bytes under a name; those that are larger than all it may hold are not kept, nor what was there before.
+    /// Stores bytes under a name. If they exceed the limit, neither they nor the earlier bytes are kept.
     public func store(_ bytes: [UInt8], named name: String) {
-        // A refusal leaves nothing under the name, as the store's contract wants.
+        // A refusal leaves nothing under the name, as the store's contract requires.
         cache.setValue(bytes, forKey: name, cost: bytes.count + name.utf8.count)
     }
 
-    /// Forgets a name.
+    /// Removes a name.
     public func remove(named name: String) { cache.removeValue(forKey: name) }
 
-    /// Forgets the names that begin so. O(names).
+    /// Removes the names with a prefix. O(names).
     public func removeAll(withPrefix prefix: String) { cache.removeAll(withPrefix: prefix) }
 
-    /// Forgets all names.
+    /// Removes all names.
     public func removeAll() { cache.removeAll() }
 }

@@ -1,15 +1,15 @@
 package import HTTPTypes
 
-/// A response as it is kept, with what is needed to tell its age and for which requests it holds.
+/// A stored response, with the data to determine its age and the requests that it matches.
 package struct StoredHTTPResponse: Hashable, Sendable {
     package let url: HTTPURL
     package let status: Int
-    /// Without those that are for one connection only.
+    /// Without the fields of a single connection.
     package private(set) var fields: HTTPFields
     package let body: [UInt8]
-    /// When the request was sent that brought or last confirmed it, in milliseconds since 1970.
+    /// When the request was sent whose response created or last confirmed this one, in milliseconds since 1970.
     package private(set) var requestTime: Int64
-    /// When that response came, likewise.
+    /// When that response was received, in milliseconds since 1970.
     package private(set) var responseTime: Int64
     /// The request's fields that `Vary` names.
     package private(set) var selection: VarySelection
@@ -26,22 +26,22 @@ package struct StoredHTTPResponse: Hashable, Sendable {
         self.selection = selection
     }
 
-    /// What is kept of a response that may be.
+    /// Creates the stored form of a response that may be stored.
     package init(
         url: HTTPURL, request: HTTPRequest, response: HTTPResponse, body: [UInt8], requestTime: Int64, responseTime: Int64
     ) {
         var fields = response.headerFields.storable
-        // Whoever keeps a response without a date notes when it came (RFC 9110 §6.6.1).
+        // A response without a date gets the time of its receipt (RFC 9110 §6.6.1).
         if !fields.contains(.date) { fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
         self.init(
             url: url, status: response.status.code, fields: fields, body: body, requestTime: requestTime, responseTime: responseTime,
             selection: VarySelection(names: response.headerFields.varyNames ?? [], of: request))
     }
 
-    /// Whether it holds only for requests like the one that brought it.
+    /// Whether the response matches only requests with the same selecting fields.
     package var isSelected: Bool { !selection.isEmpty }
 
-    /// The response to give out, with its age (RFC 9111 §4).
+    /// The response to return, with its age (RFC 9111 §4).
     ///
     /// - Parameter age: in milliseconds.
     package func response(age: Int64) -> HTTPResponse {
@@ -56,7 +56,8 @@ package struct StoredHTTPResponse: Hashable, Sendable {
 extension StoredHTTPResponse {
     private var entityTag: EntityTag? { fields.bytes(.eTag).flatMap { EntityTag($0) } }
 
-    /// The fields that ask the origin whether it still has this; empty where nothing names the version (RFC 9111 §4.3.1).
+    /// The fields that ask the origin whether this version is still current; empty if there is no validator (RFC 9111
+    /// §4.3.1).
     package var conditions: HTTPFields {
         var conditions = HTTPFields()
         if entityTag != nil, let tag = fields.bytes(.eTag) { conditions.append(HTTPField(name: .ifNoneMatch, value: tag)) }
@@ -64,25 +65,26 @@ extension StoredHTTPResponse {
         return conditions
     }
 
-    /// What a `304` says of a stored response.
+    /// The meaning of a `304` for a stored response.
     enum Confirmation {
-        /// It is current, and has these fields now.
+        /// The stored response is current, and its fields are updated.
         case updates
-        /// It is current. Its fields stay as they are: the `304` has a strong entity tag and the stored response the weak one, so the fields may
-        /// belong to other bytes (RFC 9111 §4.3.4). Servers that compress make a tag weak in a `200` and leave it strong in a `304`.
+        /// The stored response is current, but its fields stay the same: the `304` has a strong entity tag and the
+        /// stored response the weak one, so the fields may belong to other bytes (RFC 9111 §4.3.4). Servers that
+        /// compress make a tag weak in a `200` and leave it strong in a `304`.
         case confirms
-        /// It is about another version.
+        /// The `304` is about another version.
         case differs
     }
 
-    /// Compares the entity tag of a `304`, if it has one, with the stored one (RFC 9111 §4.3.4).
+    /// Compares the entity tag of a `304`, if there is one, with the stored one (RFC 9111 §4.3.4).
     func confirmation(by response: HTTPResponse) -> Confirmation {
         guard let new = response.headerFields.bytes(.eTag).flatMap({ EntityTag($0) }) else { return .updates }
         guard let old = entityTag, new.matches(old) else { return .differs }
         return old.isWeak && !new.isWeak ? .confirms : .updates
     }
 
-    /// Whether the answer to a `HEAD` is about this version (RFC 9111 §4.3.5).
+    /// Whether the response to a `HEAD` is about this version (RFC 9111 §4.3.5).
     func isDescribed(by response: HTTPResponse) -> Bool {
         let new = response.headerFields
         if let tag = new.bytes(.eTag), tag != fields.bytes(.eTag) { return false }
@@ -91,20 +93,21 @@ extension StoredHTTPResponse {
         return true
     }
 
-    /// This response with the fields of one that confirmed it (RFC 9111 §3.2).
+    /// This response with the fields of a response that confirmed it (RFC 9111 §3.2).
     ///
-    /// - Parameter request: what the other answered. Its fields are the selecting ones where a new `Vary` names others (§4.1).
+    /// - Parameter request: the request of the confirming response. Its fields are the selecting ones if a new `Vary`
+    ///   names others (§4.1).
     package func freshened(
         by new: HTTPFields, to request: HTTPRequest, requestTime: Int64, responseTime: Int64
     ) -> StoredHTTPResponse {
         var result = self
         var seen: Set<HTTPField.Name> = []
         for field in new.storable where !HTTPFields.describesContent(field.name) {
-            // The first line of a name replaces all that were there, further ones add up.
+            // The first line of a name replaces all earlier ones; further lines are added.
             if seen.insert(field.name).inserted { result.fields[field.name] = nil }
             result.fields.append(field)
         }
-        // An age that was counted before has nothing to do with the new answer's, nor has the date.
+        // The stored age and date do not apply to the new response.
         if !new.contains(.age) { result.fields[.age] = nil }
         if !new.contains(.date) { result.fields[.date] = HTTPDate(seconds: responseTime / 1_000).description }
         result.selection = VarySelection(names: result.fields.varyNames ?? [], of: request)
@@ -115,7 +118,7 @@ extension StoredHTTPResponse {
 }
 
 extension HTTPFields {
-    /// Without what is for one connection only (RFC 9111 §3.1).
+    /// The fields without those of a single connection (RFC 9111 §3.1).
     fileprivate var storable: HTTPFields {
         let listed = Set(names(in: .connection))
         return filter { field in
@@ -129,7 +132,7 @@ extension HTTPFields {
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Whether a field is about the bytes of the content, which a confirmation does not bring.
+    /// Whether a field describes the bytes of the content, which a confirmation does not contain.
     fileprivate static func describesContent(_ name: HTTPField.Name) -> Bool {
         ["content-length", "content-encoding", "content-range", "content-md5"].contains(name.canonicalName)
     }

@@ -1,12 +1,13 @@
-/// Keeps responses on disk, and those that are used in memory before it.
+/// A store that keeps responses on disk, and the recently read ones in memory.
 ///
 /// ```swift
 /// let disk = try await DiskCache.open("/var/cache/app")
 /// let client = try CachingHTTPClient(store: TieredHTTPCacheStore(disk: disk, memoryByteLimit: 16 << 20))
 /// ```
 ///
-/// Memory is filled by reads alone, each shared by all who ask at once, and a read that a write or a removal has overtaken is not kept: so
-/// memory never holds another response than the disk. Safe from any thread. `CachingHTTPClient.removeAll()` empties both tiers.
+/// Only reads fill the memory, and concurrent reads of a name share one disk access. A read whose name was written or
+/// removed meanwhile is not kept, so memory never holds a response other than the disk's. Safe from any thread.
+/// `CachingHTTPClient.removeAll()` empties both tiers.
 public final class TieredHTTPCacheStore: HTTPCacheStore {
     private struct NotThere: Error {}
 
@@ -15,17 +16,17 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
     private let protection: DiskProtection
 
     /// - Parameters:
-    ///   - disk: where the responses are; it may hold other things too, under other names than theirs.
-    ///   - memoryByteLimit: the most bytes that are held in memory, names and fields included.
+    ///   - disk: the cache for the responses; it may hold other values under other names.
+    ///   - memoryByteLimit: the most bytes to hold in memory, names and fields included.
     ///   - protection: whether responses are stored as they are, encrypted, or in the disk cache's memory alone.
     public init(disk: DiskCache, memoryByteLimit: Int = 16 << 20, protection: DiskProtection = .plain) {
-        // A response says by itself how long it may be used; it may serve long after that, confirmed.
+        // The response states how long it may be used; a stale one may be revalidated long after that.
         memory = Cache(costLimit: memoryByteLimit, lifetime: .unlimited)
         self.disk = disk
         self.protection = protection
     }
 
-    /// How many bytes are in memory now.
+    /// The number of bytes in memory now.
     public var memoryByteCount: Int { memory.totalCost }
 
     /// The bytes of a name, from memory or else from the disk.
@@ -42,31 +43,31 @@ public final class TieredHTTPCacheStore: HTTPCacheStore {
         }
     }
 
-    /// Keeps bytes under a name, on disk.
+    /// Stores bytes under a name, on disk.
     ///
-    /// - Throws: ``CacheError`` of the disk; then nothing is under the name.
+    /// - Throws: ``CacheError`` of the disk; then the name holds nothing.
     public func store(_ bytes: [UInt8], named name: String) async throws {
-        // Reads of before must not outlive this one, whenever they end.
+        // A read that began before this write must not be kept, even if it ends later.
         defer { memory.removeValue(forKey: name) }
         memory.removeValue(forKey: name)
         try await disk.setValue(bytes, forKey: name, lifetime: .unlimited, protection: protection)
     }
 
-    /// Forgets a name in both tiers.
+    /// Removes a name in both tiers.
     public func remove(named name: String) async throws {
         defer { memory.removeValue(forKey: name) }
         memory.removeValue(forKey: name)
         try await disk.removeValue(forKey: name)
     }
 
-    /// Forgets the names that begin so in both tiers.
+    /// Removes the names with a prefix in both tiers.
     public func removeAll(withPrefix prefix: String) async throws {
         defer { memory.removeAll(withPrefix: prefix) }
         memory.removeAll(withPrefix: prefix)
         try await disk.removeAll(withPrefix: prefix)
     }
 
-    /// Empties both tiers, whatever else the disk cache held.
+    /// Empties both tiers, including other values in the disk cache.
     public func removeAll() async throws {
         defer { memory.removeAll() }
         memory.removeAll()

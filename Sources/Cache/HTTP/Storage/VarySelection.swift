@@ -2,8 +2,8 @@ package import HTTPTypes
 
 /// The fields of a request by which its response was selected (RFC 9111 §4.1).
 package struct VarySelection: Hashable, Sendable {
-    /// A field's name in lower case, and its value, or `nil` where the request had no such field. Each byte of the value is one scalar
-    /// (ISO 8859-1), so that bytes that are no UTF-8 stay apart.
+    /// A field's name in lower case, and its value; `nil` if the request had no such field. Each byte of the value is
+    /// one scalar (ISO 8859-1), so that different bytes that are not UTF-8 stay different.
     struct Field: Hashable, Sendable {
         let name: String
         let value: String?
@@ -17,13 +17,13 @@ package struct VarySelection: Hashable, Sendable {
         fields = names.map { Field(name: $0, value: Self.value($0, of: request)) }
     }
 
-    /// Whether the response holds for every request.
+    /// Whether the response matches every request.
     var isEmpty: Bool { fields.isEmpty }
 
-    /// Whether the request would have selected the same.
+    /// Whether a request has the same selecting fields.
     package func matches(_ request: HTTPRequest) -> Bool { fields.allSatisfy { Self.value($0.name, of: request) == $0.value } }
 
-    /// Lines of one name count as one, joined; other spellings of the same meaning are not looked for.
+    /// The lines of one name, joined. Other spellings with the same meaning count as different.
     private static func value(_ name: String, of request: HTTPRequest) -> String? {
         guard let name = HTTPField.Name(name) else { return nil }
         let lines = request.headerFields[fields: name].map { line in

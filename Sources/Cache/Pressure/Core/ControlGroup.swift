@@ -1,22 +1,22 @@
-/// Where the files of a process's control groups are, by `/proc/self/cgroup` and `/proc/self/mountinfo`;
-/// see <https://man7.org/linux/man-pages/man7/cgroups.7.html>.
+/// The directories of a process's control groups, by `/proc/self/cgroup` and `/proc/self/mountinfo`; see
+/// <https://man7.org/linux/man-pages/man7/cgroups.7.html>.
 struct ControlGroup: Hashable, Sendable {
-    /// The process's own directory first, then those above it that are in sight; a limit of each holds for it.
+    /// The process's directory first, then its visible ancestors. The limits of all of them apply to the process.
     let directories: [String]
 
-    /// That of version 2; nil where there is none.
+    /// The control group of version 2; nil if there is none.
     static func unified(groups: String, mounts: String) -> ControlGroup? {
         guard let path = path(in: groups, of: { $0.isEmpty }) else { return nil }
         return find(path, mounts) { type, _ in type == "cgroup2" }
     }
 
-    /// That of version 1 which counts memory; nil where there is none.
+    /// The control group of version 1 that counts memory; nil if there is none.
     static func legacyMemory(groups: String, mounts: String) -> ControlGroup? {
         guard let path = path(in: groups, of: { $0.split(separator: ",").contains("memory") }) else { return nil }
         return find(path, mounts) { type, options in type == "cgroup" && options.split(separator: ",").contains("memory") }
     }
 
-    /// A line of the process's groups is `number:controllers:path`.
+    /// A line of `/proc/self/cgroup` is `number:controllers:path`.
     private static func path(in groups: String, of isWanted: (Substring) -> Bool) -> String? {
         for line in groups.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -25,7 +25,7 @@ struct ControlGroup: Hashable, Sendable {
         return nil
     }
 
-    /// A line of the mounts is `36 35 98:0 root point options … - type source options`.
+    /// A line of `/proc/self/mountinfo` is `36 35 98:0 root point options … - type source options`.
     private static func find(_ path: String, _ mounts: String, where isWanted: (Substring, Substring) -> Bool) -> ControlGroup? {
         for line in mounts.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -38,11 +38,11 @@ struct ControlGroup: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - root: the group that is mounted: a container often sees no more than its own.
-    ///   - point: where.
+    ///   - root: the group that is mounted: a container often sees only its own.
+    ///   - point: the mount point.
     private init(path: String, root: String, point: String) {
         let (path, root) = (Self.names(path), Self.names(root))
-        // In a group outside of what is mounted, the mounted one is the nearest that can be seen.
+        // If the group is outside of the mounted one, the mounted one is the nearest that is visible.
         var rest = path.starts(with: root) && !path.contains("..") ? Array(path.dropFirst(root.count)) : []
         var directories: [String] = []
         let point = point == "/" ? "" : point
@@ -55,7 +55,7 @@ struct ControlGroup: Hashable, Sendable {
 
     private static func names(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
 
-    /// Blanks and backslashes are written as three octal digits.
+    /// Decodes blanks and backslashes, which are written as three octal digits.
     private static func unescaped(_ word: Substring) -> String {
         guard word.contains("\\") else { return String(word) }
         var (bytes, rest) = ([UInt8](), Array(word.utf8)[...])

@@ -1,9 +1,9 @@
-/// The limits of a cache, and how much of them it may use while memory is short.
+/// The limits of a cache, and the share of them that it may use while memory is short.
 struct MemoryRation: Sendable {
     var costLimit: Int
     var countLimit: Int
     private(set) var percent = 100
-    /// What it held when memory became short: a cache that was half empty lets go of something too.
+    /// The cost and count when memory became short: a half-empty cache has to evict something too.
     private var held = (cost: 0, count: 0)
 
     init(costLimit: Int, countLimit: Int) { (self.costLimit, self.countLimit) = (costLimit, countLimit) }
@@ -11,9 +11,9 @@ struct MemoryRation: Sendable {
     var costShare: Int { share(of: costLimit) }
     var countShare: Int { share(of: countLimit) }
 
-    /// Takes another share.
+    /// Sets another share.
     ///
-    /// - Returns: to what it is to be trimmed now; nil if it only gets back some of its limits.
+    /// - Returns: the cost and count to trim to now; nil if the share grew.
     mutating func set(percent: Int, cost: Int, count: Int) -> (cost: Int, count: Int)? {
         let before = self.percent
         self.percent = min(max(0, percent), 100)
@@ -21,7 +21,8 @@ struct MemoryRation: Sendable {
         return self.percent < 100 && self.percent <= before ? (share(of: held.cost), share(of: held.count)) : nil
     }
 
-    /// Rounded up: what was little does not become nothing. What has no limit gets none: it is trimmed at each step alone.
+    /// Rounded up, so that a small number does not become zero. An unlimited cache stays unlimited: only the steps
+    /// themselves trim it.
     private func share(of whole: Int) -> Int {
         guard whole < .max, percent < 100 else { return whole }
         let (quotient, rest) = whole.quotientAndRemainder(dividingBy: 100)

@@ -1,6 +1,7 @@
-/// How much of a limit is taken by what the kernel cannot take back by forgetting pages of files.
+/// The use of a limit, without the memory that the kernel can reclaim by dropping pages of files.
 ///
-/// Those are counted too in a control group's usage, so that reading large files alone brings it to its limit, and is no pressure.
+/// A control group's usage counts such pages too, so that reading large files alone brings it to its limit without any
+/// pressure.
 struct MemoryUsage: Hashable, Sendable {
     /// In bytes.
     var used: UInt64
@@ -9,22 +10,22 @@ struct MemoryUsage: Hashable, Sendable {
 
     init(used: UInt64, limit: UInt64) { (self.used, self.limit) = (used, limit) }
 
-    /// Of a control group of version 2, by the texts of its files.
+    /// The usage of a control group of version 2, from the texts of its files.
     ///
-    /// - Returns: nil if it has no limit, or the texts are not theirs.
+    /// - Returns: nil if it has no limit, or a text is malformed.
     init?(current: String, high: String, max: String, statistics: String) {
         let limits = [high, max].compactMap(Self.number)
         self.init(current, limits.min(), statistics, reclaimable: ["inactive_file", "active_file", "slab_reclaimable"])
     }
 
-    /// Of a control group of version 1.
+    /// The usage of a control group of version 1.
     init?(usage: String, limit: String, statistics: String) {
-        // No limit is written as the largest number of whole pages.
+        // An absent limit is written as the largest number of whole pages.
         let limit = Self.number(limit).flatMap { $0 >= 1 << 60 ? nil : $0 }
         self.init(usage, limit, statistics, reclaimable: ["total_inactive_file", "total_active_file"])
     }
 
-    /// Of the machine, by `/proc/meminfo`.
+    /// The usage of the machine, from `/proc/meminfo`.
     init?(machine text: String) {
         var values: [Substring: UInt64] = [:]
         for line in text.split(separator: "\n") {
@@ -45,10 +46,11 @@ struct MemoryUsage: Hashable, Sendable {
         self.init(used: current - min(reclaimable, current), limit: limit)
     }
 
-    /// In whole percent; 100 of a limit of nothing.
+    /// In whole percent; 100 for a limit of zero.
     var percent: Int { limit == 0 ? 100 : Int(min(Double(used) / Double(limit), 10) * 100) }
 
-    /// What that means: from 97 % on the next allocation may be the last, from 90 % on it is time to shrink, from 80 % on not to grow.
+    /// The sign of this usage: from 97 % on the next allocation may fail, from 90 % on caches have to shrink, from 80 %
+    /// on they must not grow.
     var sign: PressureSign {
         switch percent {
         case 97...: .critical
@@ -58,15 +60,15 @@ struct MemoryUsage: Hashable, Sendable {
         }
     }
 
-    /// `nil` for `max`, which is none, too.
+    /// Also `nil` for `max`, which is no limit.
     private static func number(_ text: String) -> UInt64? { UInt64(text.split(separator: "\n").first ?? "") }
 }
 
-/// How often tasks of a control group were killed for want of memory, by its `memory.events`.
+/// The number of times that tasks of a control group ran out of memory, from its `memory.events`.
 struct MemoryKills: Hashable, Sendable {
     var count: UInt64
 
-    /// - Returns: nil if the text is no such file's.
+    /// - Returns: nil if the text is malformed.
     init?(_ text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")

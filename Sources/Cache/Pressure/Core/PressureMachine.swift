@@ -1,24 +1,27 @@
-/// How far caches shrink, and when they grow again: takes signs and times, and returns the share of their limits that caches may use.
+/// Decides how far caches shrink, and when they grow again. Takes signs and times, and returns the share of their
+/// limits that caches may use.
 ///
-/// A warning takes one step down, what is critical two. Steps down keep a distance, so that the effect of one shows before the next. A step up takes
-/// a time of calm; if pressure is back soon after it, the next one takes twice as long, up to sixteen times.
+/// A warning takes one step down, a critical sign two. Steps down are some time apart, so that the effect of one shows
+/// before the next. A step up requires a time without pressure. If pressure returns soon after it, the next step up
+/// requires twice that time, up to sixteen times.
 struct PressureMachine: Sendable {
     /// In percent of the limits.
     static let steps = [100, 50, 25, 10]
-    /// The window of the kernel's triggers: a stall that has passed is told until its window is over.
+    /// The window of the kernel's triggers: they report a stall until its window is over.
     static let distance = Duration.seconds(2)
     static let mostPatience = 16
 
     private let calm: Duration
     private var step = 0
     private var latest = Duration.zero
-    /// When it last stepped down or told again to, and how many steps the signs since then took.
+    /// The time of the last step down, or of its repetition at the last step, and the steps that the signs since then
+    /// have taken.
     private var shrinking: (at: Duration, steps: Int)?
     private var lastTense = Duration.zero
     private var grownAt: Duration?
     private(set) var patience: Duration
 
-    /// - Parameter calm: how long there must be no pressure before a step up; at least a second, at most 30 days.
+    /// - Parameter calm: the time without pressure before a step up; at least a second, at most 30 days.
     init(calm: Duration) {
         self.calm = min(max(.seconds(1), calm), .seconds(30 * 86_400))
         patience = self.calm
@@ -27,12 +30,13 @@ struct PressureMachine: Sendable {
     /// The share of their limits that caches may use now.
     var percent: Int { Self.steps[step] }
 
-    /// When to call ``advance(to:)``, if nothing comes before that.
+    /// When to call ``advance(to:)`` if no sign comes before.
     var nextGrowth: Duration? { step == 0 ? nil : lastTense + patience }
 
-    /// Takes a sign.
+    /// Processes a sign.
     ///
-    /// - Returns: the share that caches are to be told now: another one, or while pressure goes on at the last step, that one again.
+    /// - Returns: the share to pass to the caches: a new one, or the same one while pressure goes on at the last step;
+    ///   nil for none.
     mutating func see(_ sign: PressureSign, at now: Duration) -> Int? {
         let now = pass(now)
         switch sign {
@@ -47,7 +51,7 @@ struct PressureMachine: Sendable {
         }
     }
 
-    /// Lets time pass. One step up at most, however long it was.
+    /// Advances the time, with at most one step up.
     mutating func advance(to now: Duration) -> Int? {
         let now = pass(now)
         guard let nextGrowth, now >= nextGrowth else { return nil }
@@ -57,7 +61,7 @@ struct PressureMachine: Sendable {
         return percent
     }
 
-    /// A clock never goes back, whoever reads it first.
+    /// Keeps the time monotonic, since several threads read the clock.
     private mutating func pass(_ now: Duration) -> Duration {
         latest = max(latest, now)
         return latest
@@ -66,7 +70,7 @@ struct PressureMachine: Sendable {
     private mutating func shrink(by wanted: Int, _ now: Duration) -> Int? {
         var wanted = wanted
         if let shrinking, now - shrinking.at < Self.distance {
-            // What turns critical after a warning goes on to where it would have gone at once.
+            // A critical sign after a warning takes the steps that are missing to two.
             guard wanted > shrinking.steps else { return nil }
             self.shrinking?.steps = wanted
             wanted -= shrinking.steps
@@ -77,7 +81,7 @@ struct PressureMachine: Sendable {
         return percent
     }
 
-    /// Whether the last step up was too soon shows in what followed it.
+    /// Doubles the patience if pressure returned soon after the last step up, else resets it.
     private mutating func judgeGrowth(_ now: Duration) {
         guard let grownAt else { return }
         patience = now - grownAt < patience ? min(patience * 2, calm * Self.mostPatience) : calm

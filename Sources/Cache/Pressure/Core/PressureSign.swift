@@ -1,12 +1,12 @@
-/// What one look at memory says.
+/// The result of one reading of memory.
 enum PressureSign: Int, Comparable, Sendable, CaseIterable {
-    /// There is enough.
+    /// Memory suffices.
     case calm
-    /// Not enough to grow again, not so little as to shrink: between the two, so that nothing swings about one limit.
+    /// Too little memory to grow, but enough not to shrink. Keeps caches from oscillating around one limit.
     case tense
-    /// Work has begun to wait for memory.
+    /// Tasks have begun to wait for memory.
     case warning
-    /// Work stands still for want of memory, or is about to be killed.
+    /// All tasks wait for memory, or a task is about to be killed.
     case critical
 
     static func < (left: PressureSign, right: PressureSign) -> Bool { left.rawValue < right.rawValue }

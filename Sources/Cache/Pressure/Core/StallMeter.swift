@@ -1,14 +1,14 @@
-/// The counters of a `memory.pressure` file: how long work has waited for memory, in microseconds since the machine was started.
-/// See <https://docs.kernel.org/accounting/psi.html>.
+/// The counters of a `memory.pressure` file: for how long tasks have waited for memory, in microseconds since the
+/// machine was started. See <https://docs.kernel.org/accounting/psi.html>.
 struct StallTotals: Hashable, Sendable {
-    /// While at least one task waited.
+    /// The time in which at least one task waited.
     var some: UInt64
-    /// While all that had something to do waited; none where the kernel does not tell.
+    /// The time in which all runnable tasks waited; zero if the kernel does not report it.
     var full: UInt64
 
     init(some: UInt64, full: UInt64) { (self.some, self.full) = (some, full) }
 
-    /// - Returns: nil if the text is no such file's.
+    /// - Returns: nil if the text is malformed.
     init?(_ text: String) {
         var totals: [Substring: UInt64] = [:]
         for line in text.split(separator: "\n") {
@@ -21,18 +21,19 @@ struct StallTotals: Hashable, Sendable {
     }
 }
 
-/// Judges stalls by the growth of their counters, where the kernel cannot be asked to tell: by the same shares of time as its triggers.
+/// Judges stalls by the growth of their counters if the kernel offers no triggers. Uses the same shares of time as the
+/// triggers.
 struct StallMeter: Sendable {
-    /// The triggers' window, in microseconds. Without rights, the kernel takes multiples of two seconds alone.
+    /// The triggers' window, in microseconds. Without privileges, the kernel accepts only multiples of two seconds.
     static let window = 2_000_000
-    /// How much of it some task may wait before that is a warning; systemd's choice for services too.
+    /// How long some task may wait in a window before that is a warning; systemd uses the same share for services.
     static let some = 200_000
-    /// How much of it all may stand still before that is critical.
+    /// How long all tasks may wait in a window before that is critical.
     static let full = 100_000
 
     private var before: (totals: StallTotals, at: Duration)?
 
-    /// Takes the counters. The first time it says that all is calm, since there is nothing to compare them with.
+    /// Processes the counters. The first reading is always calm, since there is none to compare it with.
     mutating func read(_ totals: StallTotals, at now: Duration) -> PressureSign {
         defer { before = (totals, now) }
         guard let before, now > before.at else { return .calm }

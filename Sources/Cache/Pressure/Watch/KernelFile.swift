@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A small file that the kernel makes up when it is read.
+/// A small file that the kernel generates when it is read.
 enum KernelFile {
     /// - Returns: nil if it cannot be read.
     static func text(_ path: String) -> String? {
@@ -19,7 +19,7 @@ enum KernelFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a file is one of procfs or of a control group, rather than one on a disk that tells nothing, and must not be written to.
+    /// Whether a file is on procfs or cgroupfs. A file on a disk never notifies, and must not be written to.
     static func isKernels(_ descriptor: Int32) -> Bool {
         var about = statfs()
         guard fstatfs(descriptor, &about) == 0 else { return false }

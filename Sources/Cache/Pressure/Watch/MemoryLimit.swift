@@ -1,4 +1,4 @@
-/// A limit of memory, and the files that tell how near it is.
+/// A limit of memory, and the files from which its use is read.
 struct MemoryLimit: Sendable {
     enum Kind: Sendable {
         /// A control group's directory.
@@ -13,7 +13,7 @@ struct MemoryLimit: Sendable {
 
     init(path: String, kind: Kind) { (self.path, self.kind) = (path, kind) }
 
-    /// How much of it is used now; nil where there is no limit, or it cannot be read.
+    /// The use of the limit; nil if there is no limit, or it cannot be read.
     var usage: MemoryUsage? {
         switch kind {
         case .machine: return KernelFile.text(path).flatMap(MemoryUsage.init(machine:))
@@ -27,7 +27,8 @@ struct MemoryLimit: Sendable {
         }
     }
 
-    /// Whether memory has run out since this was asked before. The events `high` and `max` say less: files that are read bring them too.
+    /// Whether memory has run out since the last call. The events `high` and `max` are ignored: reading files causes
+    /// them too.
     mutating func countsNewKills() -> Bool {
         guard kind == .group, let now = file("memory.events").flatMap(MemoryKills.init) else { return false }
         defer { kills = now }

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// What tells of memory, as found when the watching began. Its descriptors are closed by ``close()`` alone.
+/// The sources of pressure that were found when the watching began. Only ``close()`` closes their descriptors.
 struct PressureSources: Sendable {
     /// A descriptor that becomes ready when work waits for memory.
     struct Told: Sendable {
         let descriptor: Int32
         let path: String
         let sign: PressureSign
-        /// A FIFO has something to read; the kernel's files have news of priority.
+        /// Whether to wait for data, as for a FIFO; the kernel's files signal with priority.
         let isPipe: Bool
     }
 
-    /// What was seen.
+    /// A sign of pressure with its cause.
     struct Sighting: Sendable {
         let sign: PressureSign
         let cause: MemoryPressure.Cause
@@ -20,7 +20,7 @@ struct PressureSources: Sendable {
     private(set) var told: [Told] = []
     private(set) var stalls: [(path: String, meter: StallMeter)] = []
     private(set) var limits: [MemoryLimit] = []
-    /// Tells that a `memory.events` has changed; -1 where there is none.
+    /// Notifies of changes of `memory.events`; -1 if there is none.
     private(set) var notices: Int32 = -1
     private(set) var status: [MemoryPressure.Status.Source] = []
 
@@ -45,17 +45,17 @@ struct PressureSources: Sendable {
         guard told.isEmpty, stalls.isEmpty else { return }
         let machine = MemoryLimit(path: root + "/proc/meminfo", kind: .machine)
         if machine.usage == nil {
-            note(machine.path, .not(reason: "it does not tell how much memory is available"))
+            note(machine.path, .not(reason: "it does not state how much memory is available"))
         } else {
             limits.append(machine)
-            note(machine.path, .read(reason: "the kernel does not tell how long work waits for memory"))
+            note(machine.path, .read(reason: "the kernel does not report how long work waits for memory"))
         }
     }
 
-    /// Whether there is anything to read now and then.
+    /// Whether any source has to be read periodically.
     var areReadable: Bool { !stalls.isEmpty || !limits.isEmpty }
 
-    /// Reads all that is read.
+    /// Reads all sources that have to be read periodically.
     mutating func read(at now: Duration) -> [Sighting] {
         var seen: [Sighting] = []
         for index in stalls.indices {
@@ -70,7 +70,7 @@ struct PressureSources: Sendable {
         return seen
     }
 
-    /// Stops watching what no longer tells.
+    /// Stops watching a source that no longer notifies.
     mutating func lose(_ descriptor: Int32, _ reason: String) {
         guard let lost = told.first(where: { $0.descriptor == descriptor }) else { return }
         told.removeAll { $0.descriptor == descriptor }
@@ -79,7 +79,7 @@ struct PressureSources: Sendable {
         note(lost.path, .not(reason: reason))
     }
 
-    /// - Parameter reason: why nothing of it is watched, if that is to be told.
+    /// - Parameter reason: the reason to show for all sources; nil to leave their status.
     mutating func close(_ reason: String?) {
         for told in told { Glibc.close(told.descriptor) }
         if notices >= 0 { Glibc.close(notices) }
@@ -115,11 +115,11 @@ struct PressureSources: Sendable {
             let isTold = limit.kind == .group && hearEvents(of: limit)
             _ = limit.countsNewKills()
             limits.append(limit)
-            note(limit.path, .read(reason: isTold ? "and at once when it is reached" : "it does not tell when it is reached"))
+            note(limit.path, .read(reason: isTold ? "and at once when it is reached" : "it does not notify when it is reached"))
         }
     }
 
-    /// The kernel tells of a change of `memory.events` as of any other file's.
+    /// Watches `memory.events` by inotify, which works as for any other file.
     private mutating func hearEvents(of limit: MemoryLimit) -> Bool {
         if notices < 0 { notices = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC)) }
         return notices >= 0 && inotify_add_watch(notices, limit.path + "/memory.events", UInt32(IN_MODIFY)) >= 0

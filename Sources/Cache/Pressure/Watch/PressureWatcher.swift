@@ -2,17 +2,18 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The thread that waits for news of memory. It keeps no ``MemoryPressure`` while it waits, and closes what it opened when it ends.
+/// The thread that waits for signs of pressure. It holds no ``MemoryPressure`` while it waits, and closes its files
+/// when it ends.
 final class PressureWatcher: Sendable {
     private struct State {
         var sources: PressureSources
-        /// Wakes the thread; -1 once that has ended.
+        /// Wakes the thread; -1 once the thread has ended.
         var wakening: Int32
         var isEnding = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// How often it looks whether any cache is left, in milliseconds.
+    /// The longest time between checks whether any cache remains, in milliseconds.
     private static let longestSleep = 60_000
 
     private weak let pressure: MemoryPressure?
@@ -25,7 +26,7 @@ final class PressureWatcher: Sendable {
         state = Mutex(State(sources: sources, wakening: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))))
     }
 
-    /// Opens what there is, and starts the thread. Where there can be none, all sources say so.
+    /// Opens the sources, and starts the thread. If the thread cannot be started, the status of all sources says so.
     static func start(for pressure: MemoryPressure, _ configuration: MemoryPressure.Configuration) -> PressureWatcher {
         let watcher = PressureWatcher(pressure, PressureSources(configuration), configuration.readInterval)
         guard watcher.canWake else {
@@ -58,7 +59,7 @@ final class PressureWatcher: Sendable {
 
     private var canWake: Bool { state.withLock { $0.wakening >= 0 } }
 
-    /// Has the thread look at the time, and whether it is still needed.
+    /// Wakes the thread to check the time, and whether it is still needed.
     func wake() {
         state.withLock { state in
             guard state.wakening >= 0 else { return }
@@ -66,13 +67,13 @@ final class PressureWatcher: Sendable {
         }
     }
 
-    /// Asks the thread to end.
+    /// Requests the thread to end.
     func end() {
         state.withLock { $0.isEnding = true }
         wake()
     }
 
-    /// Returns when the thread has ended and all is closed.
+    /// Returns when the thread has ended and all files are closed.
     func ended() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -98,7 +99,7 @@ final class PressureWatcher: Sendable {
         case wait(Int32, [pollfd])
     }
 
-    /// Reads what is due, and says what to wait for; nil when nobody is left.
+    /// Reads the sources that are due, and returns the descriptors to wait for; nil if no cache or listener remains.
     private func plan(_ nextRead: inout Duration) -> Plan? {
         guard let pressure, !state.withLock({ $0.isEnding }) else { return nil }
         let now = pressure.now
@@ -121,7 +122,7 @@ final class PressureWatcher: Sendable {
         }
     }
 
-    /// What the ready descriptors tell.
+    /// Collects the signs of the ready descriptors.
     private func look(_ waits: [pollfd], _ nextRead: inout Duration) -> [PressureSources.Sighting] {
         var (seen, lost): ([PressureSources.Sighting], [String]) = ([], [])
         state.withLock { state in
@@ -148,15 +149,15 @@ final class PressureWatcher: Sendable {
 
     private func tell(_ seen: [PressureSources.Sighting]) {
         guard let pressure else { return }
-        // The worst first: what is critical takes two steps at once.
+        // The worst first, since a critical sign takes two steps at once.
         var isShrunk = false
         for sighting in seen.sorted(by: { $0.sign > $1.sign }) where pressure.see(sighting.sign, sighting.cause) { isShrunk = true }
-        // What was let go of is the allocator's; this gives it back to the system.
+        // Returns the memory that the caches freed from the allocator to the system.
         if isShrunk { malloc_trim(0) }
     }
 
     private func finish(_ reason: String?) {
-        // The kernel takes some 25 ms to let go of a trigger: no lock is held for so long.
+        // The kernel takes some 25 ms to close a trigger, so no lock is held meanwhile.
         var sources = state.withLock { $0.sources }
         sources.close(reason)
         let waiting = state.withLock { state in

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Asks the kernel to tell when work waits for memory; see <https://docs.kernel.org/accounting/psi.html>.
+/// Sets up kernel notifications for tasks that wait for memory; see <https://docs.kernel.org/accounting/psi.html>.
 enum StallTrigger {
-    /// Why the kernel does not.
+    /// The reason why there are no notifications.
     struct Refusal: Error, Hashable {
         let reason: String
     }
 
-    /// Opens a `memory.pressure` file, once for each of the two triggers, or a FIFO of the service manager's.
+    /// Opens a `memory.pressure` file, once for each of the two triggers, or a FIFO of the service manager.
     ///
-    /// - Parameter warning: what to write for a warning; nil for a trigger of ours.
+    /// - Parameter warning: the trigger for a warning; nil for the default one.
     static func open(_ path: String, _ warning: [UInt8]?) -> Result<[PressureSources.Told], Refusal> {
         var about = stat()
         guard stat(path, &about) == 0 else { return .failure(Refusal(reason: reason(errno))) }
         if about.st_mode & S_IFMT == S_IFIFO {
-            // Opened for both, it does not end when its writer does.
+            // Opened for reading and writing, so that the FIFO does not end with its writer.
             let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { return .failure(Refusal(reason: reason(errno))) }
             return .success([PressureSources.Told(descriptor: descriptor, path: path, sign: .warning, isPipe: true)])
@@ -34,13 +34,13 @@ enum StallTrigger {
         }
     }
 
-    /// A descriptor holds one trigger, until it is closed.
+    /// Sets one trigger, which holds until the descriptor is closed.
     private static func arm(_ path: String, _ trigger: [UInt8], _ sign: PressureSign) -> Result<PressureSources.Told, Refusal> {
         let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(Refusal(reason: reason(errno))) }
         guard KernelFile.isKernels(descriptor) else {
             close(descriptor)
-            return .failure(Refusal(reason: "it is a plain file, which tells nothing by itself"))
+            return .failure(Refusal(reason: "it is a plain file, which sends no notifications"))
         }
         guard write(descriptor, trigger, trigger.count) == trigger.count else {
             let number = errno
@@ -50,7 +50,7 @@ enum StallTrigger {
         return .success(PressureSources.Told(descriptor: descriptor, path: path, sign: sign, isPipe: false))
     }
 
-    /// What the kernel's number means here, and what would help.
+    /// The meaning of an error number here, and a remedy.
     private static func reason(_ number: Int32) -> String {
         switch number {
         case ENOENT: "there is no such file: this kernel or control group counts no waiting for memory (CONFIG_PSI, psi=1)"
