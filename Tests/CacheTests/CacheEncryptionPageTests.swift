@@ -4,7 +4,7 @@ import FreshetCacheEncryption
 import TestSupport
 import Testing
 
-/// The page's lines on encryption, with a directory, a key and a letter of the test's.
+/// The page's lines on encryption, with the test's directory, key and letter.
 private func pageExample(_ directory: String, key: [UInt8], letter: [UInt8]) async throws -> [UInt8]? {
     // page begins
     var configuration = DiskCache.Configuration()

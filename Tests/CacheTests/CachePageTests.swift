@@ -5,7 +5,7 @@ import Testing
 
 private func askTheShop(_ name: String) async throws -> Int { name.utf8.count * 10 }
 
-/// The page's lines, with a directory of the test's.
+/// The page's lines, with the test's directory.
 private func pageExample(_ directory: String, show: (Int, Int, Int, Int) -> Void) async throws {
     // page begins
     let prices = Cache<String, Int>(countLimit: 10_000, lifetime: .after(.seconds(3_600)))

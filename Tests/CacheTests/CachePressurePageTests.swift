@@ -3,7 +3,7 @@ import FreshetCache
 import TestSupport
 import Testing
 
-/// The page's lines on memory pressure, with a pressure of the test's.
+/// The page's lines on memory pressure, with the test's pressure.
 private func pageExample(_ pressure: MemoryPressure, show: (String, Int) -> Void) async {
     // page begins
     let cache = Cache<String, [UInt8]>(costLimit: 64 << 20)
@@ -32,7 +32,7 @@ private func pageExample(_ pressure: MemoryPressure, show: (String, Int) -> Void
     }
 
     @Test func theExampleRuns() async {
-        // Given a pressure that watches nothing of the machine's
+        // Given a pressure that watches nothing of the machine
         var configuration = MemoryPressure.Configuration()
         configuration.root = TemporaryDirectory().path
         configuration.servicePath = nil

@@ -8,7 +8,7 @@ private struct Titles: Sendable {
     mutating func add(_ value: [String], _ source: CacheSource, _ recorded: Date) { sources.append(source) }
 }
 
-/// The page's lines about two tiers, with a disk of the test's.
+/// The page's lines about two tiers, with the test's disk.
 private func tierExample(_ disk: DiskCache, show: (String?, String?, String, Int, Bool) -> Void) async throws {
     @Sendable func download(_ number: Int) async throws -> User { User(name: "number \(number)") }
     // tiers begin

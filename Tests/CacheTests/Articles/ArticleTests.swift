@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Articles")
 struct ArticleTests {
-    @Test("each shows the lines that are compiled and run, and nothing else")
+    @Test("each shows exactly the lines that are compiled and run")
     func compiled() throws {
         // Given
         let articles = try Article.all(in: "Sources/Cache/FreshetCache.docc")
         let tests = #filePath.components(separatedBy: "/CacheTests/")[0]
         #expect(articles.count >= 10)
         for article in articles {
-            // Each has a suite of its own, here or with the SDK's tests
+            // Each has a separate suite, here or with the SDK's tests
             let places = ["CacheTests", "ClientSDKTests"].map { "\(tests)/\($0)/Articles/\(article.name)Tests.swift" }
             let source = try #require(places.first { FileManager.default.fileExists(atPath: $0) }, "\(article.name) has no test")
             // Then

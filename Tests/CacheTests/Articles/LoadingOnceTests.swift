@@ -2,7 +2,7 @@ import FreshetCache
 import Synchronization
 import Testing
 
-/// A server that knows one name, and answers once all who will ask have asked.
+/// A server that knows one name, and answers once all callers have asked.
 private final class Server: Sendable {
     struct Unknown: Error {}
     private let count = Mutex(0)

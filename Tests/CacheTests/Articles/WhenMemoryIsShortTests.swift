@@ -40,7 +40,7 @@ private func example(_ pressure: MemoryPressure, _ time: ManualCacheClock, show:
 
 @Suite("Article: when memory is short")
 struct WhenMemoryIsShortTests {
-    @Test("runs as it says, on a machine that tells nothing by itself")
+    @Test("runs as it says, on a machine that sends no notifications")
     func runs() async {
         // Given
         let (folder, time) = (TemporaryDirectory(), ManualCacheClock())

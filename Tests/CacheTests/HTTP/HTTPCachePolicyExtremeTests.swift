@@ -17,7 +17,7 @@ struct HTTPCachePolicyExtremeTests {
     }
 
     @Test(
-        "a share that is no number counts as none",
+        "a share that is not a number counts as zero",
         arguments: [
             (Double.nan, 0), (.infinity, 1_000), (-.infinity, 0), (1e300, 1_000), (0.5, 500),
         ] as [(Double, Int64)])
@@ -31,7 +31,7 @@ struct HTTPCachePolicyExtremeTests {
         #expect(policy.freshness(of: try stored(), now: 1_000_000_000).lifetime == 0)
     }
 
-    @Test("a stale response serves for ever after an error where the setting says so")
+    @Test("a stale response can be used after an error without a time limit")
     func staleIfError() throws {
         // Given
         var policy = HTTPCachePolicy()
@@ -42,9 +42,9 @@ struct HTTPCachePolicyExtremeTests {
         #expect(policy.staleOnError(try stored(), for: request, error: "x", now: 9_000_000_000_000) != nil)
     }
 
-    @Test("a clock and a store may give any times", arguments: [Int64.min, 0, .max], [Int64.min, 0, .max])
+    @Test("a clock and a store may return any times", arguments: [Int64.min, 0, .max], [Int64.min, 0, .max])
     func times(request: Int64, response: Int64) throws {
-        // Given responses that came at any time, with dates far from it
+        // Given responses that were received at any time, with dates far from it
         let fields: [HTTPFields] = [
             [.date: "Thu, 01 Jan 0004 00:00:00 GMT", .age: "99999999999"],
             [.date: "none", .lastModified: "Thu, 01 Jan 0004 00:00:00 GMT"],
@@ -60,7 +60,7 @@ struct HTTPCachePolicyExtremeTests {
                 body: [],
                 requestTime: request, responseTime: response)
             for now in [Int64.min, 0, .max] {
-                // Then it has an age, and each request an answer
+                // Then it has an age, and each request a decision
                 #expect(policy.freshness(of: stored, now: now).age >= 0)
                 for control in ["min-fresh=99999999999", "max-stale", "max-age=0", "no-cache"] {
                     demand.headerFields[.cacheControl] = control

@@ -16,7 +16,7 @@ import Testing
         let store = TieredHTTPCacheStore(disk: disk)
         // When it is read twice
         for _ in 1...2 { #expect(try await store.bytes(named: "a") == [1, 2, 3]) }
-        // Then the disk was asked once, and memory holds it with its name
+        // Then the disk was read once, and memory holds it with its name
         #expect(try await disk.statistics().hits == 1 && store.memoryByteCount == 4)
     }
 
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func memoryNeverKeepsWhatTheDiskHasLeftBehind() async throws {
-        // Given readers and a writer of one name at once
+        // Given concurrent readers and a writer of one name
         let store = TieredHTTPCacheStore(disk: try await DiskCache.open(folder.path))
         try await store.store([0], named: "a")
         try await withThrowingTaskGroup { group in
@@ -65,7 +65,7 @@ import Testing
                 group.addTask {
                     var last: UInt8 = 0
                     for _ in 1...200 {
-                        // Then nobody sees a value of before again
+                        // Then no reader sees an earlier value again
                         let seen = try await store.bytes(named: "a")?.first ?? last
                         #expect(seen >= last)
                         last = seen
@@ -84,10 +84,10 @@ import Testing
         let store = TieredHTTPCacheStore(disk: disk)
         try await store.store([1], named: "a")
         #expect(try await store.bytes(named: "a") == [1])
-        // When the disk takes nothing any more
+        // When the disk accepts no writes any more
         await disk.close()
         await #expect(throws: CacheError.self) { try await store.store([2], named: "a") }
-        // Then memory gives nothing out either
+        // Then memory does not return it either
         #expect(store.memoryByteCount == 0)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct CacheChangeTests {
     private typealias Cause = CacheChange<String, Int>.Cause
 
-    /// As text, up to as many as are expected: `key before after cause`.
+    /// As text, up to the expected number: `key before after cause`.
     private func take(_ count: Int, of changes: AsyncStream<CacheChange<String, Int>>) async -> [String] {
         var texts: [String] = []
         for await change in changes {

@@ -17,7 +17,7 @@ import Testing
         #expect(clock.uptime() == 0 && clock.wall() == 5_000)
         // When
         time.advance(by: .milliseconds(1_500))
-        // Then both have gone on by as much
+        // Then both have advanced by as much
         #expect(clock.uptime() == 1_500_000_000 && clock.wall() == 6_500)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A cache with numbers and durations at the ends of their types")
 struct CacheExtremeTests {
-    /// Longer and shorter than a number of whole seconds can say: those trap at `components`.
+    /// Longer and shorter than a number of whole seconds can express: those trap at `components`.
     private static let durations: [Duration] = [
         .seconds(Int64.max), .seconds(Int64.min), .seconds(Int64.max) * 18, .seconds(Int64.min) * 18, .zero,
     ]
@@ -80,7 +80,7 @@ struct CacheExtremeTests {
 
     // MARK: Costs of the pinned
 
-    @Test("pinned values are never refused, though together they cost more than a number can say")
+    @Test("pinned values are never refused, even if their total cost exceeds a number's range")
     func pinnedCosts() {
         // Given two pinned keys
         let cache = Cache<String, Int>(costLimit: .max, cost: { _ in .max })
@@ -88,10 +88,10 @@ struct CacheExtremeTests {
         cache.setValue(0, forKey: "c", cost: 10)
         // When each gets a value, and again, at the greatest cost
         for number in 1...2 { for key in ["a", "b"] { #expect(cache.setValue(number, forKey: key)) } }
-        // Then both are there, and what may leave has left
+        // Then both are there, and all other values were evicted
         #expect(cache["a"] == 2 && cache["b"] == 2 && cache["c"] == nil && cache.totalCost == .max)
         #expect(!cache.setValue(1, forKey: "c", cost: 1))
-        // When they are pinned no more and removed
+        // When they are unpinned and removed
         for key in ["a", "b"] { cache.unpin(key) }
         #expect(cache.totalCost == .max)
         cache.removeAll()

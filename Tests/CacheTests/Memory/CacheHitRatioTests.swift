@@ -1,7 +1,7 @@
 import FreshetCache
 import Testing
 
-/// Compares with the S3-FIFO of libcachesim 0.3.5, whose hits on the same requests are written down here.
+/// Compares with the S3-FIFO of libcachesim 0.3.5, whose hits on the same requests are listed here.
 @Suite("Hit ratios on loops") struct CacheHitRatioTests {
     struct Loops: Sendable, CustomTestStringConvertible {
         let capacity: Int
@@ -12,7 +12,7 @@ import Testing
         var testDescription: String { "\(capacity) entries" }
     }
 
-    /// Every second request goes round a loop; the others name few keys often and most seldom.
+    /// Every second request follows a loop; the others request few keys often and most keys seldom.
     private static func hits(_ cache: Cache<Int, Int>, loop: Int, requests: Int) -> Int {
         var (state, looped, hits) = (UInt64(1), 0, 0)
         for number in 0..<requests {

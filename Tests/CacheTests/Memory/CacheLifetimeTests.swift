@@ -46,7 +46,7 @@ import Testing
             time.advance(by: .seconds(6))
             #expect(cache["key"] == 1)
         }
-        // Then it lasts; and looking does not put it off
+        // Then it lasts; and peeking does not extend its lifetime
         time.advance(by: .seconds(6))
         #expect(cache.peek("key") == 1)
         time.advance(by: .seconds(4))
@@ -77,7 +77,7 @@ import Testing
         for key in 1_000..<1_200 { cache[key] = key }
         // Then
         #expect(cache.count == 300 && cache.statistics.expirations == 901)
-        // And again for what ends later
+        // And again for the entries with a longer lifetime
         time.advance(by: .seconds(1_000))
         for key in 1_200..<1_400 { cache[key] = key }
         #expect(cache.count == 400)
@@ -94,7 +94,7 @@ import Testing
         // Given
         let cache = Cache<String, Int>(lifetime: .after(.seconds(60)), clock: time.clock)
         cache.setValue(1, forKey: "key", cost: 7, tags: ["tag"])
-        // When it is found to be right still after half a minute
+        // When it is marked as still right after half a minute
         time.advance(by: .seconds(30))
         #expect(cache.markVerified("key"))
         time.advance(by: .seconds(45))

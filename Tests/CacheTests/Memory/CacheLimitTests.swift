@@ -74,14 +74,14 @@ import Testing
         // Given
         let cache = Cache<Int, Int>(costLimit: 10, shards: 1, cost: { _ in 1 })
         for key in 0..<10 { cache[key] = key }
-        // When the oldest grows to all there is
+        // When the oldest grows to the whole limit
         #expect(cache.setValue(100, forKey: 0, cost: 10))
         // Then
         #expect(cache.keys == [0] && cache[0] == 100 && cache.totalCost == 10)
     }
 
     @Test func pinnedKeysAreNeverEvicted() {
-        // Given one pinned before it comes and one after
+        // Given a key pinned before it is stored and one pinned after
         let cache = Cache<Int, Int>(costLimit: 10, shards: 2, cost: { _ in 1 })
         cache.pin(1)
         cache[1] = 1
@@ -91,7 +91,7 @@ import Testing
         for key in 100..<200 { cache[key] = key }
         // Then
         #expect(cache.peek(1) == 1 && cache.peek(2) == 2 && cache.isPinned(1) && cache.totalCost == 10)
-        // And once they are free they go like others
+        // And once they are unpinned they are evicted like others
         cache.unpin(1)
         cache.unpin(2)
         for key in 200..<300 {
@@ -109,7 +109,7 @@ import Testing
         cache.removeAll()
         cache[1] = 2
         cache.unpin(1)
-        // When something else comes, it is refused: all the room is pinned
+        // When another value is stored, it is refused: all the room is pinned
         #expect(!cache.setValue(3, forKey: 3) && cache[1] == 2)
         cache.unpin(1)
         #expect(cache.setValue(3, forKey: 3) && cache[1] == nil)
@@ -124,7 +124,7 @@ import Testing
         cache.pin(2)
         // When
         #expect(cache.setValue(2, forKey: 2, cost: 25))
-        // Then nothing else is held, and what is unpinned must fit
+        // Then no other value is held, and an unpinned value must fit
         #expect(cache.keys == [2] && cache.totalCost == 25)
         cache.unpin(2)
         #expect(cache.isEmpty && cache.totalCost == 0)

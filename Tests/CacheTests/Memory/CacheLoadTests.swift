@@ -1,7 +1,7 @@
 import FreshetCache
 import Testing
 
-/// A load that waits until it is told how to end.
+/// A load that waits until the test ends it.
 private final class Source: Sendable {
     struct Failure: Error, Equatable {}
 
@@ -56,7 +56,7 @@ private final class Source: Sendable {
         await source.hasBegun()
         source.end(with: .failure(Source.Failure()))
         await #expect(throws: Source.Failure.self) { try await first.value }
-        // When it is asked once more it is loaded once more
+        // When it is requested again, it is loaded again
         let second = ask()
         await source.hasBegun()
         source.end(with: .success(1))
@@ -91,7 +91,7 @@ private final class Source: Sendable {
         let first = ask()
         await source.hasBegun()
         let second = ask()
-        // The second takes part once it has begun to wait: its cancellation ends it, whenever that is
+        // The second joins once it has begun to wait: its cancellation ends it at any time
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         // When
@@ -128,7 +128,7 @@ private final class Source: Sendable {
         let after = Task { [cache] in try await cache.value(forKey: "key") { try await other.load() } }
         if invalidation != .overwrite { await other.hasBegun() }
         source.end(with: .success(1))
-        // Then those who asked before get it, and it is not stored
+        // Then callers that joined before get it, and it is not stored
         #expect(try await before.value == 1)
         #expect(cache.peek("key") == (invalidation == .overwrite ? 99 : nil))
         other.end(with: .success(2))

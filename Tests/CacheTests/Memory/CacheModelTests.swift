@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct CacheModelTests {
-    /// The same steps in the same order, evictions and all. No expired entry is left for the sweep: the plain cache has none.
+    /// The same steps in the same order, including evictions. No expired entry is left for the sweep: the plain cache
+    /// has none.
     @Test(arguments: 1...4) func doesWhatAPlainOneDoes(seed: Int) {
         // Given
         var random = SeededGenerator(seed: UInt64(seed))
@@ -41,7 +42,8 @@ import Testing
         #expect(Set(cache.keys) == Set(plain.entries.keys) && cache.statistics.evictions == plain.evictions && plain.evictions > 1_000)
     }
 
-    /// A million steps in all: never a value that is not the last one, never one that is over, never more than the limits allow.
+    /// A million steps in all: never a value that is not the last one, never an expired one, never more than the limits
+    /// allow.
     @Test(arguments: 1...8) func neverGivesAWrongValue(seed: Int) {
         // Given
         let time = ManualCacheClock()

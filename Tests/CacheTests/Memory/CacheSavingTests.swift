@@ -17,12 +17,12 @@ import Testing
         cache.setValue([5], forKey: "short", lifetime: .after(.seconds(1)))
         time.advance(by: .seconds(10))
         cache.markVerified("fixed", lifetime: .after(.seconds(60)))
-        // When it is loaded on a machine that has been up for another time, ten seconds later
+        // When it is loaded on a machine with another uptime, ten seconds later
         try cache.save(to: folder.file("saved"))
         let other = ManualCacheClock(wall: 1_020_000)
         other.advance(by: .seconds(0))
         let loaded = try Cache<String, [Int]>(contentsOf: folder.file("saved"), clock: other.clock, cost: { _ in 1 })
-        // Then what was over is left out, and all else is as it was
+        // Then expired entries are omitted, and all others are unchanged
         #expect(Set(loaded.keys) == ["fixed", "ever", "sliding", "until"] && loaded.costLimit == 100 && loaded.countLimit == 50)
         let fixed = try #require(loaded.entry(forKey: "fixed"))
         #expect(fixed.cost == 7 && fixed.tags == ["tag"] && fixed.value == [1] && fixed.expiresAt == Date(timeIntervalSince1970: 1_070))
@@ -79,7 +79,7 @@ import Testing
         let cache = Cache<Int, Double>()
         cache[1] = 1
         try cache.save(to: path)
-        // When a value cannot be encoded, or the folder is not there
+        // When a value cannot be encoded, or the folder does not exist
         cache[2] = .nan
         #expect { try cache.save(to: path) } throws: { error in
             guard case .cannotEncode? = error as? CacheError else { return false }

@@ -71,12 +71,12 @@ import Testing
         let cache = Cache<String, Int>()
         cache["one"] = 1
         cache["two"] = 2
-        // When the predicate itself writes one anew
+        // When the predicate itself writes one again
         let removed = cache.removeAll { key, _ in
             if key == "one" { cache["one"] = 3 }
             return true
         }
-        // Then that value, which was not judged, stays
+        // Then the new value, which was not checked, stays
         #expect(removed == 1 && cache["one"] == 3 && cache["two"] == nil)
     }
 
@@ -122,7 +122,7 @@ import Testing
         // When room is needed
         cache[10] = 10
         cache[11] = 11
-        // Then the key that was peeked at leaves first, and the one that was read stays
+        // Then the key that was peeked at is evicted first, and the one that was read stays
         #expect(cache.peek(0) == nil && cache.peek(1) == 1)
         #expect(cache.statistics.hits == 5)
     }

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct CacheThreadTests {
-    /// A value that knows its key, and says if it is let go of while its cache holds a lock: a read by another thread would then never end.
+    /// A value that knows its key, and reads the cache when it is freed. If its cache then held a lock, a read by
+    /// another thread would never end.
     private final class Witness: Sendable {
         let key: Int
         let cache: Cache<Int, Witness>
@@ -52,9 +53,9 @@ import Testing
     }
 
     @Test func valuesAreLetGoOfWithoutALock() {
-        // Given values whose end uses the cache
+        // Given values whose deinitialiser uses the cache
         let cache = Cache<Int, Witness>(countLimit: 10)
-        // When they leave in every way there is; under a lock this would hang
+        // When they are removed in every possible way; under a lock this would hang
         for key in 0..<100 { cache[key] = Witness(key, cache) }
         for _ in 0..<2 { cache[99] = Witness(99, cache) }
         cache.removeValue(forKey: 99)

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a cache does, written down as plainly as can be: arrays that are searched from end to end.
+/// A reference implementation of the cache, as simple as possible: arrays that are searched from end to end.
 struct PlainCache {
     struct Entry {
         var value: Int

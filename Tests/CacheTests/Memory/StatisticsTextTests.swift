@@ -2,9 +2,9 @@ import FreshetCache
 import TestSupport
 import Testing
 
-@Suite("What the statistics of caches say to a person")
+@Suite("The descriptions of the statistics of caches")
 struct StatisticsTextTests {
-    @Test("memory says its reads with their share, and what has happened")
+    @Test("the statistics of memory show reads with their share, and all counters")
     func memory() {
         // Given
         let cache = Cache<Int, Int>(countLimit: 2)
@@ -17,14 +17,14 @@ struct StatisticsTextTests {
         cache.removeValue(forKey: 3)
         // Then
         #expect("\(cache.statistics)" == "2 hits and 1 misses (66.7 %), 4 inserted, 1 overwritten, 2 evicted, 1 removed")
-        // And all that there is has a word
+        // And every counter has a word
         var statistics = CacheStatistics()
         (statistics.misses, statistics.pressureEvictions, statistics.expirations, statistics.refusals) = (5, 1, 2, 3)
         #expect("\(statistics)" == "0 hits and 5 misses (0.0 %), 1 evicted since memory was short, 2 expired, 3 refused")
         #expect("\(CacheStatistics() - statistics)".contains("-5 misses"))
     }
 
-    @Test("a disk says what it holds as well")
+    @Test("the statistics of a disk also show its entries")
     func disk() async throws {
         // Given
         let folder = TemporaryDirectory()
@@ -45,7 +45,7 @@ struct StatisticsTextTests {
                 """)
     }
 
-    @Test("two tiers say each, and what is loaded and waits")
+    @Test("the statistics of two tiers show each, the loads, and the keys that wait")
     func tiers() async throws {
         // Given
         let folder = TemporaryDirectory()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that many tasks raise.
+/// A number that many tasks increment.
 final class Tally: Sendable {
     private let value = Atomic(0)
 

@@ -22,7 +22,7 @@ import Testing
         let mounts = "30 23 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
         let inside = ControlGroup.unified(groups: "0::/docker/abc/inner\n", mounts: mounts)
         #expect(inside?.directories == ["/sys/fs/cgroup/inner", "/sys/fs/cgroup"])
-        // A group that is not in sight has the mounted one for the nearest.
+        // For a group that is not visible, the mounted one is the nearest.
         for outside in ["/docker/abcd", "/../other", "/"] {
             #expect(ControlGroup.unified(groups: "0::\(outside)\n", mounts: mounts)?.directories == ["/sys/fs/cgroup"], "\(outside)")
         }

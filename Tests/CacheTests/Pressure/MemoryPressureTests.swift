@@ -6,7 +6,7 @@ import Testing
 
 @testable import FreshetCache
 
-/// Caches under pressure that is reported, on a machine that tells nothing.
+/// Caches under reported pressure, on a machine without sources of pressure.
 @Suite struct MemoryPressureTests {
     private let time = ManualCacheClock()
     private let folder = TemporaryDirectory()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aCacheThatIsFarFromItsLimitsLetsGoOfSomethingToo() async {
-        // Given one without limits and one that is nearly empty
+        // Given a cache without limits and one that is nearly empty
         let (unlimited, roomy) = (cache(of: 1_000), cache(of: 10, countLimit: 1_000, costLimit: 1 << 40))
         unlimited.shrinks(under: pressure)
         roomy.shrinks(under: pressure)
@@ -62,7 +62,7 @@ import Testing
         pressure.report(.critical)
         // Then
         #expect(unlimited.count == 250 && roomy.count == 2)
-        // And what comes meanwhile goes with the next sign
+        // And values that are stored meanwhile are evicted at the next sign
         for key in 2_000..<3_000 { unlimited[key] = key }
         #expect(unlimited.count == 1_250)
         time.advance(by: .seconds(2))
@@ -82,7 +82,7 @@ import Testing
         cache.shrinks(under: pressure)
         let changes = cache.changes
         let before = cache.statistics
-        // When two leave for pressure, and one for room
+        // When two are evicted for pressure, and one for room
         pressure.report(.warning)
         cache[9] = 9
         // Then
@@ -112,7 +112,7 @@ import Testing
         cache.countLimit = 400
         #expect(cache.costLimit == 2_000 && cache.countLimit == 400)
         for key in 1_000..<2_000 { cache[key] = key }
-        // A quarter of 2,000 is less than what the pinned ones cost: nothing else is taken.
+        // A quarter of 2,000 is less than the cost of the pinned ones: no other value is stored.
         #expect(cache.count == 60 && cache.totalCost == 600)
         await pressure.stop()
         for key in 0..<60 { cache.unpin(key) }
@@ -189,14 +189,14 @@ import Testing
             #expect(cache.count == 25)
             watcher = brief.watcher
         }
-        // Its thread may be the last to hold it.
+        // The pressure's thread may be the last to hold it.
         await watcher?.ended()
         for key in 0..<200 { cache[key] = key }
         #expect(cache.count == 100)
     }
 
     @Test func anythingCanJoin() async {
-        // Given a pool of a user's own, which reports from within
+        // Given a user's pool, which reports while it shrinks
         final class Pool: ShrinkableCache {
             let told = Mutex<[Int]>([])
             let pressure: MemoryPressure
@@ -211,7 +211,7 @@ import Testing
         pool.shrinks(under: pressure)
         // When
         pressure.report(.warning)
-        // Then what it reports takes effect after what it was told
+        // Then its report takes effect after the share that it got
         #expect(pool.told.withLock { $0 } == [50, 25])
         await pressure.stop()
         #expect(pool.told.withLock { $0 } == [50, 25, 100])
@@ -256,7 +256,7 @@ import Testing
                 }
             }
         }
-        // A sign at the last step is told to all again.
+        // A sign at the last step notifies all caches again.
         for _ in 0..<3 {
             time.advance(by: .seconds(2))
             pressure.report(.critical)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FreshetCache
 
-/// What the kernel's texts say.
+/// Parses the kernel's texts.
 @Suite struct MemoryReadingTests {
     @Test func stallsAreReadFromTheirFile() {
         let text = "some avg10=0.12 avg60=0.00 avg300=0.00 total=1140132\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=243046\n"

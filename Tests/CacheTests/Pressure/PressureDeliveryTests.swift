@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// News that one thread tells while others go on.
+/// Notifications that one thread delivers while others go on.
 @Suite(.timeLimit(.minutes(5))) struct PressureDeliveryTests {
-    /// A cache that holds the thread that tells it to shrink until it is let go.
+    /// A cache that blocks the thread that shrinks it until the test releases that thread.
     private final class Held: ShrinkableCache {
         let begun: AsyncStream<Void>
         private let begin: AsyncStream<Void>.Continuation
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func stoppingLosesNoEventThatAnotherThreadIsAboutToTell() async {
-        // Given a thread that tells of pressure, and is held before it comes to the listeners
+        // Given a thread that reports pressure, and is blocked before it notifies the listeners
         let folder = TemporaryDirectory()
         var configuration = MemoryPressure.Configuration()
         configuration.root = folder.path

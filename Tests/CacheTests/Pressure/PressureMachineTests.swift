@@ -3,31 +3,31 @@ import Testing
 
 @testable import FreshetCache
 
-/// The machine that decides, in virtual time.
+/// Tests the machine in virtual time.
 @Suite struct PressureMachineTests {
-    /// What happens at a second; nil lets time pass.
+    /// A sign at a second; nil only advances the time.
     struct Step: Sendable {
         let at: Double
         let sign: PressureSign?
-        /// What caches are told; nil for nothing.
+        /// The share that caches get; nil for none.
         let told: Int?
 
         init(_ at: Double, _ sign: PressureSign?, _ told: Int?) { (self.at, self.sign, self.told) = (at, sign, told) }
     }
 
     static let table: [(name: String, steps: [Step])] = [
-        ("calm asks for nothing", [Step(0, .calm, nil), Step(100, .calm, nil), Step(200, nil, nil), Step(300, .tense, nil)]),
+        ("calm changes nothing", [Step(0, .calm, nil), Step(100, .calm, nil), Step(200, nil, nil), Step(300, .tense, nil)]),
         (
-            "a warning takes a step, and the last one is told again",
+            "a warning takes a step, and the last step is repeated",
             [Step(0, .warning, 50), Step(2, .warning, 25), Step(4, .warning, 10), Step(6, .warning, 10), Step(8, .warning, 10)]
         ),
-        ("what is critical takes two", [Step(0, .critical, 25), Step(2, .critical, 10), Step(4, .critical, 10)]),
+        ("a critical sign takes two steps", [Step(0, .critical, 25), Step(2, .critical, 10), Step(4, .critical, 10)]),
         (
             "many signs of one moment are one step",
             [Step(0, .warning, 50), Step(0, .warning, nil), Step(1, .warning, nil), Step(1.999, .warning, nil), Step(2, .warning, 25)]
         ),
         (
-            "a warning that turns critical goes where it would have gone at once",
+            "a warning that turns critical goes as far as a critical sign alone",
             [Step(0, .warning, 50), Step(1, .critical, 25), Step(1.5, .critical, nil), Step(1.9, .warning, nil), Step(2, .warning, 10)]
         ),
         (
@@ -38,14 +38,14 @@ import Testing
             ]
         ),
         (
-            "however long nobody looked, it grows by one step",
+            "after any time without a reading it grows by one step",
             [Step(0, .critical, 25), Step(10_000, nil, 50), Step(10_029, nil, nil), Step(10_030, nil, 100)]
         ),
         (
             "tense takes no step down, and none up",
             [Step(0, .warning, 50), Step(29, .tense, nil), Step(30, nil, nil), Step(58.9, nil, nil), Step(59, nil, 100)]
         ),
-        ("a warning that comes late is no growth", [Step(0, .warning, 50), Step(500, .warning, 25)]),
+        ("a late warning does not grow first", [Step(0, .warning, 50), Step(500, .warning, 25)]),
         (
             "if pressure is back at once, the next growth takes twice as long",
             [Step(0, .warning, 50), Step(30, nil, 100), Step(31, .warning, 50), Step(61, nil, nil), Step(90, nil, nil), Step(91, nil, 100)]
@@ -54,7 +54,7 @@ import Testing
             "if it stays away, the next growth takes as long as ever",
             [Step(0, .warning, 50), Step(30, nil, 100), Step(60, .warning, 50), Step(89.9, nil, nil), Step(90, nil, 100)]
         ),
-        ("a clock that goes back stands", [Step(100, .warning, 50), Step(10, .warning, nil), Step(102, .warning, 25), Step(0, nil, nil)]),
+        ("a clock going back is ignored", [Step(100, .warning, 50), Step(10, .warning, nil), Step(102, .warning, 25), Step(0, nil, nil)]),
     ]
 
     @Test(arguments: table.indices) func doesWhatTheTableSays(row: Int) {
@@ -103,7 +103,7 @@ import Testing
             if sign == .warning, new > old { #expect(now - lastDown >= PressureMachine.distance) }
             if new > old { lastDown = now }
             if let sign, sign != .calm { lastSign = now }
-            // However it went, after enough calm all is back.
+            // In any case, after enough calm all limits are restored.
             #expect((machine.nextGrowth == nil) == (machine.percent == 100))
             if let due = machine.nextGrowth { #expect(due - now <= .seconds(160)) }
         }
@@ -124,12 +124,12 @@ import Testing
             now = due + .seconds(1)
             #expect(machine.see(.warning, at: now) == 50)
         }
-        // Then it grows every eight minutes at last, not every 30 seconds
+        // Then in the end it grows every eight minutes, not every 30 seconds
         #expect(growths == 18)
         #expect(machine.patience == .seconds(480))
     }
 
-    @Test("a calm that no clock can wait for is held within 30 days", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min)])
+    @Test("an extreme calm is clamped to 30 days", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min)])
     func extremes(calm: Duration) throws {
         // Given
         var machine = PressureMachine(calm: calm)

@@ -4,20 +4,21 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Real pressure on this machine, without taking its memory: pages of a file that the kernel is told to put out, and that are read again at
-/// once, are waited for as if memory were short. With `scripts/soak` alone, since all that runs beside it waits too.
+/// Causes real pressure on this machine, without taking its memory. The test has the kernel write out pages of a file
+/// and reads them again at once; the kernel counts the waiting as for short memory. Runs with `scripts/soak` alone,
+/// since concurrent tests would wait too.
 @Suite struct RealPressureTests {
     private static let byteCount = 256 << 20
 
     private final class Waiting: Sendable {
         let isOver = Atomic(false)
 
-        /// Reads the file's pages and puts them out, until it is over.
+        /// Reads the file's pages and has the kernel write them out, until the test ends it.
         func go(_ pages: UnsafeMutableRawPointer) {
             madvise(pages, byteCount, MADV_RANDOM)
             var sum: UInt8 = 0
             while !isOver.load(ordering: .relaxed) {
-                // Pages that were read more than once are those that the kernel knows when they come back.
+                // The kernel recognises only pages that were read more than once when they are read again.
                 for _ in 0..<3 {
                     for offset in stride(from: 0, to: byteCount, by: 4_096) { sum &+= pages.load(fromByteOffset: offset, as: UInt8.self) }
                 }

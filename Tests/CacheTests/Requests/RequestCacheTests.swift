@@ -42,7 +42,7 @@ import Testing
         #expect(fetched.value == "new" && fetched.source == .network && fetched.recorded == Date(timeIntervalSince1970: 1e9))
         #expect(fetched.expires == Date(timeIntervalSince1970: 1e9 + 86_400))
         #expect(try await requests.cachedValue(for: key).value == "new")
-        // And what is kept stays where the network fails
+        // And the stored value stays if the network fails
         await #expect(throws: Failure.self) { try await requests.value(for: key, policy: .networkOnly) { throw Failure() } }
         #expect(try await requests.cachedValue(for: key).value == "new")
     }
@@ -53,13 +53,13 @@ import Testing
         time.advance(by: .seconds(9))
         let second = try await requests.value(for: key) { throw Failure() }
         #expect(first.source == .network && second.source == .memory && second.recorded == first.recorded)
-        // And once more when it is over
+        // And once more when its lifetime is over
         time.advance(by: .seconds(1))
         #expect(try await requests.value(for: key) { "2" }.value == "2")
     }
 
     @Test func whatIsOverIsNotGivenOutOnItsWayToTheDiskEither() async throws {
-        // Given a value whose writing takes longer than it lives
+        // Given a value whose write takes longer than its lifetime
         secondary.writes.close()
         let requests = requests()
         _ = try await requests.value(for: key, lifetime: .after(.seconds(10))) { "1" }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func whereNothingIsKeptAQuickNetworkComesOnce() async throws {
-        // Given tiers that hold nothing, and a fetch that may end before the look at them
+        // Given tiers without values, and a fetch that may end before their lookup
         let requests = requests()
         for number in 0..<300 {
             // When
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func aRequestUnderWayIsJoinedAcrossPolicies() async throws {
-        // Given a fetch under way
+        // Given a fetch in flight
         let requests = requests()
         let gate = Gate()
         gate.close()
@@ -136,7 +136,8 @@ import Testing
         }
         let first = Task { [key] in try await requests.value(for: key, policy: .cacheElseNetwork, load: load) }
         await gate.arrival()
-        // When others ask by another policy, one of whom goes; they have joined when their tasks first wait, so before the next line
+        // When others ask by another policy, and one of them is cancelled. They join when their tasks first wait, so
+        // before the next line
         let others = (0..<4).map { _ in
             Task.immediate { [key] in try await requests.value(for: key, policy: .networkOnly, load: load) }
         }
@@ -195,7 +196,7 @@ import Testing
     @Test func theOrderOfParametersDoesNotCount() {
         let names = [["a": "1", "b": "2"], ["b": "2", "a": "1"]].map { "\(RequestKey("x", $0))" }
         #expect(names == ["x?a=1&b=2", "x?a=1&b=2"])
-        // And nothing passes for something else
+        // And different requests have different keys
         let keys = [
             RequestKey("x", ["a": "1&b=2"]), RequestKey("x", ["a": "1", "b": "2"]), RequestKey("x?a=1", ["b": "2"]),
             RequestKey("x", ["a=1&b": "2"]),
@@ -219,7 +220,7 @@ import Testing
         try await requests.cache.flush()
         #expect(try await disk.statistics().entries == 10)
         #expect(memory.count == 10)
-        // When the day is over and others are kept
+        // When the day is over and other answers are stored
         time.advance(by: .seconds(86_400))
         for page in 0..<3 { _ = try await requests.value(for: RequestKey("new", ["page": "\(page)"])) { "new" } }
         try await requests.cache.flush()

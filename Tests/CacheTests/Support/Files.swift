@@ -1,9 +1,9 @@
 import Glibc
 
-/// Whether there is something of this name.
+/// Whether a file exists.
 func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// A file's bytes; none if it cannot be read.
+/// A file's bytes; empty if it cannot be read.
 func read(_ path: String) -> [UInt8] {
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { return [] }
@@ -14,7 +14,7 @@ func read(_ path: String) -> [UInt8] {
     return bytes
 }
 
-/// Writes bytes into a file that exists.
+/// Writes bytes into an existing file.
 func overwrite(_ path: String, with bytes: [UInt8], at offset: Int = 0) {
     let descriptor = open(path, O_WRONLY)
     _ = pwrite(descriptor, bytes, bytes.count, offset)
@@ -35,7 +35,7 @@ func files(beneath path: String) -> [String] {
     return found.sorted()
 }
 
-/// Removes a file, or a directory with all that is in it.
+/// Removes a file, or a directory with its content.
 func removeTree(_ path: String) {
     if unlink(path) == 0 { return }
     for file in files(beneath: path) where file != path { unlink(file) }

@@ -31,7 +31,7 @@ import Testing
         try await before.flush()
         // When a later run begins
         let later = cache(disk)
-        // Then memory has nothing until it was looked for
+        // Then memory has nothing before the lookup
         #expect(later["a"] == nil)
         #expect(await later.value(forKey: "a") == User(name: "Ann"))
         #expect(later["a"] == User(name: "Ann"))
@@ -55,11 +55,11 @@ import Testing
         // When it comes from the disk
         let later = cache(disk, time)
         let entry = try #require(await later.entry(forKey: "a"))
-        // Then it is what it was
+        // Then it is unchanged
         #expect(entry.value == User(name: "Ann") && entry.tags == ["people"] && entry.protection == .encrypted)
         #expect(entry.recorded == Date(timeIntervalSince1970: 1e9) && entry.verified == Date(timeIntervalSince1970: 1e9 + 20))
         #expect(entry.expires == Date(timeIntervalSince1970: 1e9 + 100) && entry.slidingLifetime == nil)
-        // And it ends when it was to end
+        // And it expires at its original time
         time.advance(by: .milliseconds(39_999))
         #expect(later["a"] != nil)
         time.advance(by: .milliseconds(1))
@@ -115,7 +115,7 @@ import Testing
         try await cache.invalidateEverything(schema: "2")
         #expect(cache["a"] == nil)
         #expect(await cache.value(forKey: "a") == nil)
-        // And what comes then is of the new one
+        // And later values belong to the new schema
         cache["a"] = User(name: "Amy")
         try await cache.flush()
         #expect(try await disk.value(forKey: "a") != nil)
@@ -134,7 +134,7 @@ import Testing
         // When
         cache.setValue(User(name: "secret"), forKey: "a", protection: .memoryOnly)
         try await cache.flush()
-        // Then memory has it, and the disk neither it nor the one before
+        // Then memory has it, and the disk neither it nor the earlier value
         #expect(cache["a"] == User(name: "secret") && cache.statistics.writes == writes)
         #expect(try await disk.keys().isEmpty)
         let loaded = try await cache.value(forKey: "b", protection: .memoryOnly) { User(name: "Bob") }
@@ -150,7 +150,7 @@ import Testing
         try await cache.flush()
         #expect(try await disk.entry(forKey: "a")?.isEncrypted == true)
         #expect(await self.cache(disk).value(forKey: "a") == User(name: "Ann"))
-        // Without what seals, nothing is stored at all
+        // Without a sealing, nothing is stored at all
         await disk.close()
         let unsealed = try await open()
         let other = self.cache(unsealed)
@@ -170,7 +170,7 @@ import Testing
         try await texts.flush()
         #expect(try await disk.value(forKey: "p")?.bytes == [0, 255])
         #expect(try await disk.value(forKey: "t")?.bytes == Array("héllo".utf8))
-        // And bytes that are no text are none
+        // And bytes that are not text are a miss
         #expect(await texts.value(forKey: "p") == nil)
         try await texts.flush()
         #expect(try await disk.value(forKey: "p") == nil)
@@ -204,7 +204,7 @@ import Testing
         // Then
         #expect(there.isInMemory && there.memory?.state == .present && there.staged == nil && !there.isLoading)
         #expect("\(there)".contains("memory: present") && "\(there)".contains("disk: 14 bytes, verified 30 s ago, over in 70 s"))
-        // And of what is nowhere
+        // And of a key without a value
         let gone = await cache.explain("b")
         guard case .absent = gone.disk else { throw CacheError.closed }
         #expect(!gone.isInMemory && "\(gone)" == "memory: absent; disk: absent")

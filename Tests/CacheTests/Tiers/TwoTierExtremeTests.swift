@@ -19,7 +19,7 @@ struct TwoTierExtremeTests {
         return try await DiskCache.open(folder.path, configuration)
     }
 
-    @Test("clocks may stand at the end of time", arguments: [Int64.min, .max])
+    @Test("clocks may show the ends of their range", arguments: [Int64.min, .max])
     func clocks(moment: Int64) async throws {
         // Given a value that an earlier run stored
         let clock = CacheClock(uptime: { moment }, wall: { moment })
@@ -29,7 +29,7 @@ struct TwoTierExtremeTests {
         before.setValue(2, forKey: 2, lifetime: .after(.seconds(1)))
         before.setValue(3, forKey: 3, lifetime: .sliding(.seconds(1)))
         try await before.flush()
-        // Then another one finds it
+        // Then a later cache finds it
         let after = tiers(disk, clock)
         #expect(await after.value(forKey: 1) == 1)
         for key in 2...3 {
@@ -55,7 +55,7 @@ struct TwoTierExtremeTests {
         }
     }
 
-    @Test("a prefetch may look for as many at once as a number can say", arguments: [Int.min, 0, .max])
+    @Test("a prefetch accepts any number of concurrent lookups", arguments: [Int.min, 0, .max])
     func prefetches(atOnce: Int) async throws {
         let tiers = tiers(try await disk(.system), .system)
         let result = await tiers.prefetch(0..<3, atOnce: atOnce) { $0 }

@@ -13,12 +13,12 @@ import Testing
     }
 
     @Test func writesOfAKeyKeepTheirOrderAndTheLastWins() async throws {
-        // Given a write that is held
+        // Given a write that is blocked
         let cache = cache()
         secondary.writes.close()
         cache["a"] = "1"
         await secondary.writes.arrival()
-        // When more of the key come
+        // When more writes of the key follow
         cache["a"] = "2"
         cache["a"] = nil
         cache["a"] = "3"
@@ -26,7 +26,7 @@ import Testing
         cache["b"] = nil
         secondary.writes.open()
         try await cache.flush()
-        // Then what was overtaken is left out, and the rest is in order
+        // Then superseded writes are skipped, and the rest is in order
         #expect(await secondary.calls.filter { $0 == .store("a") || $0 == .remove("a") } == [.store("a"), .store("a")])
         #expect(await secondary.text("a") == "3")
         #expect(await secondary.calls.filter { $0 == .store("b") || $0 == .remove("b") } == [.remove("b")])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aFailedWriteIsToldAndWhatWasThereBeforeIsNotReadAgain() async throws {
-        // Given an old value in a tier that takes no writes any more
+        // Given an old value in a tier that accepts no writes any more
         let cache = cache(countLimit: 0)
         var events = cache.events.makeAsyncIterator()
         cache["a"] = "old"
@@ -65,7 +65,7 @@ import Testing
         #expect(await secondary.text("a") == "old")
         #expect(await cache.value(forKey: "a") == nil)
         #expect(cache.statistics.failedWrites >= 1)
-        // And once the tier works again, the old value leaves by itself
+        // And once the tier works again, the old value is removed automatically
         await secondary.fail(writes: false)
         try await cache.flush()
         try await cache.flush()
@@ -104,7 +104,7 @@ import Testing
         // Then
         #expect(await secondary.count == 2)
         for key in ["a", "b"] { #expect(await cache.value(forKey: key) == nil) }
-        // And it is done with what comes next
+        // And the next write carries it out
         await secondary.fail(writes: false)
         cache["c"] = "new"
         try await cache.flush()
@@ -171,7 +171,7 @@ import Testing
             // When more is written than fits
             for key in 1...40 { cache[key] = [UInt8](repeating: UInt8(key), count: 60_000) }
             await #expect(throws: CacheError.self) { try await cache.flush() }
-            // Then each key has its value or none, and memory goes on
+            // Then each key has its value or none, and memory still works
             for key in 1...40 {
                 let value = await cache.value(forKey: key)
                 #expect(value == nil || value == [UInt8](repeating: UInt8(key), count: 60_000))

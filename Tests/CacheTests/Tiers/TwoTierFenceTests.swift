@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: Invalidation.allCases) func aPromotionThatBeganBeforeAnInvalidationIsNotKept(invalidation: Invalidation) async throws {
-        // Given a read of the second tier that has its answer, and did not give it yet
+        // Given a read of the second tier that has its answer, and has not returned it yet
         await secondary.put(Array("old".utf8), named: "key")
         let cache = cache()
         secondary.reads.close()
@@ -34,7 +34,7 @@ import Testing
         // When
         try await carryOut(invalidation, cache)
         secondary.reads.open()
-        // Then those who asked before get it, and it is not kept
+        // Then callers that joined before get it, and it is not stored
         #expect(await before.value == "old")
         let new = invalidation == .overwrite ? "new" : nil
         #expect(cache["key"] == new)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Invalidation.allCases) func aLoadThatBeganBeforeAnInvalidationIsNotKept(invalidation: Invalidation) async throws {
-        // Given a load under way
+        // Given a load in flight
         let cache = cache()
         let gate = Gate()
         gate.close()
@@ -77,7 +77,7 @@ import Testing
         await gate.arrival()
         // When
         try await carryOut(invalidation, cache)
-        // Then who asks afterwards does not wait for it
+        // Then a later caller does not wait for it
         let after = try await cache.value(forKey: "key") { "loaded" }
         #expect(after == (invalidation == .overwrite ? "new" : "loaded"))
         gate.open()
@@ -104,7 +104,8 @@ import Testing
         #expect(await secondary.text("key") == nil)
     }
 
-    /// Readers that promote beside a writer: no one ever sees an older value than one that was there before it asked.
+    /// Readers that promote while a writer writes: none ever sees a value older than one that was stored before its
+    /// read.
     @Test func readersBesideAWriterNeverGoBack() async throws {
         // Given a memory so small that nearly every read promotes
         let cache = TwoTierCache<Int, Int>(primary: Cache(countLimit: 2), secondary: secondary)
@@ -135,7 +136,7 @@ import Testing
         #expect(await !secondary.hasOverlapped)
     }
 
-    /// Promotions against removals of one key, over and over: once a removal has returned, the value is gone.
+    /// Promotions and removals of one key, repeatedly: once a removal has returned, the value is gone.
     @Test func nothingComesBackAfterARemoval() async throws {
         let primary = UserPrimary<Int, TieredValue<Int>>()
         let cache = TwoTierCache<Int, Int>(primary: primary, secondary: secondary)

@@ -10,7 +10,7 @@ import Testing
         var column: Int
     }
 
-    /// Stores under one key, looks under others with an empty memory, and tells the names that the second tier got.
+    /// Stores under one key, and returns whether a lookup under another finds it with an empty memory.
     private func isFound<Key: DiskKey & Hashable>(_ key: Key, at other: Key) async throws -> Bool {
         let secondary = UserSecondary()
         let cache = TwoTierCache<Key, Int>(primary: Cache(countLimit: 0), secondary: secondary)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func stringsThatAreEqualHaveOneName() async throws {
-        // Given the same letter in two spellings, and a sign that is the same as a letter
+        // Given the same letter in two encodings, and a sign that is equal to a letter
         #expect(try await isFound("\u{E9}", at: "e\u{301}"))
         #expect(try await isFound("\u{212A}", at: "K"))
         #expect(try await !isFound("\u{E9}", at: "e"))

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func whoIsCancelledHarmsNobody() async throws {
-        // Given two who wait for one load
+        // Given two callers that wait for one load
         let cache = cache()
         let gate = Gate()
         gate.close()
@@ -65,7 +65,7 @@ import Testing
         let first = Task { try await ask() }
         await gate.arrival()
         let second = Task { try await ask() }
-        // When one goes
+        // When one is cancelled
         first.cancel()
         if let error = await first.result.failure { #expect(error is CancellationError) } else { Issue.record("it was not cancelled") }
         gate.open()
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func prefetchBringsAListIntoMemory() async throws {
-        // Given values in memory, on disk, and to be loaded
+        // Given values in memory, on disk, and to load
         await secondary.put(Array("d".utf8), named: "disk")
         let cache = cache()
         cache["memory"] = "m"
@@ -112,10 +112,10 @@ import Testing
         secondary.reads.close()
         let task = Task { await cache.prefetch((0..<6).map { "\($0)" }, atOnce: 3) }
         for _ in 0..<3 { await secondary.reads.arrival() }
-        // Then no fourth one is begun while three are held
+        // Then no fourth lookup begins while three are blocked
         for _ in 0..<50 { await Task.yield() }
         #expect(await secondary.reading == 3)
-        // And when it is cancelled, the rest is not looked for
+        // And when it is cancelled, the remaining lookups are not started
         task.cancel()
         let result = await task.value
         #expect(result.cancelled.count + result.missing.count == 6 && result.cancelled.count >= 3)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aFirstTierOfOnesOwnDoes() async throws {
-        // Given one that knows no lifetimes and lists no keys
+        // Given one that has no lifetimes and cannot list its keys
         let time = ManualCacheClock()
         var configuration = TwoTierCache<String, String>.Configuration()
         configuration.clock = time.clock
@@ -136,13 +136,13 @@ import Testing
         cache.setValue("3", forKey: "c", lifetime: .unlimited, tags: ["tag"])
         #expect(cache["a"] == "1" && cache.statistics.memoryHits == 1)
         try await cache.flush()
-        // Then nothing is given out when it is over, by the second tier neither
+        // Then no expired value is returned, not even by the second tier
         time.advance(by: .seconds(10))
         #expect(cache["a"] == nil && cache["b"] == "2")
         #expect(await cache.value(forKey: "a") == nil)
         time.advance(by: .seconds(10))
         #expect(cache["b"] == nil && cache["c"] == "3")
-        // And what a tag may have goes
+        // And values that may have a tag are removed
         try await cache.removeAll(taggedWith: "tag")
         #expect(cache["c"] == nil && primary.count == 0)
         #expect(await cache.explain("c").memory == nil)

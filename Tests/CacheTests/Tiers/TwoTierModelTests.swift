@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A second tier that is slow, answers in another order than it was asked, and fails now and then.
+/// A slow second tier that completes calls in any order, and fails at times.
 private actor WildSecondary: SecondaryCacheTier {
     struct Failure: Error {}
 
@@ -55,8 +55,9 @@ private actor WildSecondary: SecondaryCacheTier {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct TwoTierModelTests {
-    /// Random steps against a plain dictionary. While promotions, loads and writes are under way in every order, a read gives the value of the
-    /// dictionary or, where the tier fails, none; it never gives another. Without failures it always gives the dictionary's.
+    /// Random steps compared with a plain dictionary. While promotions, loads and writes are in flight in every order,
+    /// a read returns the dictionary's value or, if the tier fails, none; it never returns another. Without failures it
+    /// always returns the dictionary's value.
     @Test(arguments: 0..<12) func doesWhatADictionaryDoes(seed: Int) async throws {
         // Given
         var random = SeededGenerator(seed: UInt64(seed))
@@ -84,7 +85,7 @@ private actor WildSecondary: SecondaryCacheTier {
                 let tag = ["x", "y"].randomElement(using: &random)!
                 cache.setValue(step, forKey: key, tags: [tag])
                 plain[key] = (step, tag)
-                // A memory without room has it only until it is on its way out.
+                // A memory without room has it only until it has reached the second tier.
                 if failsOneIn == 0 { check(cache[key], key, mayMiss: countLimit < 100) }
             case 25..<32:
                 cache[key] = nil
@@ -97,7 +98,7 @@ private actor WildSecondary: SecondaryCacheTier {
                 if value == step { plain[key] = (step, "x") }
                 check(value, key, mayMiss: false)
             case 90..<92:
-                // A miss of a failing tier lets a load in; otherwise what is there stays.
+                // After a miss of a failing tier, a load may replace it; otherwise the present value stays.
                 if await cache.markVerified(key) { check(await cache.value(forKey: key), key, mayMiss: failsOneIn > 0) }
             case 92..<94:
                 _ = try? await cache.removeAll(taggedWith: "x")

@@ -2,14 +2,14 @@ import FoundationEssentials
 import FreshetCache
 import Synchronization
 
-/// A place where tasks wait until they are let through.
+/// A gate at which tasks wait until it is opened.
 final class Gate: Sendable {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((true, []))
     private let arrivals = AsyncStream<Void>.makeStream()
 
     func close() { state.withLock { $0.isOpen = false } }
 
-    /// Lets all through, who come later too.
+    /// Lets all tasks through, later ones too.
     func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -19,7 +19,7 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until one more has come while it was closed.
+    /// Waits until one more task has arrived at the closed gate.
     func arrival() async { for await _ in arrivals.stream { return } }
 
     func pass() async {
@@ -33,7 +33,8 @@ final class Gate: Sendable {
     }
 }
 
-/// A second tier as a user may write it: bytes in an actor, with gates to hold what is under way, and with failures on demand.
+/// A second tier as a user may write it: bytes in an actor, with gates to block calls in flight, and with failures on
+/// demand.
 actor UserSecondary: SecondaryCacheTier {
     struct Failure: Error, Equatable {}
 
@@ -41,9 +42,9 @@ actor UserSecondary: SecondaryCacheTier {
         case store(String), remove(String), removeAll
     }
 
-    /// Before the answer of a read is given, which is of before it waited.
+    /// Blocks a read after its lookup, before it returns.
     nonisolated let reads = Gate()
-    /// Before a write is done.
+    /// Blocks a write before it is done.
     nonisolated let writes = Gate()
     private(set) var calls: [Call] = []
     private var stored: [[UInt8]: StoredValue] = [:]
@@ -106,7 +107,7 @@ actor UserSecondary: SecondaryCacheTier {
     }
 }
 
-/// A first tier as a user may wrap one that neither lists its keys nor knows lifetimes, as `NSCache` does not.
+/// A first tier as a user may wrap a cache that neither lists its keys nor has lifetimes, such as `NSCache`.
 final class UserPrimary<Key: Hashable & Sendable, Value: Sendable>: PrimaryCacheTier {
     private let held = Mutex<[Key: Value]>([:])
     private let limit: Int
