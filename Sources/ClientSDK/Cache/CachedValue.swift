@@ -1,9 +1,9 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// What the memory tier holds for a key: the view, and the value once someone has decoded it.
+/// The memory tier's value for a key: the view, and the decoded value after the first decoding.
 ///
-/// A new view makes a new object, so a decoded value always belongs to the bytes beside it.
+/// A new view makes a new object, so a decoded value always belongs to the bytes in the same object.
 package final class CachedValue: Sendable {
     package let view: KeyView
     /// The first decoding, kept for all later readers. Set once, read without a lock.
@@ -11,22 +11,22 @@ package final class CachedValue: Sendable {
 
     init(_ view: KeyView) { self.view = view }
 
-    /// A view of the same value as an earlier one, whose decoding is still good.
+    /// Creates a view of the same value as an earlier one, whose decoding is still valid.
     init(_ view: KeyView, decodedBy earlier: CachedValue) {
         self.view = view
         if let stored = earlier.decoded.load() { _ = decoded.storeIfNil(stored) }
     }
 
-    /// The value as `Value`; decoded at the first call and remembered for the type that asked first.
+    /// Returns the value as `Value`, decoded at the first call and cached for the type of the first caller.
     func value<Value: Sendable>(_ codec: ValueCodec<Value>) throws(ClientError) -> Value? {
         guard case .content(let content) = view.value else { return nil }
         if let stored = decoded.load() {
-            // The exact type is known then, so the slower checked cast is not needed.
+            // The exact type is known here, so the slower checked cast is not needed.
             guard type(of: stored) == Decoded<Value>.self else { return try decode(content, codec) }
             return unsafeDowncast(stored, to: Decoded<Value>.self).value
         }
         let fresh = Decoded(try decode(content, codec))
-        // Another thread may have been first; its decoding is as good.
+        // Another thread may have been first; its decoding is equivalent.
         return (decoded.storeIfNil(fresh) as? Decoded<Value>)?.value ?? fresh.value
     }
 
@@ -38,7 +38,8 @@ package final class CachedValue: Sendable {
         }
     }
 
-    /// What it takes in memory, roughly: bytes of both values unless they share their storage, and the bookkeeping.
+    /// The approximate memory use: the bytes of the value, those of the confirmed value under a pending write, and the
+    /// bookkeeping.
     var cost: Int {
         var cost = 256 + view.key.collection.utf8.count + view.key.id.utf8.count
         if case .content(let content) = view.value { cost += content.bytes.count }
@@ -49,7 +50,8 @@ package final class CachedValue: Sendable {
 
 /// A decoded value whose type is not known.
 class AnyDecoded: @unchecked Sendable {
-    // @unchecked since a class that is inherited from cannot be checked: this one has no state, and its only heir is ``Decoded``.
+    // @unchecked since a class with subclasses cannot be checked: this one has no state, and its only subclass is
+    // ``Decoded``.
     fileprivate init() {}
 }
 

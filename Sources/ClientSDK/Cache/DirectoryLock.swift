@@ -1,9 +1,9 @@
 internal import Glibc
 internal import SQLite
 
-/// A client's directory, kept from a second client: two at once would send each other's outbox.
+/// Protects a client's directory from a second client: two at once would send each other's outbox.
 enum DirectoryLock {
-    /// Makes the directory if there is none. The lock's file names the holder's process, for the error.
+    /// Creates the directory if there is none, and locks it. The lock's file names the holder's process, for the error.
     static func take(_ directory: String) throws(ClientError) -> FileLock {
         try make(directory)
         let path = directory + "/freshet.lock"

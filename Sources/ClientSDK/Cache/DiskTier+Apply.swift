@@ -49,7 +49,7 @@ extension DiskTier {
         return skipped
     }
 
-    /// Stores entries that follow each other, ``Entry/supersedes(_:)`` said as SQL.
+    /// Stores consecutive entries; implements ``Entry/supersedes(_:)`` in SQL.
     ///
     /// - Returns: the index of the first operation that is not of this kind.
     private func put(_ operations: [EntryOperation], from start: Int, onlyIfHeld: Bool, _ skipped: inout [Int]) throws -> Int {
@@ -79,7 +79,7 @@ extension DiskTier {
         }
     }
 
-    /// - Parameter last: the entry that the statement has written before, if it has.
+    /// - Parameter last: the previous entry of the statement, if any.
     private func write(_ entry: Entry, after last: Entry?, _ statement: Statement) throws -> Bool {
         try Self.bind(entry, after: last, to: statement)
         if let content = entry.content {
@@ -111,7 +111,7 @@ extension DiskTier {
         }
     }
 
-    /// Large values are rare, so the row is read and written again.
+    /// Reads the row and writes it again, since large values are rare.
     private func withoutValue(_ news: Confirmation, keepsValue: Bool) throws -> Bool {
         let stored = try entry(news.key)
         let updated = Entry.withoutValue(news, over: stored, keepsValue: keepsValue)
@@ -133,7 +133,7 @@ extension DiskTier {
         try change("DELETE FROM entry WHERE (epoch <> ?1 OR as_of < ?2)", in: scope, position)
     }
 
-    /// Runs the statement, which has a condition already, on the rows in the scope.
+    /// Runs the statement, which already has a condition, on the rows in the scope.
     private func change(_ sql: String, in scope: InvalidationScope, _ position: Cursor) throws -> Bool {
         let condition =
             switch scope {
@@ -231,7 +231,8 @@ extension DiskTier {
     }
 
     private func clear() throws {
-        // What is cleared shall not stand in free pages of the file either: https://www.sqlite.org/pragma.html#pragma_secure_delete
+        // Cleared data must not remain in free pages of the file either:
+        // https://www.sqlite.org/pragma.html#pragma_secure_delete
         try connection.pragma("secure_delete=ON")
         uses = []
         for table in ["entry", "outbox", "rejection", "used", "watermark"] {
@@ -250,7 +251,8 @@ extension DiskTier {
 }
 
 extension DiskTransaction {
-    /// Whether it must survive a loss of power, since it has what only this device knows. What the feed brought comes again.
+    /// Whether it must survive a loss of power, since it contains data that only this device has. The feed brings its
+    /// changes again.
     var isDurable: Bool {
         clear != nil || outbox.contains(where: \.isPut) || state.contains(where: \.isOwn) || rejections.contains(where: \.isRemoval)
     }
@@ -261,12 +263,13 @@ extension OutboxOperation {
 }
 
 extension RejectionOperation {
-    /// A rejection that is lost with the power comes again, since the server keeps its verdict; one that was taken away must not.
+    /// A rejection that is lost in a loss of power comes again, since the server keeps its verdict; a removed
+    /// rejection must not.
     fileprivate var isRemoval: Bool { if case .remove = self { true } else { false } }
 }
 
 extension StateChange {
-    /// Whether it concerns this device's numbers, which must never be given twice, or the store in which they count.
+    /// Whether it concerns this device's numbers, which must never be used twice, or the store in which they count.
     fileprivate var isOwn: Bool {
         switch self {
         case .nextNumber, .nextReceipt, .mustReconcile, .store, .renamesAfter, .client: true
@@ -276,8 +279,8 @@ extension StateChange {
 }
 
 extension String {
-    /// The first text, in the order of UTF-8 bytes, after all that begin with this one; `nil` if there is none. That order is also the
-    /// order of the scalars, so the last scalar that has a successor gets it.
+    /// The first text, in the order of UTF-8 bytes, after all texts with this prefix; `nil` if there is none. That
+    /// order is also the order of the scalars, so the last scalar that has a successor is replaced by it.
     var nextAfterAllWithPrefix: String? {
         var scalars = Array(unicodeScalars)
         while let last = scalars.popLast() {

@@ -1,11 +1,12 @@
 internal import FreshetWire
 internal import SQLite
 
-/// Keeping the tables within a number of bytes.
+/// Keeps the tables within a number of bytes.
 ///
-/// Rows leave in the order of their numbers, which is that in which they came; one that was used since it was last looked at is spared, and
-/// gets the next number instead. That keeps what least-recently-used keeps, or better (Yang et al., HotOS '23,
-/// <https://doi.org/10.1145/3593856.3595887>). A row that is never read again costs nothing, and a use is a narrow row in a table of its own.
+/// Rows are evicted in the order of their numbers, which is the order of their arrival. A row that was used since the
+/// last check is spared, and gets the next number instead. This keeps the entries that least-recently-used keeps, or
+/// better ones (Yang et al., HotOS '23, <https://doi.org/10.1145/3593856.3595887>). A row that is never read again
+/// costs nothing, and a use is a narrow row in a separate table.
 extension DiskTier {
     private static var mostUses: Int { 4_096 }
 
@@ -19,8 +20,8 @@ extension DiskTier {
         }
     }
 
-    /// What ``bytes`` is at most: a page that the tables take since it was last looked at has been written. No query; `Int.max` where nobody
-    /// has looked, or pages are not counted, which is in memory.
+    /// An upper bound of ``bytes``: each page that the tables took since the last measurement has been written. No
+    /// query; `Int.max` before the first measurement, and in memory, where pages are not counted.
     var mostBytes: Int {
         guard path != nil, let measured else { return .max }
         return measured.bytes + Int(connection.pagesWritten &- measured.pagesWritten) * pageSize
@@ -31,7 +32,7 @@ extension DiskTier {
         if limit != .max, uses.count < Self.mostUses { uses.insert(key) }
     }
 
-    /// The entries that are next to go.
+    /// Returns the next entries to evict.
     func candidates(atMost count: Int) throws -> [EvictionCandidate] {
         if !uses.isEmpty { try connection.transaction { try writeUses(atMost: .max) } }
         return try connection.withStatement(
@@ -61,14 +62,14 @@ extension DiskTier {
         get throws { try connection.withStatement("SELECT ifnull(max(rowid), 0) FROM entry") { try $0.step() ? $0.int64(0) : 0 } }
     }
 
-    /// Carries out what was chosen among the candidates.
+    /// Carries out the choice among the candidates.
     func carryOut(_ choice: EvictionRound.Choice) throws {
-        // Lost with the power they are only evicted again.
+        // After a loss of power the entries are only evicted again.
         try setDurable(false)
         try connection.transaction {
             for candidate in choice.doomed { try run("DELETE FROM entry WHERE rowid = ?1", candidate.row) }
             for row in choice.spared { try run("UPDATE entry SET rowid = (SELECT max(rowid) + 1 FROM entry) WHERE rowid = ?1", row) }
-            // The marks of those that were passed, and of what has been removed otherwise.
+            // The marks of rows that were passed, and of rows that have been removed otherwise.
             try connection.withStatement("DELETE FROM used WHERE id < (SELECT ifnull(min(rowid), 0x7FFFFFFFFFFFFFFF) FROM entry)") {
                 try $0.run()
             }

@@ -2,14 +2,14 @@ internal import FreshetWire
 internal import SQLite
 
 extension DiskTier {
-    /// What the machine starts from: the state, the outbox and what belongs to it. O(outbox).
+    /// Loads the machine's initial state: the state, the outbox, and the entries and watermarks of its keys. O(outbox).
     func load() throws -> PersistedState {
         PersistedState(
             state: state, outbox: try outbox(), bases: try bases(), watermarks: try watermarks(), needsRefresh: try needsRefresh(),
             rejections: try rejectionPlaces(), isNew: isNew)
     }
 
-    /// The stored state; `nil` in a new file.
+    /// Returns the stored state; `nil` in a new file.
     static func state(in connection: Connection, of namespace: Namespace, path: String?) throws -> SyncState? {
         let stored = try connection.withStatement("SELECT namespace, state FROM state") { try $0.step() ? ($0.text(0), $0.bytes(1)) : nil }
         guard let (name, json) = stored else { return nil }
@@ -39,7 +39,7 @@ extension DiskTier {
         }
     }
 
-    /// O(rejected writes), without a look at their contents.
+    /// O(rejected writes), without reading their contents.
     private func rejectionPlaces() throws -> [RejectionPlace] {
         try connection.withStatement("SELECT receipt, size FROM rejection ORDER BY place") { statement in
             var places: [RejectionPlace] = []
@@ -50,7 +50,7 @@ extension DiskTier {
         }
     }
 
-    /// The rejected writes, oldest first. O(their bytes).
+    /// Returns the rejected writes, oldest first. O(their bytes).
     func rejections() throws -> [RejectedWrite] {
         try connection.withStatement("SELECT row FROM rejection ORDER BY place") { statement in
             var writes: [RejectedWrite] = []
@@ -59,7 +59,7 @@ extension DiskTier {
         }
     }
 
-    /// A rejected write; `nil` where it is not kept. O(1).
+    /// Returns a rejected write; `nil` if it is not stored. O(1).
     func rejection(_ receipt: Receipt) throws -> RejectedWrite? {
         try connection.withStatement("SELECT row FROM rejection WHERE receipt = ?1") { statement in
             try statement.bind(1, receipt.number)
@@ -102,7 +102,7 @@ extension DiskTier {
         }
     }
 
-    /// The row of a key. About 2 µs.
+    /// Returns the row of a key. About 2 µs.
     func entry(_ key: RecordKey) throws -> Entry? { try Self.entry(key, connection) }
 
     static func entry(_ key: RecordKey, _ connection: Connection) throws -> Entry? {
@@ -119,7 +119,7 @@ extension DiskTier {
         }
     }
 
-    /// All rows of a collection, those that say there is no record too, by id. O(rows).
+    /// Returns all rows of a collection by id, including rows for the absence of a record. O(rows).
     func entries(in collection: String) throws -> [Entry] {
         try connection.withStatement(
             """
@@ -135,7 +135,7 @@ extension DiskTier {
         }
     }
 
-    /// The ids of a collection's records, without reading the values. O(rows).
+    /// Returns the ids of a collection's records, without reading the values. O(rows).
     func ids(in collection: String) throws -> [String] {
         try connection.withStatement("SELECT id FROM entry WHERE collection = ?1 AND type IS NOT NULL ORDER BY id") { statement in
             try statement.bind(1, collection)
@@ -145,7 +145,7 @@ extension DiskTier {
         }
     }
 
-    /// The rows that a query selects, page by page in the order of their keys.
+    /// Returns the rows that a query selects, page by page in the order of their keys.
     func heldKeys(_ query: HeldQuery) throws -> [HeldKey] {
         switch query.selection {
         case .before(let pass):
@@ -169,7 +169,7 @@ extension DiskTier {
     }
 
     private static func heldKeys(_ query: HeldQuery, _ statement: Statement) throws -> [HeldKey] {
-        // No collection is empty, so nothing comes before this pair.
+        // No collection is empty, so no row precedes this pair.
         try statement.bind(1, query.after?.collection ?? "")
         try statement.bind(2, query.after?.id ?? "")
         try statement.bind(3, query.limit)

@@ -5,7 +5,7 @@ extension DiskTier {
     /// The columns of ``bind(_:after:to:)`` and ``entry(_:)``, in their order.
     static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated"
 
-    /// Binds all but the value. The texts that most entries share stay bound from the one before.
+    /// Binds all columns but the value. Texts equal to those of the previous entry stay bound.
     static func bind(_ entry: Entry, after last: Entry?, to statement: Statement) throws {
         if last?.key.collection != entry.key.collection { try statement.bind(1, entry.key.collection) }
         try statement.bind(2, entry.key.id)
@@ -20,7 +20,7 @@ extension DiskTier {
         try statement.bind(12, entry.invalidatedAt?.number)
     }
 
-    /// A row that breaks a rule of ours was not written by us: the file is damaged.
+    /// Decodes a row. A row that breaks a rule was not written by this code: the file is damaged.
     static func entry(_ row: Statement) throws -> Entry {
         guard let epoch = Epoch(row.text(2)), let revision = Revision(row.int64(3)), let asOf = Revision(row.int64(4)),
             let origin = Entry.Origin(rawValue: row.int64(10)), let key = try? RecordKey(collection: row.text(0), id: row.text(1))
@@ -40,6 +40,6 @@ extension DiskTier {
 }
 
 extension Entry {
-    /// What the column `type` has: nothing where there is no record, and an empty text where its value is not here.
+    /// The value of the column `type`: null if there is no record, and an empty text if its value is not on this device.
     fileprivate var storedType: String? { content?.type ?? (lacksValue ? "" : nil) }
 }

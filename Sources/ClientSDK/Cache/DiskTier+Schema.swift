@@ -7,9 +7,9 @@ extension DiskTier {
 
     /// From each version to the next.
     private static let migrations: [String] = [
-        // An entry's row has a number of its own rather than its key as the primary one, since values may be large:
+        // The primary key of an entry's row is a number rather than the record's key, since values may be large:
         // https://www.sqlite.org/withoutrowid.html#when_to_use_without_rowid
-        // A row without a type says that there is no record, one with an empty type that its value is not here.
+        // A row with a null type means that there is no record, one with an empty type that its value is not on this device.
         """
         CREATE TABLE entry(
           collection TEXT NOT NULL, id TEXT NOT NULL, epoch TEXT NOT NULL, revision INTEGER NOT NULL, as_of INTEGER NOT NULL,
@@ -22,10 +22,11 @@ extension DiskTier {
         CREATE TABLE outbox(receipt INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL, row BLOB NOT NULL);
         CREATE TABLE state(only INTEGER PRIMARY KEY CHECK(only = 1), namespace TEXT NOT NULL, state BLOB NOT NULL);
         """,
-        // Which rows of entries were used since eviction last came by.
+        // The rows of entries that were used since the last eviction.
         "CREATE TABLE used(id INTEGER PRIMARY KEY);",
-        // Which writes of this device the record of a key in the outbox contains. An earlier file does not say it, so there nothing is known
-        // of those records, and a device with writes under way verifies everything (its scope is no longer that of its settings).
+        // Shows which writes of this device the record of a key in the outbox contains. An earlier file does not store
+        // this, so there nothing is known about those records, and a device with waiting writes verifies everything
+        // (its scope is no longer that of its settings).
         """
         DROP TABLE frozen;
         CREATE TABLE watermark(
@@ -34,8 +35,9 @@ extension DiskTier {
         DELETE FROM entry WHERE (collection, id) IN (SELECT collection, id FROM outbox);
         UPDATE state SET state = CAST(json_set(state, '$.scope', 'before watermarks') AS BLOB) WHERE EXISTS (SELECT 1 FROM outbox);
         """,
-        // Which records are to be read again, without a look at the others. In an earlier file, those are missing that were invalidated or whose
-        // values did not come along, so a device verifies everything (its scope is no longer that of its settings).
+        // Finds the records that are to be read again, without reading the others. An earlier file does not store
+        // which records were invalidated or came without their values, so a device verifies everything (its scope is
+        // no longer that of its settings).
         """
         ALTER TABLE entry ADD COLUMN invalidated INTEGER;
         CREATE INDEX entry_refresh ON entry(collection, id) WHERE invalidated IS NOT NULL OR type = '';
@@ -47,7 +49,7 @@ extension DiskTier {
         """,
     ]
 
-    /// Brings the file to ``schemaVersion``, one transaction for all steps.
+    /// Migrates the file to ``schemaVersion``, in one transaction for all steps.
     static func migrate(_ connection: Connection, path: String) throws {
         let found = try connection.userVersion
         guard found <= schemaVersion else {

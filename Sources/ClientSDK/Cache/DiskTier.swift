@@ -2,13 +2,13 @@ internal import FreshetWire
 internal import Glibc
 internal import SQLite
 
-/// Entries, outbox and state in one SQLite file, changed by one transaction for each of the machine's.
+/// Entries, outbox and state in one SQLite file, changed by one SQLite transaction for each transaction of the machine.
 ///
-/// Belongs to the engine's queue. Opening reads the state and the outbox, never the entries, so it takes the same time whatever the
-/// cache holds. Without a directory the same tables live in SQLite's memory.
+/// Belongs to the engine's queue. Opening reads the state and the outbox, never the entries, so it takes the same time
+/// for every size of the cache. Without a directory the same tables are in SQLite's memory.
 ///
-/// A file that is damaged is moved aside whole, loudly: its entries could be fetched again, but its outbox may hold writes that exist
-/// nowhere else, and what a damaged file still yields cannot be trusted.
+/// A damaged file is moved aside as a whole and reported: its entries could be fetched again, but its outbox may hold
+/// writes that exist nowhere else, and data read from a damaged file cannot be trusted.
 final class DiskTier {
     /// `nil` in memory.
     let path: String?
@@ -17,23 +17,23 @@ final class DiskTier {
     let namespace: Namespace
     /// As it is stored.
     var state: SyncState
-    /// Whether the file had nothing yet when it was opened.
+    /// Whether the file was empty when it was opened.
     let isNew: Bool
     private let lock: FileLock?
     /// The most bytes that the tables may take before entries are evicted.
     let limit: Int
-    /// Entries that were read since it was last written down, at most ``mostUses``.
+    /// Entries that were read since the uses were last written, at most ``mostUses``.
     var uses: Set<RecordKey> = []
-    /// What ``bytes`` was, and how many pages had been written by then; see ``mostBytes``.
+    /// The last value of ``bytes``, and the number of pages written by then; see ``mostBytes``.
     var measured: (bytes: Int, pagesWritten: Int32)?
     /// Whether the next commit waits for the disk; see ``setDurable(_:)``.
     private var isDurable = true
 
     /// - Parameters:
-    ///   - directory: where the file is, or `nil` for memory alone.
-    ///   - namespace: what the file must belong to, or will, if it is new.
-    ///   - client: names the device in a new file; another file keeps the name that it has.
-    ///   - limit: the most bytes that the tables may take before the entries that were not used for longest leave.
+    ///   - directory: the directory of the file, or `nil` for memory only.
+    ///   - namespace: the namespace of the file; a new file gets it.
+    ///   - client: the device's name in a new file; an existing file keeps its name.
+    ///   - limit: the most bytes that the tables may take before the least recently used entries are evicted.
     ///   - fileLimit: the most bytes that the file may have; see <https://www.sqlite.org/pragma.html#pragma_max_page_count>.
     init(directory: String?, namespace: Namespace, client: ClientIdentifier, limit: Int = .max, fileLimit: Int? = nil) throws(ClientError) {
         self.namespace = namespace
@@ -47,7 +47,7 @@ final class DiskTier {
             let stored = try Self.state(in: connection, of: namespace, path: path)
             isNew = stored == nil
             state = stored ?? SyncState(client: client)
-            // The device's name is on disk before anyone learns it.
+            // The device's name is on disk before it is used anywhere.
             try connection.transaction { try store(state) }
         } catch {
             let failure = Self.clientError(error, path)
@@ -70,17 +70,17 @@ final class DiskTier {
         return connection
     }
 
-    /// A file in a read-only directory opens well and fails at the first write: better now than at the user's.
+    /// Detects a read-only directory, in which a file opens without error and fails only at the user's first write.
     private static func probe(_ connection: Connection, _ path: String?) throws {
         guard let path else { return }
         guard access(path, W_OK) == 0 else { throw ClientError.readOnly(path: path) }
-        // Reads the root of each table, which finds a file that is no database at all or lost its schema.
+        // Reads the root of each table, which detects a file that is no database at all or lost its schema.
         for table in ["entry", "outbox", "rejection", "state", "used", "watermark"] {
             try connection.withStatement("SELECT 1 FROM \(table) LIMIT 1") { _ = try $0.step() }
         }
     }
 
-    /// What SQLite's or our own error means for the user. A damaged file is yet to be moved aside.
+    /// Converts an error of SQLite or this module to the user's error. A damaged file has yet to be moved aside.
     static func clientError(_ error: any Error, _ path: String?) -> ClientError {
         if let error = error as? ClientError { return error }
         let path = path ?? "memory"
@@ -94,7 +94,7 @@ final class DiskTier {
         }
     }
 
-    /// Moves the file and its companions to a name that tells the time; they belong together.
+    /// Moves the file and its companions, which belong together, to a name with the time.
     static func quarantine(_ path: String) -> String {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -107,9 +107,10 @@ final class DiskTier {
         return target
     }
 
-    /// What the next commits wait for. With `true`, for the disk itself (`synchronous=FULL`), as for everything that exists nowhere
-    /// else; with `false` for nothing (`NORMAL`), as for what the feed brings: after a loss of power an earlier cursor stands beside
-    /// earlier entries, and the feed brings the rest again (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+    /// Sets whether the next commits wait for the disk. With `true` they do (`synchronous=FULL`), as for all data that
+    /// exists nowhere else; with `false` they do not (`NORMAL`), as for data from the feed: after a loss of power an
+    /// earlier cursor is stored with earlier entries, and the feed brings the rest again
+    /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
     func setDurable(_ durable: Bool) throws {
         guard durable != isDurable else { return }
         try connection.pragma(durable ? "synchronous=FULL" : "synchronous=NORMAL")

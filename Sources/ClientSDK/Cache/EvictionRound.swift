@@ -1,41 +1,43 @@
 internal import FreshetWire
 
-/// An entry on disk that may have to go.
+/// An entry on disk that may be evicted.
 struct EvictionCandidate: Hashable, Sendable {
-    /// Its place among those that came before and after it.
+    /// Its place in the order of arrival.
     var row: Int64
     var key: RecordKey
-    /// What its going frees, roughly.
+    /// The approximate number of bytes that its eviction frees.
     var bytes: Int
-    /// Whether it was read since it was last looked at.
+    /// Whether it was read since the last check.
     var wasUsed: Bool
     /// ``Entry/mayBeEvicted(_:)``.
     var mayBeEvicted: Bool
 }
 
-/// Chooses which entries leave the disk: the oldest first.
+/// Chooses the entries to evict from the disk: the oldest first.
 ///
-/// What was used since it was last looked at is spared once, and so is what memory holds, for it was used lately; if that does not do,
-/// memory's goes as well. What is needed is never chosen; when nothing else was met, the round is over without success.
+/// Entries that were used since the last check are spared once, and so are entries in memory, which were used lately;
+/// if that does not free enough, entries in memory are chosen too. Entries that are needed are never chosen. When no
+/// other entries are left, the round ends without success.
 struct EvictionRound {
     struct Choice {
         var doomed: [EvictionCandidate] = []
-        /// The rows that are to count as the newest.
+        /// The rows that become the newest.
         var spared: [Int64] = []
     }
 
-    /// How often all that there was has been looked at.
+    /// How often all entries have been checked.
     private var laps = 0
-    /// The last row of this lap: those behind it were spared in it, or came meanwhile.
+    /// The last row of this lap: later rows were spared in it, or were added in the meantime.
     private var end: Int64
 
-    /// - Parameter newest: the last row that there is.
+    /// - Parameter newest: the last row.
     init(newest: Int64) { end = newest }
 
-    /// Whether there is no use in going on.
+    /// Whether further calls would choose nothing.
     var isHopeless: Bool { laps > 1 }
 
-    /// What becomes of the candidates until enough is free. If that is nothing, the next call may do more, unless the round is hopeless.
+    /// Chooses among the candidates until enough is freed. After an empty choice the next call may choose more, unless
+    /// the round is hopeless.
     mutating func choose(
         from candidates: [EvictionCandidate], newest: Int64, toFree bytes: Int, isNeeded: (RecordKey) -> Bool,
         isInMemory: (RecordKey) -> Bool

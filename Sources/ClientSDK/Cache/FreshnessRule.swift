@@ -2,7 +2,7 @@ internal import FreshetWire
 internal import Glibc
 internal import Synchronization
 
-/// ``SyncStatus/freshness(of:)`` reduced to what a read needs.
+/// ``SyncStatus/freshness(of:)`` reduced to the fields that a read needs.
 struct FreshnessRule: Sendable {
     var isLive = false
     var pass: Int64 = 0
@@ -15,10 +15,11 @@ struct FreshnessRule: Sendable {
     }
 }
 
-/// The rule that holds now, for any number of readers without a lock.
+/// The present rule, for any number of readers without a lock.
 ///
-/// A sequence lock (Boehm, MSPC '12, <https://doi.org/10.1145/2247684.2247688>): odd while the one writer is at work, and another number
-/// afterwards, so that a reader knows whether what it found belongs to the rule that it read.
+/// A sequence lock (Boehm, MSPC '12, <https://doi.org/10.1145/2247684.2247688>): the sequence is odd while the single
+/// writer is active, and has another value afterwards, so a reader knows whether its data belongs to the rule that it
+/// read.
 final class SharedFreshness: Sendable {
     private let sequence = Atomic(0)
     private let isLive = Atomic(false)
@@ -35,13 +36,13 @@ final class SharedFreshness: Sendable {
 
     var now: FreshnessRule { during {}.1 }
 
-    /// Looks until the same rule held from before the look to its end. So it may look several times, and each look must find what the first did.
+    /// Repeats the closure until the same rule held from its start to its end. Each call must give the same result.
     func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) {
         while true {
             let before = sequence.load(ordering: .acquiring)
             let (isLive, pass) = (isLive.load(ordering: .relaxed), pass.load(ordering: .relaxed))
             let found = look()
-            // What was loaded stays before the second look at the sequence.
+            // The loads stay before the second load of the sequence.
             atomicMemoryFence(ordering: .acquiring)
             if before & 1 == 0, sequence.load(ordering: .relaxed) == before {
                 return (found, FreshnessRule(isLive: isLive && mayBeLive, pass: pass, filter: filter))
@@ -50,19 +51,19 @@ final class SharedFreshness: Sendable {
         }
     }
 
-    /// From this time of the clock on nothing is live, whatever the rule says. The clock is not looked at for `Int64.max`.
+    /// From this time of the clock on nothing is live, whatever the rule says. With `Int64.max` the clock is not read.
     var liveUntil: Int64 {
         get { end.load(ordering: .relaxed) }
         set { end.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether that is yet to come.
+    /// Whether ``liveUntil`` is in the future.
     var mayBeLive: Bool {
         let end = liveUntil
         return end == .max || uptime() < end
     }
 
-    /// By one thread at a time: the engine's queue.
+    /// Called by one thread at a time: the engine's queue.
     func set(isLive newIsLive: Bool, pass newPass: Int64) {
         sequence.add(1, ordering: .relaxed)
         atomicMemoryFence(ordering: .sequentiallyConsistent)

@@ -2,28 +2,28 @@ internal import FreshetCache
 package import FreshetWire
 internal import Synchronization
 
-/// The tier that answers without waiting: views of keys, bounded by their cost, in a `Cache` of their own.
+/// The tier that answers without waiting: views of keys, bounded by their cost, in a separate `Cache`.
 ///
-/// Written by the engine's queue alone, read by any thread. A read takes one lock of many, for a table access.
+/// Only the engine's queue writes, any thread reads. A read takes one of many locks, for a table access.
 package final class MemoryTier: Sendable {
-    /// A value, and how far it could be relied on when it was held or found.
+    /// A value, and how far it could be relied on when it was stored or found.
     package struct Hit: Sendable {
         package var value: CachedValue
         package var freshness: SnapshotFreshness?
     }
 
     private let cache: Cache<RecordKey, CachedValue>
-    /// Keys that are pinned since a write of ours waits for its verdict.
+    /// Keys that are pinned because a write of this device waits for its verdict.
     private let pending = Mutex<Set<RecordKey>>([])
     private let rule: SharedFreshness
-    /// Counts what may have changed a view, so that who looked elsewhere knows whether it still holds.
+    /// Counts changes of views, so that a reader of the disk knows whether its row is still current.
     private let changeCount = Atomic(0)
 
     /// - Parameters:
-    ///   - costLimit: the most bytes that all views may cost together; those that are pending or observed may exceed it.
-    ///   - filter: what the client follows: nothing else is ever live.
-    ///   - shards: how many locks the reads are spread over.
-    ///   - uptime: milliseconds of a clock that counts sleep; looked at only where ``liveUntil`` was set.
+    ///   - costLimit: the most bytes that all views may cost together; pending or observed views may exceed it.
+    ///   - filter: the keys that the client follows: no others are ever live.
+    ///   - shards: the number of locks over which reads are spread.
+    ///   - uptime: milliseconds of a clock that counts sleep; read only if ``liveUntil`` was set.
     package init(
         costLimit: Int, filter: ChangeFilter, shards: Int? = nil, uptime: @escaping @Sendable () -> Int64 = { DeviceClock.uptime }
     ) {
@@ -31,7 +31,7 @@ package final class MemoryTier: Sendable {
         rule = SharedFreshness(filter, uptime: uptime)
     }
 
-    /// What is held for the key. O(1).
+    /// Returns the value of the key. O(1).
     package func read(_ key: RecordKey) -> Hit? { found { cache.value(forKey: key) } }
 
     /// As ``read(_:)``, without counting a hit or a miss.
@@ -42,41 +42,43 @@ package final class MemoryTier: Sendable {
         return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
     }
 
-    /// What is held for the key, without counting a hit.
+    /// Returns the value of the key, without counting a hit or a miss.
     package func peek(_ key: RecordKey) -> CachedValue? { cache.peek(key) }
 
-    /// A value that came from elsewhere, and how far it can be relied on. On the engine's queue, where nothing changes meanwhile.
+    /// Returns a value from elsewhere with its freshness. Called on the engine's queue, where nothing changes in the
+    /// meantime.
     package func hit(_ value: CachedValue) -> Hit { Hit(value: value, freshness: freshness(of: value.view)) }
 
-    /// The freshness of a view that was right throughout this call.
+    /// Returns the freshness of a view that was right throughout this call.
     package func freshness(of view: KeyView) -> SnapshotFreshness? { rule.now.of(view) }
 
-    /// What the closure finds, and a rule that held when it did. The closure may be called several times; see ``SharedFreshness/during(_:)``.
+    /// Returns the closure's result, and a rule that held during the call. The closure may be called several times;
+    /// see ``SharedFreshness/during(_:)``.
     func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) { rule.during(look) }
 
-    /// What may be relied on from now on.
+    /// Sets how far values can be relied on from now on.
     ///
     /// - Parameters:
     ///   - isLive: whether the feed is followed live.
-    ///   - pass: the verification pass without which nothing counts as confirmed.
+    ///   - pass: the verification pass; entries of an earlier one do not count as confirmed.
     package func setFreshness(isLive: Bool, pass: Int64) { rule.set(isLive: isLive, pass: pass) }
 
-    /// From this uptime on nothing is live, whoever has not noticed yet that it is not: a device that has just woken, or one whose disk is
-    /// stuck. In milliseconds; at first it never comes.
+    /// From this uptime on nothing is live, even before the engine has noticed: after the device has woken, or while
+    /// its disk is stuck. In milliseconds; initially never.
     var liveUntil: Int64 {
         get { rule.liveUntil }
         set { rule.liveUntil = newValue }
     }
 
-    /// Whether that is yet to come.
+    /// Whether ``liveUntil`` is in the future.
     var mayBeLive: Bool { rule.mayBeLive }
 
-    /// Moves on before any view changes.
+    /// Increases before any view changes.
     var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
 
-    /// Takes a view that is on disk. An unknown one without pending writes removes the key.
+    /// Stores a view that is on disk. An unknown view without pending writes removes the key.
     ///
-    /// - Returns: the object that now stands for the view, in the tier or not.
+    /// - Returns: the object that now represents the view, in the tier or not.
     @discardableResult
     package func store(_ view: KeyView) -> CachedValue {
         noteChange()
@@ -90,9 +92,9 @@ package final class MemoryTier: Sendable {
         return value
     }
 
-    /// Raises what is known of an entry whose value has not changed.
+    /// Raises `asOf`, `pass` and `verifiedAt` of an entry whose value has not changed.
     ///
-    /// - Returns: the object that now stands for the key, if one does.
+    /// - Returns: the object that now represents the key, if there is one.
     @discardableResult
     package func confirm(_ news: Confirmation) -> CachedValue? { update(news.key) { $0.confirm(news) } }
 
@@ -108,14 +110,15 @@ package final class MemoryTier: Sendable {
         return value
     }
 
-    /// Removes what is in scope and of another epoch, or known only through an earlier position, unless it is pending.
+    /// Removes views in scope that are of another epoch, or known only through an earlier position, unless they are pending.
     package func sweep(_ scope: InvalidationScope, before position: Cursor) {
         remove { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
     }
 
-    /// Removes what a verification pass has not confirmed and is not known through its end either, unless it is pending.
+    /// Removes views that a verification pass has not confirmed and that are not known through its end either, unless
+    /// they are pending.
     ///
-    /// - Returns: what was not confirmed and stays, as it is now.
+    /// - Returns: the new values of views that were not confirmed and stay.
     @discardableResult
     package func endPass(_ pass: Int64, at position: Cursor) -> [CachedValue] {
         var kept: [RecordKey] = []
@@ -128,9 +131,9 @@ package final class MemoryTier: Sendable {
         return kept.compactMap { key in update(key) { $0 = $0.ended(pass, at: position) ?? $0 } }
     }
 
-    /// Notes an invalidation in what is in scope and known only through an earlier position.
+    /// Notes an invalidation in the views in scope that are known only through an earlier position.
     ///
-    /// - Returns: what it reached, as it is now. What is pending follows as a view of its own.
+    /// - Returns: the new values of these views. Pending views follow separately.
     @discardableResult
     package func invalidate(_ scope: InvalidationScope, at position: Cursor) -> [CachedValue] {
         var reached: [RecordKey] = []
@@ -151,18 +154,18 @@ package final class MemoryTier: Sendable {
         cache.removeAll()
     }
 
-    /// Keeps a key that is observed, once it is there, until ``release(_:)`` was called as often.
+    /// Pins an observed key, also one that is stored later, until ``release(_:)`` was called as often.
     func retain(_ key: RecordKey) { cache.pin(key) }
 
     func release(_ key: RecordKey) { cache.unpin(key) }
 
-    /// How many keys it holds, and their cost together.
+    /// The number of keys, and their total cost.
     var size: (count: Int, cost: Int) { (cache.count, cache.totalCost) }
 
-    /// Lets go of what is not pinned while memory is short. O(1), but for the first to join.
+    /// Removes unpinned views while memory is short. O(1), except for the first cache to join.
     func shrinks(under pressure: MemoryPressure) { cache.shrinks(under: pressure) }
 
-    /// What it has done since it was made.
+    /// The tier's counts since it was created.
     var statistics: CacheStatistics { cache.statistics }
 
     private func setPending(_ key: RecordKey, _ isPending: Bool) {

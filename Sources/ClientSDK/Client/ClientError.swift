@@ -1,6 +1,6 @@
 public import FreshetWire
 
-/// What can go wrong in the SDK. Every case says what to do; a case about storing says whether anything was lost.
+/// The errors of the SDK. Every case says what to do; a case about storing says whether data was lost.
 public enum ClientError: Error, Hashable, Sendable {
     // MARK: The program
 
@@ -10,65 +10,69 @@ public enum ClientError: Error, Hashable, Sendable {
     case invalidName(String)
     /// The value could not be encoded. Nothing was written: make it encodable, as the text says.
     case notEncodable(String)
-    /// The stored value is not of the type asked for. Read it as raw bytes, or open the collection with the right type.
+    /// The stored value is not of the requested type. Read it as raw bytes, or open the collection with the right type.
     case notDecodable(key: String, String)
     /// The client is not running. Call ``SyncClient/start()``, and wait for it.
     case stopped
-    /// ``SyncClient/clear(andStop:)`` was called while this was in flight: nothing earlier is kept. Start again.
+    /// ``SyncClient/clear(andStop:)`` was called while the operation was in flight: no earlier data is kept. Start again.
     case cleared
 
-    /// The value that is there cannot take the operation, such as an increment of a text. Nothing was written; the text says why.
+    /// The present value cannot take the operation, such as an increment of a text. Nothing was written; the text says why.
     case cannotApply(String)
-    /// A write that depends on what is there needs to know it. Read the key first, or let the last writer win.
+    /// The write depends on the present record, which is not known. Read the key first, or let the last writer win.
     case baseUnknown(key: String)
-    /// The rejected write of this number is not kept: it was retried or discarded already, dropped for newer ones, or cleared. Nothing was
-    /// written; read ``SyncClient/rejections`` again.
+    /// There is no rejected write of this number: it was retried or discarded already, dropped for newer ones, or
+    /// cleared. Nothing was written; read ``SyncClient/rejections`` again.
     case unknownRejection(Int64)
 
     // MARK: The disk
 
-    /// Another client holds the directory. Stop it, or give this one a directory of its own.
+    /// Another client holds the directory. Stop that client, or give this one a different directory.
     case directoryInUse(path: String, holder: String)
     /// The directory or the file may not be written. Give this user the right to write both. Nothing was stored.
     case readOnly(path: String)
     /// The disk or the quota is full. This change was not stored and not sent; all earlier ones are kept. Make room and try again.
     case diskFull(path: String)
-    /// The file was made by a newer version. Update the program, or name another directory. The file was not touched.
+    /// A newer version created the file. Update the program, or name another directory. The file was not touched.
     case newerSchema(path: String, found: Int, supported: Int)
-    /// The file is damaged. It was moved aside to `quarantine` and may hold writes that were never sent; opening again starts from
-    /// nothing. Keep the file if those writes matter, then open the client again.
+    /// The file is damaged. It was moved aside to `quarantine` and may hold writes that were never sent; the next
+    /// start begins with an empty file. Keep the file if those writes matter, then open the client again.
     case corrupt(path: String, quarantine: String)
     /// The disk failed in another way. The text says how; nothing was stored.
     case storageFailed(path: String, String)
 
     // MARK: The network
 
-    /// The server could not be reached, and nothing is cached that would do. Try again when ``SyncClient/status`` is live.
+    /// The server could not be reached, and no suitable value is cached. Try again when ``SyncClient/status`` is live.
     case unreachable(String)
-    /// Something else answered in the server's place: a proxy, the login page of a network, a firewall, or another server under this URL. It
-    /// decides nothing: writes stay and are sent again, as where the server cannot be reached. The text says what shows it.
+    /// Something else answered in the server's place: a proxy, the login page of a network, a firewall, or another
+    /// server under this URL. The answer has no effect: writes stay and are sent again, as if the server could not be
+    /// reached. The text describes the answer.
     case intercepted(status: Int, String)
-    /// The server at the URL is another one than that which the directory belongs to. `found` is `nil` where it does not say which it is.
+    /// The server at the URL belongs to another store than the directory. `found` is `nil` for a server that does not
+    /// state its store.
     ///
-    /// Nothing was sent or changed, and writes wait on. Correct the URL, or name another directory. If the move is meant, either set
-    /// ``SyncClient/Configuration/adoptsStore``, which sends the waiting writes to the new store, or call ``SyncClient/clear(andStop:)``, which drops them.
+    /// Nothing was sent or changed, and writes keep waiting. Correct the URL, or name another directory. If the move
+    /// is intended, either set ``SyncClient/Configuration/adoptsStore``, which sends the waiting writes to the new
+    /// store, or call ``SyncClient/clear(andStop:)``, which drops them.
     case otherStore(found: String?, expected: String)
-    /// What answered is no Freshet server of this protocol. Check the URL and what stands between.
+    /// The response is not from a Freshet server of this protocol. Check the URL and any proxies.
     case unexpectedAnswer(String)
-    /// All answers were older than what this device has already seen, as from a lagging copy of the server. Try again later.
+    /// All responses were older than a state that this device has already seen, as from a lagging copy of the server.
+    /// Try again later.
     case outdated
-    /// The server refused the token, a fresh one too. Log in again.
+    /// The server refused the token, and a fresh one too. Log in again.
     case unauthorized
-    /// The server refused the request and says why.
+    /// The server refused the request, for the reason in the problem.
     case refused(Problem)
-    /// The server rejected a write, which was rolled back. The problem says why and carries the record as it now is.
+    /// The server rejected a write, which was rolled back. The problem has the reason and the present record.
     case rejected(Problem)
     /// The token closure failed. The text is its error; requests are tried again with back-off.
     case noToken(String)
 }
 
 extension ClientError: CustomStringConvertible {
-    /// The whole sentence, with what to do.
+    /// A complete sentence, with the action to take.
     public var description: String {
         switch self {
         case .invalidConfiguration(let text): "invalid configuration: \(text)"
@@ -77,14 +81,14 @@ extension ClientError: CustomStringConvertible {
         case .notDecodable(let key, let text):
             "the value of \(key) is not of the type asked for (\(text)): read it as raw bytes, or open the collection with its type"
         case .stopped: "the client is not running: call start() and wait for it"
-        case .cleared: "the client was cleared meanwhile: nothing of before is kept, begin anew"
+        case .cleared: "the client was cleared during the operation: no earlier data is kept, so start again"
         case .cannotApply(let text): "nothing was written: \(text)"
         case .baseUnknown(let key):
-            "\(key) was never read here, so it cannot be told whether it has changed: read it first, or let the last writer win"
+            "\(key) was never read on this device, so a change cannot be detected: read it first, or let the last writer win"
         case .unknownRejection(let number):
             "the rejection of write \(number) is not kept: it was retried, discarded or dropped already, so read client.rejections again"
         case .directoryInUse(let path, let holder):
-            "\(path) is in use by \(holder): stop that client, or give this one a directory of its own"
+            "\(path) is in use by \(holder): stop that client, or give this one a different directory"
         case .readOnly(let path): "\(path) may not be written: give this user the right to write the file and its directory"
         case .diskFull(let path):
             "no room for \(path): this change was neither stored nor sent, all earlier ones are kept; make room and try again"
@@ -108,7 +112,7 @@ extension ClientError: CustomStringConvertible {
             \(expected), so nothing was sent: correct the URL or name another directory; to go over to this store, set adoptsStore, which sends \
             it the waiting writes, or call clear(), which drops them
             """
-        case .unexpectedAnswer(let text): "what answered is not a Freshet server: \(text); check the URL and what stands between"
+        case .unexpectedAnswer(let text): "the response is not from a Freshet server: \(text); check the URL and any proxies"
         case .outdated: "all answers were older than what this device has already seen: try again later"
         case .unauthorized: "the server refused the token, a fresh one too: log in again"
         case .refused(let problem): "the server refused the request: \(problem)"

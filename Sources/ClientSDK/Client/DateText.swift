@@ -3,7 +3,7 @@ internal import FreshetWire
 
 /// Dates in JSON as ISO 8601 in UTC, such as `2026-11-21T15:34:05Z` or `2026-11-21T15:34:05.25Z` (RFC 3339).
 enum DateText {
-    /// The date in the years 0000 … 9999; `nil` for another one.
+    /// Returns the text of a date in the years 0000 … 9999; `nil` for another one.
     ///
     /// With as many digits after the second as are needed to read the same `Date`: none, 3, 6 or 9. Within some months of
     /// 2001, where a `Date` is finer than that, it is rounded to nanoseconds.
@@ -21,7 +21,7 @@ enum DateText {
         return nil
     }
 
-    /// Reads RFC 3339 with any number of digits after the second, in UTC or with an offset; `nil` for any other form.
+    /// Parses RFC 3339 with any number of digits after the second, in UTC or with an offset; `nil` for any other form.
     static func date(of text: String) -> Date? {
         var text = text
         return text.withUTF8 { bytes in
@@ -97,7 +97,7 @@ extension JSONEncoder {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             guard let text = DateText.text(of: date) else {
-                // Not the date itself: describing one that is too far away traps.
+                // Without the date itself: describing a date that is too far away traps.
                 let seconds = date.timeIntervalSinceReferenceDate
                 let reason = "a date takes a year from 0 to 9999; this one is \(seconds) seconds after 2001"
                 throw EncodingError.invalidValue(seconds, .init(codingPath: encoder.codingPath, debugDescription: reason))
@@ -115,7 +115,7 @@ extension JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
-            // What earlier versions wrote.
+            // The form of earlier versions.
             if let seconds = try? container.decode(Double.self) { return Date(timeIntervalSinceReferenceDate: seconds) }
             let text = try container.decode(String.self)
             guard let date = DateText.date(of: text) else {

@@ -1,15 +1,15 @@
 public import FreshetWire
 
-/// Why a key shows what it shows: the changes, fetches and writes that met it lately, each with what became of it.
+/// Why a key shows its value: the latest changes, fetches and writes of the key, each with its outcome.
 public struct Explanation: Sendable, CustomStringConvertible {
-    /// One event in a key's story.
+    /// One event of a key.
     public struct Event: Hashable, Sendable {
         /// When, by this device's wall clock.
         public var time: Timestamp
-        /// What came, and what became of it, in a sentence: applied, dropped and why, sent, confirmed, rolled back.
+        /// The event and its outcome, in a sentence: applied, dropped and why, sent, confirmed, rolled back.
         public var text: String
 
-        /// An event.
+        /// Creates an event.
         public init(time: Timestamp, text: String) {
             self.time = time
             self.text = text
@@ -18,12 +18,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// The record.
     public var key: RecordKey
-    /// What it shows now, as bytes.
+    /// The record as it is shown now, as bytes.
     public var snapshot: Snapshot<Content>
-    /// What happened to it since the client was started, oldest first; bounded, so that the oldest may be missing.
+    /// The events since the client was started, oldest first. The number is bounded, so the oldest may be missing.
     public var events: [Event]
 
-    /// An explanation.
+    /// Creates an explanation.
     public init(key: RecordKey, snapshot: Snapshot<Content>, events: [Event]) {
         self.key = key
         self.snapshot = snapshot

@@ -1,2 +1,3 @@
-// A user's `import FreshetClient` brings the wire's vocabulary along: Revision, Cursor, Content, Problem, InvalidationScope.
+// A user's `import FreshetClient` includes the types of the wire protocol: Revision, Cursor, Content, Problem,
+// InvalidationScope.
 @_exported public import FreshetWire

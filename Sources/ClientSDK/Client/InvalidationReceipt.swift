@@ -1,6 +1,6 @@
 internal import FreshetWire
 
-/// The answer to an invalidation: `{"revision":…}`.
+/// The response to an invalidation: `{"revision":…}`.
 struct InvalidationReceipt: WireMessage {
     var revision: Revision
 

@@ -1,21 +1,23 @@
-/// What happens to a write when someone else has changed the record since this device last saw it.
+/// The handling of a write whose record someone else has changed since this device last saw it.
 public enum OnConflict: Hashable, Sendable {
-    /// The write takes effect whatever is there. The default.
+    /// The write takes effect in any case. The default.
     case lastWriterWins
-    /// The write is rejected and rolled back; its verdict carries the record as it now is.
+    /// The write is rejected and rolled back; its verdict contains the present record.
     case rejectIfChanged
-    /// The collection's merge closure makes one value out of base, mine and theirs, which is written over what is there now.
-    /// Give the closure to ``SyncClient/collection(_:of:merging:)``; being the collection's, it also serves writes of before a restart, which
-    /// wait until the collection is opened with it again (``SyncClient/Status/missingMergeClosures``). Later writes to the record are sent behind
-    /// the merge.
+    /// The collection's merge closure makes one value out of base, mine and theirs, which replaces the server's
+    /// present value. Give the closure to ``SyncClient/collection(_:of:merging:)``. The closure belongs to the
+    /// collection, so it also serves writes from before a restart: these wait until the collection is opened with the
+    /// closure again (``SyncClient/Status/missingMergeClosures``). Later writes to the record are sent after the
+    /// merge.
     case merge
 }
 
 /// The three values of a conflict.
 ///
-/// They mean the same at each call. Where the record has changed once more while the merged value was on its way, the closure is called again
-/// with the same ``base`` and ``mine`` and with the server's present value as ``theirs``; what it made at the earlier call is dropped, and is in
-/// none of the three. So a closure that applies the difference from ``base`` to ``mine`` to ``theirs`` applies it once, however often it runs:
+/// They mean the same at each call. If the record changes once more while the merged value is in flight, the closure
+/// is called again with the same ``base`` and ``mine`` and with the server's present value as ``theirs``. The result
+/// of the earlier call is dropped, and is in none of the three. So a closure that applies the difference from ``base``
+/// to ``mine`` to ``theirs`` applies it once, however often it runs:
 ///
 /// ```swift
 /// let logs = client.collection("logs", of: [String].self) { conflict in
@@ -27,14 +29,14 @@ public enum OnConflict: Hashable, Sendable {
 public struct MergeConflict<Value: Sendable>: Sendable {
     /// The record's id in its collection.
     public var id: String
-    /// The common ancestor: what this device showed when the user wrote; `nil`: no record.
+    /// The common ancestor, which this device showed when the user wrote; `nil`: no record.
     public var base: Value?
-    /// What the user wrote over ``base``; `nil`: the record is to be removed.
+    /// The value that the user wrote over ``base``; `nil`: the record is to be removed.
     public var mine: Value?
-    /// What the server has at this call; `nil`: no record.
+    /// The server's value at this call; `nil`: no record.
     public var theirs: Value?
 
-    /// A conflict.
+    /// Creates a conflict.
     public init(id: String, base: Value?, mine: Value?, theirs: Value?) {
         self.id = id
         self.base = base
@@ -43,9 +45,9 @@ public struct MergeConflict<Value: Sendable>: Sendable {
     }
 }
 
-/// What a merge closure makes of a conflict.
+/// The result of a merge closure.
 public enum Merged<Value: Sendable>: Sendable {
-    /// This is written in both places' stead.
+    /// This value replaces both.
     case value(Value)
     /// The record is removed.
     case remove
@@ -55,6 +57,7 @@ public enum Merged<Value: Sendable>: Sendable {
 
 extension Merged: Equatable where Value: Equatable {}
 
-/// Makes one value out of three. It runs on a queue of its own, holds nothing up but its own write, and may run several times, as
-/// often as the record has changed again; so it decides by its arguments alone. One that throws has the write rejected.
+/// Makes one value out of three. It runs on a separate queue and delays only its own write. It may run several times,
+/// once for each further change of the record, so its result must depend only on its argument. If it throws, the write
+/// is rejected.
 public typealias MergeClosure<Value: Sendable> = @Sendable (MergeConflict<Value>) throws -> Merged<Value>

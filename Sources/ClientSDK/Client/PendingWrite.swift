@@ -1,6 +1,6 @@
 public import FreshetWire
 
-/// The receipt of a write that is stored on this device and on its way to the server.
+/// The receipt of a write that is stored on this device and will be sent to the server.
 ///
 /// ```swift
 /// let write = try await notes.set(note, for: "7")     // shown and durable from here on, restarts included
@@ -10,17 +10,18 @@ public import FreshetWire
 /// }
 /// ```
 public struct PendingWrite: Sendable {
-    /// What became of a write.
+    /// The server's decision on a write.
     public enum Verdict: Hashable, Sendable {
-        /// It took effect. No revision: it removed what was not there, or was decided so long ago that the server forgot the details.
+        /// It took effect. No revision: the write removed a record that did not exist, or was decided so long ago that
+        /// the server forgot the details.
         case confirmed(Revision?)
-        /// It did not and never will; the value shown is the confirmed one again.
+        /// It did not take effect and never will; the confirmed value is shown again.
         case rejected(Problem)
     }
 
-    /// The device's own number of the write: 1, 2, 3 …, for logs and lists.
+    /// The device's number of the write: 1, 2, 3 …, for logs and lists.
     public let number: Int64
-    /// What was written.
+    /// The record of the write.
     public let key: RecordKey
     let promise: VerdictPromise
 
@@ -32,12 +33,13 @@ public struct PendingWrite: Sendable {
 
     /// Waits for the server's verdict. May be called any number of times, from any task.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, which leaves the write alone; ``ClientError/cleared`` or
-    ///   ``ClientError/stopped`` when the client goes first (a stopped client sends the write when it is opened again).
+    /// - Throws: `CancellationError` when the task is cancelled, which does not affect the write; ``ClientError/cleared`` or
+    ///   ``ClientError/stopped`` when the client is cleared or stopped first (a stopped client sends the write when it
+    ///   is started again).
     public func verdict() async throws -> Verdict { try await promise.value() }
 
     /// Waits until the server has the write.
-    /// - Throws: ``ClientError/rejected(_:)``, and what ``verdict()`` throws.
+    /// - Throws: ``ClientError/rejected(_:)``, and the errors of ``verdict()``.
     @discardableResult
     public func confirmed() async throws -> Revision? {
         switch try await verdict() {

@@ -1,17 +1,18 @@
-/// Where an asynchronous read may look, and in which order.
+/// The sources of an asynchronous read, and their order.
 ///
-/// A client that follows everything and has caught up once knows which records there are not: where the cache may answer, it says so without
-/// the network, as of the position that it has stored.
+/// A client that follows everything and has caught up once knows which records do not exist. Policies that allow the
+/// cache report these without the network, as of the stored position.
 ///
-/// A read that needs the network waits for at most ``SyncClient/Configuration/readTimeout``. A client that is offline does
-/// not wait: the read has the client try again, and fails at once.
+/// A read that needs the network waits for at most ``SyncClient/Configuration/readTimeout``. While the client is
+/// offline the read does not wait: it causes another attempt to connect, and fails at once.
 public enum ReadPolicy: Hashable, Sendable {
-    /// Memory, then disk; never the network. What is not there is absent.
+    /// Memory, then disk; never the network. A record that is in neither gives no value.
     case cacheOnly
     /// Memory, then disk, then the network. The default.
     case cacheElseNetwork
-    /// The network always, by a request sent after the call; what it gives is stored. Without a connection it fails, whatever is cached.
+    /// Always the network, with a request sent after the call; the response is stored. Without a connection the read
+    /// fails, even if a value is cached.
     case networkOnly
-    /// The network; if it cannot be reached in time, what is cached.
+    /// The network; if the server cannot be reached in time, the cache.
     case networkElseCache
 }

@@ -1,23 +1,24 @@
 public import FreshetWire
 
-/// A record as this client shows it at one moment: the confirmed value with this device's own pending writes over it.
+/// A record as this client shows it at one moment: the confirmed value with this device's pending writes over it.
 public struct Snapshot<Value: Sendable>: Sendable {
     /// The record's id in its collection.
     public var id: String
-    /// The value; `nil` where there is none, where nothing is known, or where it does not decode (see ``decodingError``).
+    /// The value; `nil` if there is no record, nothing is known, or the value does not decode (see ``decodingError``).
     public var value: Value?
-    /// The value's bytes; `nil` where there is no record or nothing is known.
+    /// The value's bytes; `nil` if there is no record or nothing is known.
     public var content: Content?
-    /// Whether there is a record whose value is not on this device yet: it is too large to come with the changes, so a copy reads it in the
-    /// background. A read that may use the network returns it.
+    /// Whether there is a record whose value is not on this device yet. The value is too large to come with the
+    /// changes, so a client that follows everything reads it in the background. A read that may use the network
+    /// returns it.
     public var lacksValue: Bool
-    /// The confirmed revision beneath; `nil` where none is known.
+    /// The revision of the confirmed record underneath; `nil` if none is known.
     public var revision: Revision?
-    /// Whether a write of this device to it has no verdict yet.
+    /// Whether a write of this device to the record has no verdict yet.
     public var isPending: Bool
-    /// What produced the value.
+    /// The source of the value.
     public var source: SnapshotSource
-    /// How far the confirmed value beneath can be relied on; `nil` where there is none.
+    /// How far the confirmed value underneath can be relied on; `nil` if there is none.
     public var freshness: SnapshotFreshness?
     /// When the record was written, by the server's clock.
     public var modified: Timestamp?
@@ -26,9 +27,9 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
     /// Whether there is a record, decodable or not.
     public var exists: Bool { content != nil || lacksValue }
-    /// Whether anything is known: that there is a record, or that there is none.
+    /// Whether anything is known: that the record exists, or that it does not.
     public var isKnown: Bool { source != .unknown }
-    /// When the server last vouched for the confirmed value, by this device's wall clock; `nil` if never.
+    /// When the server last confirmed the value, by this device's wall clock; `nil` if never.
     public var verified: Timestamp?
 }
 
@@ -43,7 +44,7 @@ extension Snapshot: CustomStringConvertible {
         return text
     }
 
-    /// What is known of the value without decoding it.
+    /// A summary of the value without decoding it.
     var contentSummary: String {
         if lacksValue { return "a record whose value is not here yet" }
         return switch (isKnown, content) {
@@ -69,26 +70,26 @@ extension Snapshot: CustomStringConvertible {
     }
 }
 
-/// What produced a value.
+/// The source of a value.
 public enum SnapshotSource: String, Hashable, Sendable {
-    /// Nothing: it was never read, or was evicted. Read it to know.
+    /// None: the record was never read, or was evicted. Read it to know the value.
     case unknown
-    /// A change that the feed brought.
+    /// A change from the feed.
     case feed
     /// A read from the server.
     case fetch
     /// A write of this device: pending, or confirmed with a value that is known in full.
     case ownWrite
-    /// The current record, as it came with a rejection.
+    /// The current record that came with a rejection.
     case rejection
 }
 
 /// How far a value can be relied on.
 public enum SnapshotFreshness: Hashable, Sendable {
-    /// Followed live: the server's newest, but for the time that news takes.
+    /// Followed live: the server's newest value, except for the delay of notifications.
     case live
-    /// Right as of then, by this device's wall clock; it may have changed since.
+    /// Right at this time of this device's wall clock; it may have changed since.
     case confirmed(at: Timestamp)
-    /// Kept over a reset of the feed, an invalidation or a change whose value did not come along, and not read again since.
+    /// Kept over a reset of the feed, an invalidation or a change that came without its value, and not read again since.
     case unverified(since: Timestamp)
 }

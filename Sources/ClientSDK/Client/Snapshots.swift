@@ -1,40 +1,45 @@
 internal import FreshetWire
 
 extension SyncedCollection {
-    /// The record now, and again whenever what is shown of it changes. One who is slow gets the latest only.
+    /// Returns the record's present snapshot, and a new one after each change of it. A slow consumer receives only the
+    /// latest.
     ///
-    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to fetch the record from the server while nothing is known
-    ///   of it: at first, and after an invalidation.
-    /// - Returns: a sequence that ends with the client, and throws ``ClientError/stopped`` at once if that is not running.
+    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to fetch the record from the server
+    ///   while it is unknown: at first, and after an invalidation.
+    /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
+    ///   is not running.
     public func snapshots(of id: String, policy: ReadPolicy = .cacheElseNetwork) -> Snapshots<Value> {
         Snapshots(collection: self, id: id, fetches: policy != .cacheOnly)
     }
 
-    /// All records of the collection that are known here, by id, and again whenever one has changed.
+    /// Returns all records of the collection that are known on this device, by id, and again after each change.
     ///
-    /// A client that does not hold the whole collection (see ``SyncedCollection/ids(policy:)``) shows what it holds first, lists the collection from
-    /// the server, reads what it lacks, and shows that as it comes. If the server cannot be reached, it does so when the client is live again.
-    /// It lists once: of records that others create later it learns only if it follows everything.
+    /// A client that does not hold the whole collection (see ``SyncedCollection/ids(policy:)``) first shows the
+    /// records that it holds, then lists the collection from the server, reads the missing records, and shows these as
+    /// they arrive. If the server cannot be reached, it does so when the client is live again. It lists the collection
+    /// once: records that others create later appear only if the client follows everything.
     ///
-    /// Many changes at once make one element, and what came in one page of the feed, such as an atomic batch, comes together. Each element costs
-    /// O(records); values are decoded once each. Where the collection is large, ``changes(policy:)`` costs less.
+    /// Many simultaneous changes make one element, and the changes of one page of the feed, such as an atomic batch,
+    /// come together. Each element costs O(records); each value is decoded once. For a large collection,
+    /// ``changes(policy:)`` costs less.
     ///
-    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to list the collection, and to read those records again that
-    ///   were evicted.
-    /// - Returns: a sequence that ends with the client, and throws ``ClientError/stopped`` at once if that is not running.
+    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to list the collection, and to read
+    ///   evicted records again.
+    /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
+    ///   is not running.
     public func snapshots(policy: ReadPolicy = .cacheElseNetwork) -> CollectionSnapshots<Value> {
         CollectionSnapshots(collection: self, fetches: policy != .cacheOnly)
     }
 }
 
 extension SyncedCollection {
-    /// The records of the collection that are known here, and after them each change, as ``CollectionChange``s.
+    /// Returns the records of the collection that are known on this device, and then each change, as ``CollectionChange``s.
     ///
-    /// A client that does not hold the whole collection lists it from the server as ``snapshots(policy:)`` does; the records that it lacked come
-    /// as inserted.
+    /// A client that does not hold the whole collection lists it from the server as ``snapshots(policy:)`` does; the
+    /// missing records come as inserted.
     ///
-    /// Many changes at once make one element, and what came in one page of the feed, such as an atomic batch, comes together. The first element
-    /// costs O(records), those after it O(changes).
+    /// Many simultaneous changes make one element, and the changes of one page of the feed, such as an atomic batch,
+    /// come together. The first element costs O(records), later ones O(changes).
     ///
     /// ```swift
     /// var products: [String: Product] = [:]
@@ -44,38 +49,39 @@ extension SyncedCollection {
     /// }
     /// ```
     ///
-    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to list the collection, and to read those records again that
-    ///   were evicted.
-    /// - Returns: a sequence that ends with the client, and throws ``ClientError/stopped`` at once if that is not running.
+    /// - Parameter policy: ``ReadPolicy/cacheOnly``, or (the default) whether to list the collection, and to read
+    ///   evicted records again.
+    /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
+    ///   is not running.
     public func changes(policy: ReadPolicy = .cacheElseNetwork) -> CollectionChanges<Value> {
         CollectionChanges(collection: self, fetches: policy != .cacheOnly)
     }
 }
 
-/// What has changed in a collection since the element before, by id. Records have no other order, so none moves.
+/// The changes of a collection since the previous element, by id. Records have no other order, so none moves.
 public struct CollectionChange<Value: Sendable>: Sendable {
     /// Whether it is the first element of its sequence, with all records in ``inserted``.
     public var isInitial: Bool
-    /// The records that have come. One whose removal is pending is among those that are there, with ``Snapshot/exists`` false.
+    /// The new records. A record whose removal is pending counts as present, with ``Snapshot/exists`` false.
     public var inserted: [Snapshot<Value>]
-    /// The records of which something else is shown than before: a value, or what is known of it. Its ``Snapshot/freshness`` is that of this
-    /// moment; ``SyncClient/status`` tells of what befalls all at once.
+    /// The records whose value or known state has changed. Their ``Snapshot/freshness`` is that of this moment;
+    /// changes that affect the freshness of all records at once appear in ``SyncClient/status``.
     public var updated: [Snapshot<Value>]
-    /// The ids of the records that have gone.
+    /// The ids of the records that were removed.
     public var removed: [String]
 }
 
 extension CollectionChange: Equatable where Value: Equatable {}
 
-/// A collection's changes, from now on. Made by ``SyncedCollection/changes(policy:)``.
+/// A collection's changes, made by ``SyncedCollection/changes(policy:)``.
 public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
     let collection: SyncedCollection<Value>
     let fetches: Bool
 
-    /// Begins to observe at the first call of `next`.
+    /// Makes an iterator that begins to observe at the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Observes for as long as it lives.
+    /// Observes until it is released.
     public struct Iterator: AsyncIteratorProtocol {
         let sequence: CollectionChanges
         private var observer: CollectionObserver?
@@ -83,8 +89,8 @@ public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
 
         init(sequence: CollectionChanges) { self.sequence = sequence }
 
-        /// What has changed since the last call, which is never nothing but at the first; `nil` when the client has stopped or the task was
-        /// cancelled.
+        /// Returns the changes since the last call, never empty except at the first; `nil` when the client has stopped
+        /// or the task was cancelled.
         public mutating func next() async throws -> CollectionChange<Value>? {
             let client = sequence.collection.client
             let isInitial = observer == nil
@@ -112,16 +118,16 @@ public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A record's snapshots, from now on. Made by ``SyncedCollection/snapshots(of:policy:)``.
+/// A record's snapshots, made by ``SyncedCollection/snapshots(of:policy:)``.
 public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     let collection: SyncedCollection<Value>
     let id: String
     let fetches: Bool
 
-    /// Begins to observe at the first call of `next`.
+    /// Makes an iterator that begins to observe at the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Observes for as long as it lives.
+    /// Observes until it is released.
     public struct Iterator: AsyncIteratorProtocol {
         let sequence: Snapshots
         private var observer: KeyObserver?
@@ -129,7 +135,7 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
 
         init(sequence: Snapshots) { self.sequence = sequence }
 
-        /// The next snapshot; `nil` when the client has stopped or the task was cancelled.
+        /// Returns the next snapshot; `nil` when the client has stopped or the task was cancelled.
         public mutating func next() async throws -> Snapshot<Value>? {
             let client = sequence.collection.client
             if stream == nil {
@@ -144,15 +150,15 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A collection's snapshots, from now on. Made by ``SyncedCollection/snapshots(policy:)``.
+/// A collection's snapshots, made by ``SyncedCollection/snapshots(policy:)``.
 public struct CollectionSnapshots<Value: Sendable>: AsyncSequence, Sendable {
     let collection: SyncedCollection<Value>
     let fetches: Bool
 
-    /// Begins to observe at the first call of `next`.
+    /// Makes an iterator that begins to observe at the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Observes for as long as it lives.
+    /// Observes until it is released.
     public struct Iterator: AsyncIteratorProtocol {
         let sequence: CollectionSnapshots
         private var observer: CollectionObserver?
@@ -160,7 +166,7 @@ public struct CollectionSnapshots<Value: Sendable>: AsyncSequence, Sendable {
 
         init(sequence: CollectionSnapshots) { self.sequence = sequence }
 
-        /// All records as they are now; `nil` when the client has stopped or the task was cancelled.
+        /// Returns the present state of all records; `nil` when the client has stopped or the task was cancelled.
         public mutating func next() async throws -> [Snapshot<Value>]? {
             let (client, codec) = (sequence.collection.client, sequence.collection.codec)
             if observer == nil {

@@ -1,7 +1,7 @@
 internal import FreshetWire
 
 extension StoryNote {
-    /// The note for a person.
+    /// The note as a sentence for a person.
     var sentence: String {
         switch what {
         case .changed(let revision): "the feed brought revision \(revision)"

@@ -2,23 +2,23 @@ internal import FreshetCache
 internal import Synchronization
 
 extension SyncClient {
-    /// What the tiers have done since the client was made, and what they hold now.
+    /// Counts of the tiers' operations since the client was made, and the present sizes of the tiers.
     public struct Statistics: Hashable, Sendable {
-        /// One tier's.
+        /// The counts of one tier.
         public struct Tier: Hashable, Sendable {
-            /// Reads of single records that found something here: a value, or that there is none.
+            /// Reads of single records that found an entry in this tier: a value, or the absence of a record.
             public var hits: Int
-            /// Reads that did not, and went on to the next tier or the server.
+            /// Reads that found none, and continued with the next tier or the server.
             public var misses: Int
-            /// Entries that left for want of room, or of memory in the machine.
+            /// Entries evicted for want of room, or of memory in the machine.
             public var evictions: Int
-            /// What it holds, in bytes with the bookkeeping; 0 for the disk of a client that does not run.
+            /// The present size in bytes, with the bookkeeping; 0 for the disk of a client that is not running.
             public var bytes: Int
 
             /// Hits for each read, 0 … 1; `nil` before the first.
             public var hitRate: Double? { hits == 0 && misses == 0 ? nil : Double(hits) / (Double(hits) + Double(misses)) }
 
-            /// What was done since an earlier moment; ``bytes`` is what is held now.
+            /// The counts since an earlier moment; ``bytes`` is the present size.
             public static func - (now: Self, earlier: Self) -> Self {
                 Tier(
                     hits: now.hits &- earlier.hits, misses: now.misses &- earlier.misses, evictions: now.evictions &- earlier.evictions,
@@ -26,18 +26,18 @@ extension SyncClient {
             }
         }
 
-        /// Values that a read finds without waiting.
+        /// The memory tier, which a read finds without waiting.
         public var memory: Tier
-        /// What the directory holds; it is asked for what memory has not.
+        /// The disk tier, which is read for records that are not in memory.
         public var disk: Tier
 
-        /// What was done since an earlier moment.
+        /// The counts since an earlier moment.
         public static func - (now: Self, earlier: Self) -> Self {
             Statistics(memory: now.memory - earlier.memory, disk: now.disk - earlier.disk)
         }
     }
 
-    /// What the tiers have done and hold. A part is read after the other, while others may go on.
+    /// Returns the statistics of the tiers. The tiers are read one after the other, and may change in between.
     public func statistics() async -> Statistics { await engine.statistics() }
 }
 
@@ -61,7 +61,7 @@ extension Engine {
             memory: .init(
                 hits: memory.hits, misses: memory.misses, evictions: memory.evictions + memory.pressureEvictions,
                 bytes: self.memory.size.cost),
-            // A disk that cannot be asked says so to whoever reads or writes.
+            // A disk that cannot be queried counts as 0 here; reads and writes report the failure.
             disk: .init(
                 hits: counters.hits.load(ordering: .relaxed), misses: counters.misses.load(ordering: .relaxed),
                 evictions: counters.evictions.load(ordering: .relaxed), bytes: (try? disk?.bytes) ?? 0))

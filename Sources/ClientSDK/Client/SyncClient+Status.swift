@@ -1,45 +1,46 @@
 public import FreshetWire
 
 extension SyncClient {
-    /// How fresh the client is, what it has, and what still waits.
+    /// The client's freshness, its position, and its waiting writes.
     public struct Status: Hashable, Sendable {
-        /// Whether what the client shows is what the server has.
+        /// Whether the client shows the server's present state.
         public enum Connection: Hashable, Sendable {
-            /// Not started, or stopped: nothing is sent or fetched.
+            /// Not started, or stopped: the client sends and fetches nothing.
             case stopped
-            /// The server is being asked what has happened since ``Status/cursor``.
+            /// The client is reading the changes since ``Status/cursor``.
             case catchingUp
-            /// Up to date, and told of each change as it happens.
+            /// Up to date: the server notifies the client of each change.
             case live
-            /// Not reached since then, by this device's wall clock. Tried again with back-off.
+            /// Without contact since this time of the device's wall clock. The client retries with back-off.
             case offline(since: Timestamp)
-            /// The server is reached, and refuses the token since then, a fresh one too. Log in again.
+            /// The server can be reached, but has refused the token since this time, and a fresh one too. Log in again.
             case unauthorized(since: Timestamp)
         }
 
-        /// Whether what the client shows is what the server has.
+        /// Whether the client shows the server's present state.
         public var connection: Connection
-        /// The position through which changes are stored; `nil` before the first.
+        /// The position up to which changes are stored; `nil` before the first.
         public var cursor: Cursor?
-        /// How many writes have no verdict yet.
+        /// The number of writes without a verdict.
         public var waitingWrites: Int
-        /// How many of them wait for a merge closure, or behind a write to the same record that does, by the collection that was not opened with
-        /// one yet; empty where none does. They are kept, over restarts too, until ``SyncClient/collection(_:of:merging:)`` gives the closure.
+        /// The number of these writes that wait for a merge closure, or behind such a write to the same record, by the
+        /// collection that was not opened with its closure yet; empty if there are none. They are kept, also over
+        /// restarts, until ``SyncClient/collection(_:of:merging:)`` gives the closure.
         public var missingMergeClosures: [String: Int]
-        /// How many rejected writes wait to be retried or discarded: ``SyncClient/rejections`` has them.
+        /// The number of rejected writes in ``SyncClient/rejections``, which wait to be retried or discarded.
         public var rejectedWrites: Int
-        /// How many more there were since the directory was made or cleared, which were dropped for newer ones: at most 1,000 are kept, and 16 MiB
-        /// of them unless a single one is larger.
+        /// The number of further rejected writes since the directory was made or cleared that were dropped for newer
+        /// ones: at most 1,000 are kept, and 16 MiB of them unless a single one is larger.
         public var droppedRejections: Int
-        /// Whether all that is cached was confirmed since the last reset (a new epoch, an expired cursor), and no record is being read again
-        /// since it was invalidated or its value is too large to come with the changes.
+        /// Whether all cached data was confirmed since the last reset (a new epoch, an expired cursor), and no record
+        /// is being read again because it was invalidated or its value is too large to come with the changes.
         public var isVerified: Bool
-        /// What is wrong with following the changes; `nil` while it works.
+        /// The failure of following the changes; `nil` while this works.
         public var feedError: ClientError?
-        /// What is wrong with sending writes; `nil` while it works.
+        /// The failure of sending writes; `nil` while this works.
         public var writeError: ClientError?
 
-        /// A status.
+        /// Creates a status.
         public init(
             connection: Connection, cursor: Cursor? = nil, waitingWrites: Int = 0, missingMergeClosures: [String: Int] = [:],
             rejectedWrites: Int = 0, droppedRejections: Int = 0, isVerified: Bool = true, feedError: ClientError? = nil,
@@ -56,13 +57,14 @@ extension SyncClient {
             self.writeError = writeError
         }
 
-        /// Whether it is ``Connection/live``.
+        /// Whether ``connection`` is ``Connection/live``.
         public var isLive: Bool { connection == .live }
     }
 }
 
 extension SyncClient.Status: CustomStringConvertible {
-    /// One line for a person, such as `live at c41-7, 2 writes wait, 1 was rejected`; errors follow, each with what to do.
+    /// One line for a person, such as `live at c41-7, 2 writes wait, 1 was rejected`; errors follow, each with the
+    /// action to take.
     public var description: String {
         var text = "\(connection)"
         if let cursor { text += " at \(cursor)" }

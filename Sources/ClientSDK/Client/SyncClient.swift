@@ -15,19 +15,20 @@ internal import HTTPTypes
 /// for try await snapshot in notes.snapshots(of: "1") { print(snapshot.value as Any, snapshot.isPending) }
 /// ```
 ///
-/// All members may be used from any thread or task. The client stops when it is let go of; what is on disk stays, pending writes too.
+/// All members may be used from any thread or task. The client stops when it is deallocated; data on disk stays,
+/// including pending writes.
 public final class SyncClient: Sendable {
     let engine: Engine
 
-    /// A client that does nothing until ``start()``.
+    /// Creates a client that does nothing until ``start()``.
     ///
-    /// - Throws: ``ClientError/invalidConfiguration(_:)``, ``ClientError/invalidName(_:)``, or ``ClientError/storageFailed(path:_:)`` where neither
-    ///   memory nor a thread can be had.
+    /// - Throws: ``ClientError/invalidConfiguration(_:)``, ``ClientError/invalidName(_:)``, or
+    ///   ``ClientError/storageFailed(path:_:)`` if there is no memory or no thread.
     public init(_ configuration: Configuration) throws(ClientError) {
         engine = try Engine(try EngineSettings(configuration))
     }
 
-    /// A client with a default configuration but for these.
+    /// Creates a client with the default configuration, except for these values.
     public convenience init(url: String, namespace: String, storage: Configuration.Storage = .memory) throws(ClientError) {
         try self.init(Configuration(url: url, namespace: namespace, storage: storage))
     }
@@ -39,64 +40,72 @@ public final class SyncClient: Sendable {
 
     // MARK: Life
 
-    /// Opens the storage, shows what it holds with pending writes over it, and begins to follow the server.
+    /// Opens the storage, shows its contents with pending writes over them, and begins to follow the server.
     ///
-    /// It returns when the storage is open, not when the server is reached: follow ``statuses`` for that. Does nothing if it runs.
+    /// Returns when the storage is open, before the server is reached: follow ``statuses`` for that. Does nothing if
+    /// the client is running.
     ///
     /// - Throws: ``ClientError/directoryInUse(path:holder:)``, ``ClientError/readOnly(path:)``, ``ClientError/newerSchema(path:found:supported:)``,
     ///   ``ClientError/corrupt(path:quarantine:)``, ``ClientError/diskFull(path:)`` or ``ClientError/storageFailed(path:_:)``.
     public func start() async throws { try await engine.start() }
 
-    /// Ends all activity and closes the storage. What is on disk stays, writes that wait too: they are sent after the next ``start()``.
+    /// Ends all activity and closes the storage. Data on disk stays, including waiting writes: they are sent after the
+    /// next ``start()``.
     public func stop() async { await engine.stop() }
 
-    /// Forgets everything, writes that wait too, in memory and on disk: for a log-out, or a change of account.
+    /// Removes all data in memory and on disk, including waiting writes: for a log-out, or a change of account.
     ///
     /// When it returns, no earlier value can be read, and no response to an earlier request is stored. The device takes a new name.
     ///
     /// ```swift
     /// try await client.clear(andStop: true)
     /// ```
-    /// - Parameter stops: whether the client stops in the same moment, as for a log-out: nothing is left in its directory. Otherwise it follows the
-    ///   server again at once.
-    /// - Throws: ``ClientError/stopped``, or a failure of the disk; then nothing is shown, but may still be on disk, and the client goes on.
+    /// - Parameter stops: whether the client also stops, as for a log-out, so that no data is left in its directory.
+    ///   Otherwise it follows the server again at once.
+    /// - Throws: ``ClientError/stopped``, or a failure of the disk: then no data is shown, but some may still be on
+    ///   disk, and the client continues.
     public func clear(andStop stops: Bool = false) async throws { try await engine.clear(andStop: stops) }
 
     // MARK: Contact
 
-    /// Tries again at once what waits after a failure: after a log-in, or when the user asks for it. Nothing of the back-off is left.
+    /// Retries all failed operations at once, for example after a log-in or on the user's request, and resets their
+    /// back-off.
     ///
-    /// Returns at once, and may be called as often as one likes. It does nothing while the client is stopped, or live without an error.
+    /// Returns at once, and may be called any number of times. Does nothing while the client is stopped, or live
+    /// without an error.
     public func retryNow() {
         guard !status.isLive || status.feedError != nil || status.writeError != nil else { return }
         engine.transport.run { @Sendable [engine] in engine.assumeIsolated { $0.reconnect(onOtherPath: false) } }
     }
 
-    /// Closes the connections, which may be dead without knowing it, and catches up at once: call it when the network path has changed, such as a
-    /// cable that was plugged, another Wi-Fi or a VPN. On Linux, `NetworkManager`'s and `netlink`'s notifications tell of it.
+    /// Closes the connections, which may be dead unnoticed, and catches up at once. Call it when the network path has
+    /// changed, such as a plugged cable, another Wi-Fi or a VPN. On Linux, `NetworkManager` and `netlink` notify
+    /// programs of such changes.
     ///
-    /// Returns at once. It does nothing while the client is stopped. A sleep of the device is noticed without it.
+    /// Returns at once. Does nothing while the client is stopped. The client detects a sleep of the device without
+    /// this call.
     public func networkChanged() {
         engine.transport.run { @Sendable [engine] in engine.assumeIsolated { $0.reconnect(onOtherPath: true) } }
     }
 
     // MARK: Status
 
-    /// How fresh the client is. Never waits. After a sleep of the device it is not live, before anything else has noticed.
+    /// The present status, without waiting. Immediately after a sleep of the device it is not live, even before the
+    /// sleep has been detected.
     public var status: Status { engine.status }
 
-    /// The present status and then each change; one who is slow gets the latest only. It does not end while the client lives. A sleep of the
-    /// device is noticed within five seconds.
+    /// The present status and then each change. A slow consumer receives only the latest. Does not end while the
+    /// client exists. A sleep of the device is detected within five seconds.
     public var statuses: AsyncStream<Status> { engine.board.follow() }
 
-    /// The rejected writes that wait to be retried or discarded, those of earlier processes too.
+    /// The rejected writes that wait to be retried or discarded, including those of earlier processes.
     public var rejections: Rejections { Rejections(client: self) }
 
-    /// Waits until no write waits for its verdict.
+    /// Waits until every write has its verdict.
     /// - Throws: ``ClientError/stopped`` when the client is not running, and `CancellationError`.
     public func drained() async throws { try await wait { $0.waitingWrites == 0 } }
 
-    /// Waits until the client is live: has caught up, and is told of each change.
+    /// Waits until the client is live: it has caught up, and the server notifies it of each change.
     /// - Throws: as ``drained()``.
     public func live() async throws { try await wait { $0.isLive } }
 
@@ -110,20 +119,21 @@ public final class SyncClient: Sendable {
 
     // MARK: Collections
 
-    /// A collection of values that are JSON on the wire.
+    /// Returns a collection of values that are JSON on the wire.
     ///
     /// - Parameters:
     ///   - name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with ``ClientError/invalidName(_:)``.
-    ///   - merging: makes one value of two that were written at once; used by writes with ``OnConflict/merge``. The latest closure given
-    ///     for a collection counts, so open the collection with it once in each process, before or after ``start()``: until then a write of an
-    ///     earlier process that met a conflict waits for it, as ``Status/missingMergeClosures`` says, while writes to other records go on.
+    ///   - merging: makes one value of two simultaneous writes; used by writes with ``OnConflict/merge``. The latest
+    ///     closure given for a collection counts, so open the collection with it once in each process, before or after
+    ///     ``start()``. Until then a write of an earlier process that met a conflict waits, as
+    ///     ``Status/missingMergeClosures`` reports, while writes to other records continue.
     public func collection<Value: Codable & Sendable>(
         _ name: String, of type: Value.Type = Value.self, merging: MergeClosure<Value>? = nil
     ) -> SyncedCollection<Value> {
         collection(name, codec: ValueCodec.json(), merging: merging)
     }
 
-    /// A collection of values with a codec of one's own.
+    /// Returns a collection of values with a custom codec.
     public func collection<Value: Sendable>(
         _ name: String, codec: ValueCodec<Value>, merging: MergeClosure<Value>? = nil
     ) -> SyncedCollection<Value> {
@@ -131,14 +141,15 @@ public final class SyncClient: Sendable {
         return SyncedCollection(client: self, name: name, codec: codec)
     }
 
-    /// A collection of plain bytes with their media type: images, texts, JSON as it is.
+    /// Returns a collection of plain bytes with their media type: images, texts, unparsed JSON.
     public func rawCollection(_ name: String, merging: MergeClosure<Content>? = nil) -> SyncedCollection<Content> {
         collection(name, codec: .raw, merging: merging)
     }
 
     // MARK: Invalidation
 
-    /// Tells all clients of the namespace that records have changed in the system that owns them: they evict them, and load them afresh.
+    /// Notifies all clients of the namespace that records have changed in the system that owns them: the clients evict
+    /// these records, and load them again.
     ///
     /// - Parameter scope: one record, a collection's ids with a prefix, or everything.
     /// - Returns: the revision of the invalidation.
@@ -147,7 +158,7 @@ public final class SyncClient: Sendable {
     @discardableResult
     public func invalidate(_ scope: InvalidationScope) async throws -> Revision { try await invalidate([scope]) }
 
-    /// As ``invalidate(_:)-(InvalidationScope)``, of several records at once.
+    /// As ``invalidate(_:)-(InvalidationScope)``, for several records at once.
     @discardableResult
     public func invalidate(_ keys: [RecordKey]) async throws -> Revision { try await invalidate(keys.map { .key($0) }) }
 

@@ -1,23 +1,23 @@
 internal import FreshetWire
 
 extension SyncedCollection {
-    /// Adds to a number in the record. Increments of several devices at the same time all count. A missing member begins from 0.
+    /// Adds to a number in the record. Simultaneous increments of several devices all count. A missing member begins from 0.
     ///
     /// ```swift
     /// try await pages.increment("/visits", of: "home")
     /// try await products.increment("/stock", by: -1, of: "apple", min: 0)
     /// ```
-    /// The bounds hold for the sum, here by what the device shows and on the server by what it has. A sum that only the server finds out of
-    /// bounds is rejected with `out-of-bounds`, as is one past `Int64` where the number is whole.
+    /// The bounds apply to the sum, on this device to the shown value and on the server to its value. A sum that only
+    /// the server finds out of bounds is rejected with `out-of-bounds`, as is one past `Int64` for a whole number.
     ///
     /// - Parameters:
     ///   - path: a JSON pointer (RFC 6901) to the number; empty for the whole value.
-    ///   - onMissing: what the write does where the server has no record when it arrives.
-    ///   - min: the least that the sum may be.
-    ///   - max: the most that the sum may be.
+    ///   - onMissing: the write's effect if the server has no record when it arrives.
+    ///   - min: the minimum of the sum.
+    ///   - max: the maximum of the sum.
     /// - Returns: the receipt, whose verdict can be awaited.
-    /// - Throws: ``ClientError/cannotApply(_:)`` where what the device shows takes no such increment: nothing was written then.
-    ///   ``ClientError/invalidConfiguration(_:)`` where `min` is above `max`, ``ClientError/notEncodable(_:)`` and
+    /// - Throws: ``ClientError/cannotApply(_:)`` if the shown value cannot take the increment: nothing was written
+    ///   then. ``ClientError/invalidConfiguration(_:)`` if `min` is above `max`, ``ClientError/notEncodable(_:)`` and
     ///   ``ClientError/invalidName(_:)``; failures as of ``set(_:for:onConflict:)``.
     @discardableResult
     public func increment(
@@ -79,14 +79,14 @@ extension SyncedCollection {
     }
 }
 
-/// What an increment does where the server has no record when it arrives.
+/// The effect of an increment if the server has no record when it arrives.
 public enum OnMissing<Value: Sendable>: Sendable {
-    /// It is rejected where this device showed a record when it was called: that record has been removed since. Where the device showed
-    /// none, the record begins from 0, with nothing but the number. The default.
+    /// The increment is rejected if this device showed a record at the call, since that record has been removed.
+    /// Otherwise the record begins from 0, with only the number. The default.
     case rejectIfKnown
-    /// It is rejected with `not-found`. Where the device knows that there is no record, the call throws.
+    /// The increment is rejected with `not-found`. If the device knows that there is no record, the call throws.
     case reject
-    /// The record begins from 0, with nothing but the number; only for records that are nothing else.
+    /// The record begins from 0, with only the number; use it for records that consist of this number.
     case createFromZero
     /// The record begins from this value, to which the amount is added.
     case create(Value)

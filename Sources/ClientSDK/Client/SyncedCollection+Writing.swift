@@ -1,12 +1,13 @@
 internal import FreshetWire
 
 extension SyncedCollection {
-    /// Writes a value. When this returns, it is on disk and shown as pending, here and to all observers; the server gets it as soon as
-    /// it can be reached, exactly once.
+    /// Writes a value. When this returns, the value is on disk and shown as pending to all readers and observers of
+    /// this client. The server gets it exactly once, as soon as it can be reached.
     ///
     /// - Returns: the receipt, whose verdict can be awaited.
-    /// - Throws: ``ClientError/diskFull(path:)`` and other failures of the disk: then nothing was written. ``ClientError/notEncodable(_:)``,
-    ///   ``ClientError/invalidName(_:)``, ``ClientError/stopped``; ``ClientError/baseUnknown(key:)`` for other policies than the default.
+    /// - Throws: ``ClientError/diskFull(path:)`` and other failures of the disk: then nothing was written.
+    ///   ``ClientError/notEncodable(_:)``, ``ClientError/invalidName(_:)``, ``ClientError/stopped``;
+    ///   ``ClientError/baseUnknown(key:)`` for policies other than the default.
     @discardableResult
     public func set(_ value: Value, for id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
         try await write(id, .put(try encode(value)), onConflict)
@@ -20,10 +21,11 @@ extension SyncedCollection {
         }
     }
 
-    /// Merges a patch into the record (RFC 7396): members that are there replace, `null` removes, the others stay.
+    /// Merges a patch into the record (RFC 7396): members of the patch replace the record's, `null` removes one, the
+    /// others stay.
     ///
-    /// The patch is any encodable value, such as a dictionary, or a type whose missing members are left out. The server rejects a patch
-    /// of a record that does not exist.
+    /// The patch is any encodable value, such as a dictionary, or a type that leaves out its missing members. The
+    /// server rejects a patch of a record that does not exist.
     @discardableResult
     public func merge(
         _ patch: some Encodable & Sendable, into id: String, onConflict: OnConflict = .lastWriterWins
@@ -42,7 +44,7 @@ extension SyncedCollection {
         return try await write(id, .patch(patch), onConflict)
     }
 
-    /// Removes the record. Without effect, and confirmed as such, where there is none.
+    /// Removes the record. If there is none, the removal is confirmed without effect.
     @discardableResult
     public func remove(_ id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
         try await write(id, .delete, onConflict)
@@ -56,7 +58,7 @@ extension SyncedCollection {
 }
 
 extension SyncClient {
-    /// What the machine is to do about a conflict in the collection.
+    /// Returns the machine's policy for conflicts in the collection.
     func policy(_ onConflict: OnConflict, _ collection: String) throws(ClientError) -> ConflictPolicy {
         switch onConflict {
         case .lastWriterWins: return .lastWriterWins

@@ -1,8 +1,8 @@
 internal import FreshetWire
 
-/// A collection's records as values of one type. A light value: make as many as you like; they share the client's tiers.
+/// A collection's records as values of one type. A lightweight value: all copies share the client's tiers.
 public struct SyncedCollection<Value: Sendable>: Sendable {
-    /// The client that it belongs to.
+    /// The client of the collection.
     public let client: SyncClient
     /// The collection's name.
     public let name: String
@@ -10,28 +10,29 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// The record as memory has it, pending writes included; `nil` where memory has nothing: then use ``snapshot(of:policy:)``.
+    /// The record in memory, with pending writes; `nil` if memory does not hold it: then use ``snapshot(of:policy:)``.
     ///
-    /// Never waits, neither for the disk nor for anyone who writes. O(1).
+    /// Never waits, neither for the disk nor for a writer. O(1).
     public subscript(id: String) -> Snapshot<Value>? {
         guard let key = try? RecordKey(collection: name, id: id), let hit = client.engine.memory.read(key) else { return nil }
         return Snapshot(hit, codec)
     }
 
-    /// The value, or `nil` where there is no record.
+    /// Returns the value, or `nil` if there is no record.
     ///
-    /// - Parameter policy: where to look, and in which order.
-    /// - Throws: ``ClientError/notDecodable(key:_:)``, and what ``snapshot(of:policy:)`` throws.
+    /// - Parameter policy: the sources of the read, and their order.
+    /// - Throws: ``ClientError/notDecodable(key:_:)``, and the errors of ``snapshot(of:policy:)``.
     public func value(for id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Value? {
         let snapshot = try await snapshot(of: id, policy: policy)
         if let error = snapshot.decodingError { throw error }
         return snapshot.value
     }
 
-    /// The record with all that is known about it.
+    /// Returns the record with its revision, source and freshness.
     ///
-    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` where the network is needed and the server is not
-    ///   reached, ``ClientError/refused(_:)``, ``ClientError/unauthorized``, ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
+    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the network is needed
+    ///   and the server cannot be reached, ``ClientError/refused(_:)``, ``ClientError/unauthorized``,
+    ///   ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
     public func snapshot(of id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Snapshot<Value> {
         let key = try key(id)
         switch policy {
@@ -49,38 +50,39 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         }
     }
 
-    /// The ids of the collection's records, in the order of their bytes.
+    /// Returns the ids of the collection's records, in the order of their bytes.
     ///
     /// A client that follows everything in the collection lists its copy; before it has caught up for the first time
-    /// (``SyncClient/live()``), that is what has come so far. Other clients ask the server: those with
-    /// ``SyncClient/Configuration/Following/held``, with a ``SyncClient/Configuration/diskLimit``, or whose ``SyncClient/Configuration/prefix``
-    /// or ``SyncClient/Configuration/collections`` leave records of the collection out. Such a list has what the server lists and what this
-    /// device holds, a record that was created meanwhile too, with the device's own pending writes over it. Where the server and the device
-    /// say different things about a record, it is read again. The list is of the moment of the call: a client that follows what it holds
-    /// learns of no records that others create later, until it lists them again.
+    /// (``SyncClient/live()``), these are the records received so far. Other clients ask the server: those with
+    /// ``SyncClient/Configuration/Following/held``, with a ``SyncClient/Configuration/diskLimit``, or whose
+    /// ``SyncClient/Configuration/prefix`` or ``SyncClient/Configuration/collections`` exclude records of the
+    /// collection. Such a list contains the records that the server lists or this device holds, including records
+    /// created during the call, with the device's pending writes over them. A record on which server and device differ
+    /// is read again. The list is as of the call: a client that follows only held records does not see records that
+    /// others create later, until it lists them again.
     ///
-    /// O(records) in time and in memory; the server is asked for at most 1,000 ids at once, without values.
+    /// O(records) in time and in memory; each request to the server asks for at most 1,000 ids, without values.
     ///
-    /// - Parameter policy: ``ReadPolicy/cacheOnly`` lists what is stored here; ``ReadPolicy/cacheElseNetwork`` (the default) the copy, or else
-    ///   what the server has; ``ReadPolicy/networkOnly`` always asks the server; ``ReadPolicy/networkElseCache`` lists what is stored here if the
-    ///   server cannot be reached.
-    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` where the server is needed and is not reached, each page
-    ///   within ``SyncClient/Configuration/readTimeout`` and at once while the client is offline; ``ClientError/outdated``,
-    ///   ``ClientError/refused(_:)``, ``ClientError/unauthorized``, ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a
-    ///   failure of the disk.
+    /// - Parameter policy: ``ReadPolicy/cacheOnly`` lists the stored records; ``ReadPolicy/cacheElseNetwork`` (the
+    ///   default) the copy, or else the server's records; ``ReadPolicy/networkOnly`` always asks the server;
+    ///   ``ReadPolicy/networkElseCache`` lists the stored records if the server cannot be reached.
+    /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the server is needed and
+    ///   cannot be reached, each page within ``SyncClient/Configuration/readTimeout`` and at once while the client is
+    ///   offline; ``ClientError/outdated``, ``ClientError/refused(_:)``, ``ClientError/unauthorized``,
+    ///   ``ClientError/cleared``, ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
     public func ids(policy: ReadPolicy = .cacheElseNetwork) async throws -> [String] {
         let (engine, name) = (client.engine, try checkedName())
         return try await listed(policy, cached: { try await engine.ids(in: name) }, network: { try await engine.listIDs(in: name) })
     }
 
-    /// The collection's records, by id. A record whose removal is pending is among them, with ``Snapshot/exists`` false.
+    /// Returns the collection's records, by id, including records whose removal is pending, with ``Snapshot/exists`` false.
     ///
-    /// Which records these are is as of ``ids(policy:)``. What the server lists and this device does not hold is read from it, up to 200 records
-    /// with one request, and is stored and followed from then on; with ``ReadPolicy/networkOnly`` and ``ReadPolicy/networkElseCache`` all are
-    /// read. O(records) in time and in memory.
+    /// The records are those of ``ids(policy:)``. Records that the server lists and this device does not hold are read
+    /// from the server, up to 200 with one request, and are stored and followed from then on; with
+    /// ``ReadPolicy/networkOnly`` and ``ReadPolicy/networkElseCache`` all are read. O(records) in time and in memory.
     ///
     /// - Parameter policy: as of ``ids(policy:)``.
-    /// - Throws: as ``ids(policy:)``; ``ClientError/unexpectedAnswer(_:)`` where a record has more than
+    /// - Throws: as ``ids(policy:)``; ``ClientError/unexpectedAnswer(_:)`` if a record is larger than
     ///   ``SyncClient/Configuration/responseLimit``.
     public func all(policy: ReadPolicy = .cacheElseNetwork) async throws -> [Snapshot<Value>] {
         let (engine, name) = (client.engine, try checkedName())
@@ -112,7 +114,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads those of the records that are not known yet from the server, many with one request.
+    /// Reads the records that are not known yet from the server, many with one request.
     /// - Throws: as ``snapshot(of:policy:)``.
     public func prefetch(_ ids: some Sequence<String> & Sendable) async throws {
         var seen: Set<String> = []
@@ -121,7 +123,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         if !unknown.isEmpty { _ = try await client.engine.fetch(unknown, mustBeNew: false) }
     }
 
-    /// Which changes, fetches and writes led to what the record shows, and which were dropped and why.
+    /// Returns the changes, fetches and writes that led to the record's shown state, with dropped ones and the reasons.
     public func explain(_ id: String) async throws -> Explanation {
         let key = try key(id)
         let (hit, notes) = try await client.engine.explain(key)

@@ -1,14 +1,14 @@
 internal import FreshetWire
 
-/// Someone who waits for the machine's answer.
+/// A caller that waits for the machine's answer.
 enum Caller {
-    /// With the rejected write in whose place it writes, if there is one.
+    /// With the rejected write that this write replaces, if there is one.
     case write(RecordKey, Receipt?, CheckedContinuation<PendingWrite, any Error>)
     case views([RecordKey], CheckedContinuation<[MemoryTier.Hit], any Error>)
-    /// With whether the client stops as soon as it is done.
+    /// With whether the client stops as soon as the clear is done.
     case clear(CheckedContinuation<Void, any Error>, stops: Bool)
     case discard(Receipt, CheckedContinuation<Void, any Error>)
-    /// Nobody: keys that observers look at are read again.
+    /// No caller: observed keys are read again.
     case refresh([RecordKey])
 
     func fail(_ error: any Error) {
@@ -20,7 +20,7 @@ enum Caller {
         }
     }
 
-    /// The key that an error is about.
+    /// The key for an error of the call.
     var key: RecordKey? {
         switch self {
         case .write(let key, _, _): key
@@ -29,7 +29,7 @@ enum Caller {
         }
     }
 
-    /// The rejected write that an error is about.
+    /// The rejected write for an error of the call.
     var rejection: Receipt? {
         switch self {
         case .write(_, let receipt, _): receipt

@@ -1,7 +1,7 @@
 internal import FreshetWire
 
 extension ClientError {
-    /// What the machine's refusal means for the user.
+    /// Converts the machine's refusal to the user's error.
     init(_ failure: SyncFailure, _ caller: Caller, path: String) {
         self =
             switch failure {
@@ -37,7 +37,7 @@ extension ClientError {
         self =
             switch failure {
             case .unreachable(let text), .interrupted(let text): .unreachable(text)
-            case .watchdog: .unreachable("nothing came back in time; the connection is taken for dead and made anew")
+            case .watchdog: .unreachable("no response in time; the connection counts as dead and is replaced")
             case .foreign(let answer): .intercepted(status: answer.status, answer.text)
             case .otherStore(let found, let expected): .otherStore(found: found?.token, expected: expected.token)
             }

@@ -1,11 +1,11 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// One who looks at a whole collection: keeps what there is of it, and is woken when that has changed.
+/// An observer of a whole collection: keeps the collection's members, and is signalled when they have changed.
 ///
-/// The engine's queue alone reports changes to it. They show with ``commit()``, all at once: no reader sees part of a page.
+/// Only the engine's queue reports changes. They become visible together with ``commit()``: no reader sees part of a page.
 final class CollectionObserver: Sendable {
-    /// What has changed since the last look, in the order of the keys.
+    /// The changes since the last read, in the order of the keys.
     struct Difference: Sendable {
         var inserted: [CachedValue] = []
         var updated: [CachedValue] = []
@@ -21,13 +21,13 @@ final class CollectionObserver: Sendable {
 
     private struct State {
         var members: [RecordKey: CachedValue]
-        /// What has been told and does not show yet.
+        /// Reported changes that are not visible yet.
         var staged: [RecordKey: Staged] = [:]
-        /// The keys that have changed since the last look, and whether each was a member then.
+        /// The keys that have changed since the last read, and whether each was a member then.
         var changed: [RecordKey: Bool] = [:]
-        /// The members' keys at the last look at all of them, in order.
+        /// The members' keys, in order, as of the last read of all members.
         var order: [RecordKey] = []
-        /// Members that were taken away and are to be fetched again.
+        /// Members that were removed and are to be fetched again.
         var unknown: Set<RecordKey> = []
 
         func member(_ key: RecordKey) -> CachedValue? {
@@ -38,7 +38,7 @@ final class CollectionObserver: Sendable {
             }
         }
 
-        /// All members, with what is staged.
+        /// Calls the closure with all members, including staged changes.
         func forEach(_ body: (CachedValue) -> Void) {
             for (key, value) in members where staged[key] == nil { body(value) }
             for case .member(let value) in staged.values { body(value) }
@@ -60,9 +60,9 @@ final class CollectionObserver: Sendable {
             return hasChanged
         }
 
-        /// Those of the keys that have come, changed and gone.
+        /// Returns which of the keys were inserted, updated and removed.
         ///
-        /// - Parameter changed: whether each was a member before.
+        /// - Parameter changed: whether each key was a member before.
         func differences(_ changed: [RecordKey: Bool]) -> (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) {
             var changes: (inserted: [RecordKey], updated: [RecordKey], removed: [RecordKey]) = ([], [], [])
             for (key, wasMember) in changed {
@@ -79,7 +79,7 @@ final class CollectionObserver: Sendable {
             return changes
         }
 
-        /// Brings the order up to date. O(members + keys that came · log of them).
+        /// Brings the order up to date. O(members + inserted keys · log of them).
         mutating func sort() {
             let changes = differences(changed)
             changed = [:]
@@ -122,7 +122,7 @@ final class CollectionObserver: Sendable {
             if view.value != .unknown { state.unknown.remove(key) }
             switch view.value {
             case .content, .elsewhere: state.staged[key] = .member(value)
-            // A removal that is pending is shown, as any other pending write.
+            // A pending removal is shown, as any other pending write.
             case .absent: state.staged[key] = view.isPending ? .member(value) : .gone
             case .unknown:
                 if state.member(key) != nil { state.unknown.insert(key) }
@@ -131,7 +131,7 @@ final class CollectionObserver: Sendable {
         }
     }
 
-    /// As ``update(_:)``, of one key.
+    /// As ``update(_:)``, for one key.
     func update(_ key: RecordKey, _ change: (KeyView) -> KeyView?) {
         state.withLock { state in
             guard let value = state.member(key), let view = change(value.view) else { return }
@@ -139,7 +139,7 @@ final class CollectionObserver: Sendable {
         }
     }
 
-    /// Puts what the closure makes of a member in its place; `nil` leaves it as it is.
+    /// Replaces members by the closure's results; `nil` leaves a member unchanged.
     func update(_ change: (KeyView) -> KeyView?) {
         state.withLock { state in
             var changed: [CachedValue] = []
@@ -168,16 +168,16 @@ final class CollectionObserver: Sendable {
         }
     }
 
-    /// Shows what it has been told.
+    /// Makes the reported changes visible.
     func commit() {
         if state.withLock({ $0.commit() }) { continuation.yield() }
     }
 
     func finish() { continuation.finish() }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// The members by id. O(members), and O(n log n) in those that came since the last look.
+    /// Returns the members by id. O(members), and O(n log n) in those inserted since the last read.
     func snapshots<Value: Sendable>(_ memory: MemoryTier, _ codec: ValueCodec<Value>) -> [Snapshot<Value>] {
         let (members, rule) = memory.during {
             state.withLock { state in
@@ -188,12 +188,12 @@ final class CollectionObserver: Sendable {
         return members.map { Snapshot(MemoryTier.Hit(value: $0, freshness: rule.of($0.view)), codec) }
     }
 
-    /// What has changed since the last look; all members at the first. O(n log n) in the changes.
+    /// Returns the changes since the last read; all members at the first. O(n log n) in the changes.
     func changes(_ memory: MemoryTier) -> (Difference, FreshnessRule) { changes(memory.during) }
 
-    /// - Parameter during: calls the look until one rule held throughout it.
+    /// - Parameter during: repeats the read until one rule held throughout it.
     func changes(_ during: (() -> Difference) -> (Difference, FreshnessRule)) -> (Difference, FreshnessRule) {
-        // What a look that is repeated had taken belongs to the next one as well.
+        // Changes that a repeated read has taken belong to the next attempt as well.
         var taken: [RecordKey: Bool] = [:]
         return during {
             state.withLock { state in

@@ -1,12 +1,12 @@
 internal import FreshetWire
 internal import Glibc
 
-/// The device's clocks, read at the edge and handed inwards.
+/// The device's clocks, read only at the edge and passed inwards.
 enum DeviceClock {
     /// Milliseconds since boot, sleep included; never goes back.
     static var uptime: Int64 { milliseconds(CLOCK_BOOTTIME) }
 
-    /// Milliseconds since boot that the device spent asleep: when it has grown, the device slept in between.
+    /// Milliseconds since boot that the device spent asleep. If the value has grown, the device slept in between.
     static var slept: Int64 { milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC) }
 
     /// The wall clock, for people.

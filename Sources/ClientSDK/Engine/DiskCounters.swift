@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What the disk tier was asked and has done, counted from any thread.
+/// Counts of the disk tier's reads and evictions, updated from any thread.
 final class DiskCounters: Sendable {
     let hits = Atomic(0)
     let misses = Atomic(0)

@@ -5,7 +5,7 @@ internal import Logging
 internal import SQLite
 
 extension Engine {
-    /// Does what the machine wants done. Whatever comes of it at once is handed back as the next event.
+    /// Carries out an action of the machine. Immediate results are submitted as the next event.
     func carryOut(_ action: SyncAction) {
         switch action {
         case .send(let request): send(request)
@@ -24,10 +24,10 @@ extension Engine {
 
     // MARK: Disk
 
-    /// Commits a transaction, after all that came before it.
+    /// Commits a transaction after all earlier ones.
     ///
-    /// One that must survive a loss of power first lets the calls run that are queued. Their writes share the next transaction then, and its
-    /// wait for the disk: 10,000 writes at once waited 10,000 times.
+    /// A transaction that must survive a loss of power waits for the calls that are queued already. Their writes then
+    /// share the next transaction and its wait for the disk; otherwise 10,000 simultaneous writes waited 10,000 times.
     private func commit(_ transaction: DiskTransaction) {
         guard transaction.isDurable || !uncommitted.isEmpty else { return commitNow(transaction) }
         uncommitted.append(transaction)
@@ -36,7 +36,7 @@ extension Engine {
         }
     }
 
-    /// Commits what waits by now. What comes of it waits for a turn of its own.
+    /// Commits the transactions that wait by now. Transactions that result from these wait for a separate turn.
     private func commitWaiting() {
         for _ in 0..<uncommitted.count { if let transaction = uncommitted.popFirst() { commitNow(transaction) } }
     }
@@ -66,7 +66,7 @@ extension Engine {
         }
     }
 
-    /// What a failure of the disk is to the machine; `nil` where it is the end of everything, which is then done.
+    /// Converts a failure of the disk for the machine; `nil` for damage, after which the client has stopped.
     func diskFailure(_ error: any Error) -> DiskFailure? {
         let failure = DiskTier.clientError(error, disk?.path)
         settings.logger.error("\(failure)")
@@ -79,7 +79,7 @@ extension Engine {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Publishing
 
     private func publish(_ publication: Publication) {
         switch publication {
@@ -103,26 +103,26 @@ extension Engine {
             for value in kept { observers.tell(value) }
             wantsRefresh = true
         case .cleared:
-            // Nothing may be read from disk until the clear is done there; see `reading(_:else:_:)` for the engine's own reads.
+            // The disk must not be read before the clear is done there; see `reading(_:else:_:)` for the engine's reads.
             reader.suspend()
             memory.removeAll()
             observers.forgetAll()
         }
     }
 
-    /// Shows a key as the disk has it, to memory if that holds it, and to those who look at it.
+    /// Publishes a key's row on disk to memory, if that holds the key, and to the key's observers.
     private func show(_ key: RecordKey) {
         guard disk != nil, memory.peek(key) != nil || observers.watches(key) else { return }
         do {
             observers.tell(memory.store(view(of: key, stored: try stored(key))))
         } catch {
-            // What memory has is older than what the disk has: it goes, and a later read meets the failure.
+            // The view in memory is older than the row: it is removed, and a later read meets the failure.
             observers.tell(memory.store(view(of: key, stored: nil)))
             _ = diskFailure(error)
         }
     }
 
-    /// The latest status, as far as it can still be true.
+    /// The latest status, not live if that can no longer be true.
     nonisolated var status: SyncClient.Status {
         var status = board.status
         if status.isLive, !memory.mayBeLive { status.connection = .catchingUp }
@@ -139,8 +139,7 @@ extension Engine {
         listForObservers()
     }
 
-    /// Fetches what observers look at and nobody knows. Failures are tried again when the server is
-    /// reached again.
+    /// Fetches observed keys that are unknown. After a failure the fetch is repeated when the server is reached again.
     func refresh() {
         let keys = observers.unknownKeys.filter { !refreshing.contains($0) }
         guard !keys.isEmpty else { return }
@@ -150,7 +149,7 @@ extension Engine {
         submit(.fetch(FetchRequest(token: token, items: keys.map { FetchRequest.Item(key: $0) })))
     }
 
-    // MARK: Those who wait
+    // MARK: Callers
 
     private func answer(_ token: Token, _ answer: Answer) {
         guard let caller = callers.removeValue(forKey: token) else { return }
@@ -163,7 +162,7 @@ extension Engine {
             continuation.resume(returning: PendingWrite(receipt: receipt, key: key, promise: promise))
         case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
         case (.clear(let continuation, let stops), .cleared):
-            // Before anything that is asked of the server next.
+            // Before any further request is sent.
             if stops { stop() }
             continuation.resume()
         case (.discard(_, let continuation), .discarded): continuation.resume()
@@ -182,10 +181,10 @@ extension Engine {
         }
     }
 
-    // MARK: The user's closures, and the log
+    // MARK: Merge closures and log
 
     private func merge(_ request: MergeRequest) {
-        // The machine asks for registered closures alone, and none is ever removed.
+        // The machine requests only registered closures, and none is ever removed.
         guard let closure = merges[request.name] else { return }
         let logger = settings.logger
         mergeQueue.async { @Sendable [weak self, transport, run] in
@@ -213,8 +212,8 @@ extension Engine {
     }
 }
 
-/// What becomes of a view that a collection's observer has and memory may not have; `nil` where nothing changes. Views of pending writes follow
-/// by themselves.
+/// Changes of a view that a collection's observer holds and memory may not hold; `nil` without a change. Views of
+/// pending writes follow separately.
 extension KeyView {
     fileprivate func confirmed(_ news: Confirmation) -> KeyView? { changed { $0.confirm(news) } }
 

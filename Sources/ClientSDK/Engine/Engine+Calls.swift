@@ -3,9 +3,9 @@ internal import FreshetWire
 extension Engine {
     // MARK: Writing
 
-    /// Gives the receipt once the row is on disk; by then the value is shown.
+    /// Returns the receipt once the row is on disk; by then the value is shown.
     ///
-    /// - Parameter retries: the rejected write in whose place it is.
+    /// - Parameter retries: the rejected write that this write replaces.
     func write(
         _ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy, rejectsIfGone: Bool = false, retries: Receipt? = nil
     ) async throws -> PendingWrite {
@@ -21,7 +21,7 @@ extension Engine {
         }
     }
 
-    /// Makes the collection's merge closure known, to the machine too, now or at its start.
+    /// Registers the collection's merge closure, also with the machine, now or at its start.
     nonisolated func register<Value>(_ closure: @escaping MergeClosure<Value>, for collection: String, _ codec: ValueCodec<Value>) {
         guard merges.set(closure, for: collection, codec) else { return }
         transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.submit(.registered(MergeName(collection))) } }
@@ -39,41 +39,41 @@ extension Engine {
 
     // MARK: Reading
 
-    /// What the disk knows of a key, with pending writes over it; taken into memory.
+    /// Loads the view of a key from disk, with pending writes over it, into memory.
     func load(_ key: RecordKey) throws -> CachedValue {
         let disk = try running()
         if let held = memory.peek(key) { return held }
         disk.noteUse(key)
-        // Views of keys with pending writes are in memory for as long as those wait, so here none are left out.
+        // Views of keys with pending writes stay in memory, so none are missing here.
         let entry = try reading(disk, else: nil) { try $0.entry(key) }
         counters.note(isHit: entry != nil)
         return memory.store(view(of: key, stored: entry))
     }
 
-    /// As ``load(_:)``, but without waiting for the queue where the disk alone has the answer.
+    /// As ``load(_:)``, but without waiting for the queue if only the disk has the entry.
     nonisolated func lookUp(_ key: RecordKey) async throws -> MemoryTier.Hit {
         let changes = memory.changes
         guard let entry = await reader.entry(key) else { return try await hit(key) }
-        // Written meanwhile? Views with pending writes are always in memory.
+        // Written in the meantime? Views with pending writes are always in memory.
         if let hit = memory.held(key) { return hit }
         let hit = memory.hit(CachedValue(KeyView(key, entry)))
-        // What was read may be what a change has just replaced or removed, and would be called live: then the queue is to say.
+        // A change may have just replaced or removed the row, which would then be called live: the queue decides.
         guard memory.changes == changes else { return try await self.hit(key) }
-        // Only the queue may put it into memory: it knows whether the row is still there, and it counts the hit.
+        // Only the queue may put the row into memory: it knows whether the row is still there, and it counts the hit.
         transport.run { @Sendable [weak self] in self?.assumeIsolated { engine in _ = try? engine.load(key) } }
         return hit
     }
 
     private func hit(_ key: RecordKey) throws -> MemoryTier.Hit {
         let value = try load(key)
-        // Not kept in memory, which has nothing that the disk has not.
+        // Not stored in memory, which holds no key that the disk does not hold.
         guard value.view.value == .unknown, !value.view.isPending, let absence = machine?.absence(of: key) else { return memory.hit(value) }
         return memory.hit(CachedValue(KeyView(key, absence)))
     }
 
-    /// The server's values, through the fence of the machine. Ends the wait, not the fetch, when the task is cancelled.
+    /// Fetches the server's values, through the fence of the machine. Cancelling the task ends the wait, not the fetch.
     ///
-    /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is under way.
+    /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is in flight.
     func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
         let token = nextToken()
@@ -94,7 +94,7 @@ extension Engine {
         caller.fail(CancellationError())
     }
 
-    /// The ids of the collection's records as they are shown, by their bytes.
+    /// Returns the ids of the collection's shown records, in the order of their bytes.
     func ids(in collection: String) throws -> [String] {
         let disk = try running()
         var ids = Set(try reading(disk, else: []) { try $0.ids(in: collection) })
@@ -107,7 +107,7 @@ extension Engine {
         return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The keys of these whose values neither memory nor disk has.
+    /// Returns those of the keys whose values are neither in memory nor on disk.
     func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { !(try load($0).view.value.isKnown) } }
 
     func explain(_ key: RecordKey) throws -> (hit: MemoryTier.Hit, notes: [StoryNote]) {
@@ -116,7 +116,7 @@ extension Engine {
 
     // MARK: Observing
 
-    /// The present value and each later one; ends with the client. One who is slow gets the latest only.
+    /// Returns the present value and each later one, until the client stops. A slow consumer receives only the latest.
     func observe(_ key: RecordKey, fetches: Bool) throws -> (KeyObserver, AsyncStream<CachedValue>) {
         let first = try load(key)
         let (stream, continuation) = AsyncStream.makeStream(of: CachedValue.self, bufferingPolicy: .bufferingNewest(1))
@@ -131,7 +131,7 @@ extension Engine {
         return (observer, stream)
     }
 
-    /// The collection's members, and a stream that speaks when they have changed.
+    /// Returns an observer of the collection's members, and a stream that signals their changes.
     func observe(collection: String, fetches: Bool) throws -> (CollectionObserver, AsyncStream<Void>) {
         let members = try members(of: collection)
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -145,12 +145,13 @@ extension Engine {
         return (observer, stream)
     }
 
-    /// What this device shows of a collection; a key with pending writes may be in it twice, with the same value. O(records).
+    /// Returns the members of a collection on this device; a key with pending writes may occur twice, with the same
+    /// value. O(records).
     func members(of collection: String) throws -> [CachedValue] {
         let disk = try running()
         var members: [CachedValue] = []
         for entry in try reading(disk, else: [], { try $0.entries(in: collection) }) {
-            // What memory has, decoded perhaps, is the same or pending.
+            // The view in memory, perhaps decoded, is the same or pending.
             let value = memory.peek(entry.key) ?? CachedValue(KeyView(entry.key, entry))
             if value.view.isShown { members.append(value) }
         }
@@ -162,7 +163,7 @@ extension Engine {
 
     // MARK: Disk
 
-    /// As ``stored(_:)``, but from memory where that shows the row as it is.
+    /// As ``stored(_:)``, but from memory if that shows the row unchanged.
     private func base(_ key: RecordKey) throws -> Entry? {
         _ = try running()
         if let view = memory.peek(key)?.view, !view.isPending, let entry = view.entry { return entry }
@@ -171,9 +172,9 @@ extension Engine {
 
     func stored(_ key: RecordKey) throws -> Entry? { try reading(try running(), else: nil) { try $0.entry(key) } }
 
-    /// Reads from the disk; a failure is the caller's, damage the end.
+    /// Reads from the disk. The caller gets a failure; damage stops the client.
     ///
-    /// - Parameter nothing: what is found while a clear waits for the disk, which still has what nobody may read any more.
+    /// - Parameter nothing: the result while a clear waits for the disk, which still holds data that must not be read.
     func reading<Value>(_ disk: DiskTier, else nothing: Value, _ body: (DiskTier) throws -> Value) throws -> Value {
         if machine?.isClearing == true { return nothing }
         do {
@@ -190,7 +191,7 @@ extension Engine {
 }
 
 extension KeyView {
-    /// Whether a list of the collection shows it: a record, or a removal that is pending.
+    /// Whether a list of the collection shows the key: a record, or a pending removal.
     var isShown: Bool {
         switch value {
         case .content, .elsewhere: true

@@ -2,37 +2,38 @@ internal import FreshetWire
 internal import HTTPTypes
 internal import Logging
 
-/// Lists of collections that this device does not hold as a whole: the ids come from the server page by page, and the values by the reads
-/// of ``fetch(_:mustBeNew:)``, so that what is stored passes the machine's fence and shows with the device's own writes over it.
+/// Lists of collections that this device does not hold completely. The ids come from the server page by page, and the
+/// values by the reads of ``fetch(_:mustBeNew:)``, so that they pass the machine's fence before they are stored, and
+/// show with the device's pending writes over them.
 extension Engine {
-    /// How far a list has been read.
+    /// The progress of reading a list.
     private struct Position {
         let collection: String
         let run: Int
         let clears: Int
         var after: String?
         var isAtEnd = false
-        /// The most ids of one page; fewer after a response that was too large.
+        /// The most ids of one page; reduced after a response that was too large.
         var limit = 1_000
-        /// All that the pages had.
+        /// The keys of all pages so far.
         var listed: Set<RecordKey> = []
     }
 
-    /// Why one page was not read, and whether it may be asked for again at once.
+    /// The reason why one page was not read, and whether it may be requested again.
     private struct PageFailure: Error {
         var error: any Error
         var isTransient = true
     }
 
-    /// Whether what this device stores is the whole collection, once it has caught up.
+    /// Whether this device stores the whole collection, once it has caught up.
     nonisolated func holdsAll(of collection: String) -> Bool {
         let sync = settings.sync
         guard sync.following == .everything, !sync.mayEvict, sync.filter.prefix.isEmpty else { return false }
         return sync.filter.collections.isEmpty || sync.filter.collections.contains(collection)
     }
 
-    /// The ids that the server lists or this device holds, with pending writes over them, in the order of their bytes. Reads no values but of
-    /// records of which the server and this device say different things.
+    /// Returns the ids that the server lists or this device holds, with pending writes over them, in the order of
+    /// their bytes. Reads values only of records on which the server and this device differ.
     func listIDs(in collection: String) async throws -> [String] {
         var position = position(at: collection)
         while let keys = try await nextPage(&position) {
@@ -45,15 +46,15 @@ extension Engine {
         return ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The records that the server lists or this device holds, with pending writes over them, by id.
+    /// Returns the records that the server lists or this device holds, with pending writes over them, by id.
     ///
-    /// - Parameter mustBeNew: whether to read those again too that this device holds.
+    /// - Parameter mustBeNew: whether to read held records again too.
     func list(_ collection: String, mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
         var position = position(at: collection)
         var values: [RecordKey: CachedValue] = [:]
         while let keys = try await nextPage(&position) {
             if !mustBeNew {
-                // What is held may be evicted before the end.
+                // Held entries may be evicted before the end.
                 for key in keys { if try !lacks(key) { values[key] = CachedValue(try shown(key)) } }
             }
             let wanted = keys.filter { values[$0] == nil }
@@ -64,13 +65,14 @@ extension Engine {
         return try hits(in: collection, read: values)
     }
 
-    /// What is shown at the end of a list. A record that was read for it and has left the device since is in it as it was read.
+    /// Returns the list as shown at its end. A record that was read for the list and has left the device since is
+    /// included as it was read.
     private func hits(in collection: String, read values: [RecordKey: CachedValue]) throws -> [MemoryTier.Hit] {
         var hits: [RecordKey: MemoryTier.Hit] = [:]
         for value in try members(of: collection) { hits[value.view.key] = memory.hit(value) }
         for (key, value) in values where hits[key] == nil && value.view.isShown && !value.view.isPending {
             guard try !isAbsent(key), let entry = value.view.entry else { continue }
-            // Nothing says that it has not changed since.
+            // Its later changes are not known.
             hits[key] = MemoryTier.Hit(value: value, freshness: .confirmed(at: entry.verifiedAt))
         }
         return hits.sorted { $0.key < $1.key }.map(\.value)
@@ -78,7 +80,7 @@ extension Engine {
 
     // MARK: Observers
 
-    /// Reads the lists that observers wait for. One that fails is read again when the client is live again.
+    /// Reads the lists that observers wait for. A list that fails is read again when the client is live again.
     func listForObservers() {
         for collection in unlisted where !listing.contains(collection) {
             unlisted.remove(collection)
@@ -100,7 +102,7 @@ extension Engine {
         }
         guard run == self.run, machine != nil else { return }
         listing.remove(collection)
-        // An observer that came meanwhile may have missed the pages before.
+        // An observer that was added in the meantime may have missed earlier pages.
         if isRead { listForObservers() } else { unlisted.insert(collection) }
     }
 
@@ -114,14 +116,14 @@ extension Engine {
         guard position.clears == clears else { throw ClientError.cleared }
     }
 
-    /// The keys of the next page; `nil` after the last. Tries again as a read does, for at most the read timeout.
+    /// Returns the keys of the next page; `nil` after the last. Retries as a read does, for at most the read timeout.
     private func nextPage(_ position: inout Position) async throws -> [RecordKey]? {
         guard !position.isAtEnd else { return nil }
         let deadline = ContinuousClock.now.advanced(by: .milliseconds(min(settings.sync.readTimeout, 86_400_000)))
         var attempt = 0
         while true {
             try check(position)
-            // Fails at once while the client is offline, and has it try again.
+            // Fails at once while the client is offline, and triggers another attempt to connect.
             _ = try await fetch([], mustBeNew: false)
             do {
                 let list = try await page(&position, until: deadline)
@@ -178,7 +180,8 @@ extension Engine {
         }
     }
 
-    /// The page, if it is from the device's store and history and no older than what the device knew when it asked.
+    /// Returns the page if it is from the device's store and history, and no older than the device's position at the
+    /// request.
     private func checked(_ list: RecordList, from reply: HTTPReply, _ position: Position, _ floor: Cursor?) throws -> RecordList {
         guard let state = machine?.state else { throw ClientError.stopped }
         var binding = StoreBinding(state.store)
@@ -186,7 +189,7 @@ extension Engine {
         if case .refused(let failure) = binding.judge(.quiet(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
             throw PageFailure(error: ClientError(failure), isTransient: false)
         }
-        // The feed finds another history soon.
+        // The feed will soon find another history.
         if let epoch = state.epoch, list.cursor.epoch != epoch { throw PageFailure(error: ClientError.outdated) }
         if let floor, floor.epoch == list.cursor.epoch, list.cursor.revision < floor.revision {
             throw PageFailure(error: ClientError.outdated)
@@ -203,7 +206,7 @@ extension Engine {
 
     // MARK: Records
 
-    /// Reads the records a part at a time, each with a read's own time.
+    /// Reads the records in batches, each with the timeout of a read.
     private func read(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [CachedValue] {
         var values: [CachedValue] = []
         var rest = keys[...]
@@ -214,20 +217,21 @@ extension Engine {
         return values
     }
 
-    /// Reads what this device holds and no page had: it came after its page was read, or it is gone and no change has said so yet.
+    /// Reads held records that no page had: they came after their page was read, or they are gone and no change has
+    /// reported this yet.
     private func verifyUnlisted(_ position: Position) async throws {
         let held = try ids(in: position.collection).compactMap { try? RecordKey(collection: position.collection, id: $0) }
         let unlisted = held.filter { !position.listed.contains($0) && memory.peek($0)?.view.isPending != true }
         _ = try await read(unlisted, mustBeNew: true)
     }
 
-    /// The key as this device shows it.
+    /// Returns the key's view on this device.
     private func shown(_ key: RecordKey) throws -> KeyView { try memory.peek(key)?.view ?? view(of: key, stored: try stored(key)) }
 
     /// Whether this device shows that there is no record.
     private func isAbsent(_ key: RecordKey) throws -> Bool { try shown(key).value == .absent }
 
-    /// Whether a listed record has to be read: its value is not here, or this device says that there is none.
+    /// Whether a listed record has to be read: its value is not on this device, or the device shows that there is none.
     private func lacks(_ key: RecordKey) throws -> Bool {
         let view = try shown(key)
         switch view.value {

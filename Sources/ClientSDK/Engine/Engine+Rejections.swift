@@ -1,22 +1,23 @@
 internal import FreshetWire
 
 extension Engine {
-    /// The rejected writes that wait for the user, oldest first. O(their bytes).
+    /// Returns the rejected writes that wait for the user, oldest first. O(their bytes).
     func rejectedWrites() throws -> [RejectedWrite] {
         try reading(try running(), else: []) { try $0.rejections() }.filter { machine?.keeps($0.receipt) ?? false }
     }
 
-    /// A signal for now, and one for each change of the list.
+    /// Returns a stream with one signal at once, and one for each change of the list.
     func observeRejections() throws -> AsyncStream<Void> {
         _ = try running()
         return rejections.observe()
     }
 
-    /// Writes again what was rejected, or something else in its place; the rejection leaves the disk in the transaction that stores the write.
+    /// Repeats a rejected write, or writes another value in its place. The rejection leaves the disk in the
+    /// transaction that stores the write.
     ///
     /// - Parameters:
-    ///   - operation: `nil` for that of the rejected write.
-    ///   - policy: `nil` for that of the rejected write.
+    ///   - operation: `nil` for the operation of the rejected write.
+    ///   - policy: `nil` for the policy of the rejected write.
     func retry(_ rejection: SyncClient.Rejection, _ operation: WriteOperation?, _ policy: ConflictPolicy?) async throws -> PendingWrite {
         let rejected = try kept(rejection)
         return try await write(rejected.key, operation ?? rejected.operation, policy ?? rejected.policy, retries: rejected.receipt)
@@ -31,7 +32,7 @@ extension Engine {
         }
     }
 
-    /// The write on disk, if it is the one that the user was shown: after a clear, another one may have its number.
+    /// Returns the write on disk if it is the one that the user saw: after a clear, another one may have its number.
     private func kept(_ rejection: SyncClient.Rejection) throws -> RejectedWrite {
         let found = try reading(try running(), else: nil) { try $0.rejection(Receipt(rejection.number)) }
         guard let found, SyncClient.Rejection(found) == rejection else { throw ClientError.unknownRejection(rejection.number) }

@@ -4,10 +4,11 @@ internal import HTTPTypes
 extension Engine {
     func send(_ request: RequestDescription) {
         requests[request.id] = .some(nil)
-        // From the moment at which it was decided, as the watchdog's: what that would end then is over then, also where it fires late.
+        // Counted from the time of the decision, as for the watchdog: the live period ends with the watchdog's
+        // deadline, even if that fires late.
         if case .changes = request.kind, let decided = machine?.lastEvent { memory.liveUntil = decided + request.timeout }
         guard let token = settings.token else { return transmit(request, token: nil) }
-        // The user's closure may take its time, and any thread: it is asked outside of the queue.
+        // The user's closure may take long, and use any thread: it is called outside of the queue.
         Task.detached { [weak self, run] in
             do {
                 let text = try await token(request.needsFreshToken)
@@ -29,14 +30,14 @@ extension Engine {
     }
 
     private func transmit(_ request: RequestDescription, token: String?) {
-        // Cancelled while its token was asked for?
+        // Cancelled while its token was requested?
         guard requests[request.id] != nil else { return }
         if let token, !Self.isToken(token) {
             let text = ClientError.noToken("it gave a text that cannot stand in a field: visible ASCII only").description
             return receive(.failure(.unreachable(text)), for: request.id, of: run)
         }
         requests[request.id] = transport.send(settings.requests.encode(request, token: token)) { [weak self, run] outcome in
-            // On the engine's own thread, between its jobs.
+            // On the engine's thread, between its jobs.
             self?.assumeIsolated {
                 let decoded = ReplyDecoder.decode(outcome, for: request.kind)
                 $0.receive(decoded.reply, decoded.lastWrite, decoded.store, for: request.id, of: run)
@@ -51,12 +52,13 @@ extension Engine {
         submit(.replied(id, reply, lastWrite: lastWrite, store: store))
     }
 
-    /// Visible ASCII, so that nothing in it ends the field.
+    /// Visible ASCII, so that no character ends the field.
     private static func isToken(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
-    // MARK: Requests of the user's own, past the machine
+    // MARK: Requests outside of the machine
 
-    /// Sends a request under the server's address and gives the reply, whatever its status. A refused token is asked for afresh, once.
+    /// Sends a request under the server's address and returns the response, whatever its status. After a refused token
+    /// it repeats the request once with a fresh one.
     nonisolated func exchange(_ method: HTTPRequest.Method, _ path: String, json: [UInt8]) async throws -> HTTPReply {
         switch try await outcome(of: method, path, json: json, within: settings.requestTimeout) {
         case .success(let reply): return reply
@@ -65,7 +67,7 @@ extension Engine {
         }
     }
 
-    /// As ``exchange(_:_:json:)``, with the transport's own failures.
+    /// As ``exchange(_:_:json:)``, with the transport's failures.
     nonisolated func outcome(
         of method: HTTPRequest.Method, _ path: String, json: [UInt8]? = nil, within timeout: Duration
     ) async throws -> Result<HTTPReply, TransportError> {
@@ -91,7 +93,7 @@ extension Engine {
 
     private func outcome(of request: HTTPRequestDescription) async throws -> Result<HTTPReply, TransportError> {
         _ = try running()
-        // What the machine has refused gets nothing of the user's either.
+        // A store that the machine has refused gets no user request either.
         if case .otherStore? = status.feedError, let error = status.feedError { throw error }
         return await withCheckedContinuation { continuation in transport.send(request) { continuation.resume(returning: $0) } }
     }

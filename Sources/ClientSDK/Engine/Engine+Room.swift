@@ -2,9 +2,9 @@ internal import FreshetWire
 internal import Logging
 internal import Synchronization
 
-/// Keeping the disk tier within its limit, in steps between which others have their turn.
+/// Keeps the disk tier within its limit, in steps that alternate with other work.
 extension Engine {
-    /// How many rows a step looks at.
+    /// The number of rows of a step.
     private static let step = 256
 
     /// Begins to evict if the disk tier has outgrown its limit. Called at the start and after events that changed the disk.
@@ -13,7 +13,7 @@ extension Engine {
         do {
             let bytes = try disk.bytes
             if bytes <= disk.limit { hopelessBytes = 0 }
-            // Where nothing could leave, it is tried again once there is more.
+            // If nothing could be evicted, it is tried again once the tier has grown.
             guard bytes > max(disk.limit, hopelessBytes + disk.limit / 16) else { return }
             eviction = EvictionRound(newest: try disk.newestRow)
         } catch {
@@ -56,7 +56,7 @@ extension Engine {
         }
     }
 
-    /// What cannot be evicted now is tried again after another commit.
+    /// Ends the round after a failure. Another commit starts the next one.
     private func fail(_ error: any Error) {
         eviction = nil
         _ = diskFailure(error)

@@ -3,11 +3,11 @@ internal import Dispatch
 internal import FreshetWire
 internal import Logging
 
-/// The edge around ``SyncMachine``: owns the machine, the disk and the timer, feeds events in and carries actions out.
+/// The edge around ``SyncMachine``: owns the machine, the disk and the timer, submits events and carries out actions.
 ///
-/// An actor on the thread of its transport, so that its disk work never blocks the cooperative pool, and what it sends and what it gets
-/// changes no threads. What it shares with readers, the memory tier, the observers and the status, has locks of its own, so that a
-/// synchronous read never waits for the thread.
+/// An actor on the thread of its transport: its disk work never blocks the cooperative pool, and its requests and
+/// responses change no threads. The memory tier, the observers and the status, which it shares with readers, have
+/// separate locks, so that a synchronous read never waits for the thread.
 actor Engine {
     nonisolated let transport: CurlTransport
     nonisolated var unownedExecutor: UnownedSerialExecutor { transport.executor }
@@ -20,41 +20,41 @@ actor Engine {
     nonisolated let merges = MergeRegistry()
     nonisolated let rejections = RejectionBoard()
     nonisolated let counters = DiskCounters()
-    /// Where the user's merge closures run, so that a slow one holds up nothing but its own write.
+    /// The queue of the user's merge closures, so that a slow one delays only its own write.
     nonisolated let mergeQueue = DispatchQueue(label: "freshet.merge")
 
     var machine: SyncMachine?
     var disk: DiskTier?
     var timer: EngineTimer?
-    /// What leaves the disk, while that is above its limit.
+    /// The eviction in progress, while the disk tier is above its limit.
     var eviction: EvictionRound?
-    /// How large the disk tier was when nothing of it could leave; 0 while something can.
+    /// The size of the disk tier when nothing could be evicted; 0 while something can.
     var hopelessBytes = 0
-    /// Why there is no machine although nobody called ``stop()``: the disk failed for good.
+    /// The reason why there is no machine although ``stop()`` was not called: the disk failed permanently.
     var failure: ClientError?
 
-    /// Counts the starts, so that what belongs to an earlier life is known when it comes late.
+    /// Counts the starts, so that late results of an earlier run are recognized.
     var run = 0
     private var inbox: Deque<SyncEvent> = []
-    /// Transactions that wait for the calls that are queued, in order.
+    /// Transactions that wait for the queued calls, in order.
     var uncommitted: Deque<DiskTransaction> = []
     private var isHandling = false
     private var lastToken: Int64 = 0
     var callers: [Token: Caller] = [:]
     var promises: [Receipt: VerdictPromise] = [:]
-    /// The transport's number of each request; `nil` while its token is being asked for.
+    /// The transport's number of each request; `nil` while its token is being requested.
     var requests: [RequestID: UInt64?] = [:]
     /// Whether the disk may have outgrown its limit during the present event.
     var watchesRoom = false
-    /// Whether something that observers look at may have become unknown during the present event.
+    /// Whether an observed key may have become unknown during the present event.
     var wantsRefresh = false
-    /// What was fetched for observers and has not come yet, so that it is not asked for twice.
+    /// Keys that are being fetched for observers, so that they are not requested twice.
     var refreshing: Set<RecordKey> = []
-    /// Collections that are observed and of which no list was read since.
+    /// Observed collections whose list has not been read since.
     var unlisted: Set<String> = []
     /// Collections whose lists are being read for observers.
     var listing: Set<String> = []
-    /// Counts the clears, so that no list has records from before one.
+    /// Counts the clears, so that no list contains records from before a clear.
     var clears = 0
 
     init(_ settings: EngineSettings) throws(ClientError) {
@@ -77,7 +77,7 @@ actor Engine {
             directory: settings.directory, namespace: settings.namespace, client: client, limit: settings.diskLimit,
             fileLimit: settings.fileLimit)
         var persisted = try loaded(disk)
-        // A name that the app gives may have been another directory's.
+        // Another directory may have used a name that the app gives.
         if settings.client != nil { persisted.isNew = false }
         do {
             try reader.open(disk.path)
@@ -102,12 +102,12 @@ actor Engine {
         }
     }
 
-    /// Ends all activity; what is on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.
+    /// Ends all activity; data on disk stays. Waiting callers and verdicts fail with ``ClientError/stopped``.
     func stop() { shutDown(.stopped) }
 
     func shutDown(_ reason: ClientError) {
         guard machine != nil else { return }
-        // What the machine would say to a last event, cancel all and answer everyone, is done here for all reasons alike.
+        // Cancels all requests and fails all callers, as the machine would do for a stop event, for all reasons alike.
         machine = nil
         inbox = []
         uncommitted = []
@@ -132,12 +132,12 @@ actor Engine {
         board.update { $0.connection = .stopped }
     }
 
-    /// The disk is damaged: goes on with nothing, moves the file aside and says so, loudly.
+    /// Stops the client because the disk is damaged, moves the file aside and reports it as critical.
     func giveUp(_ error: ClientError) {
         let path = disk?.path
         shutDown(error)
         guard case .corrupt = error, let path else { return failure = error }
-        // The connection is closed by now: shutDown let go of the disk.
+        // The connection is closed by now: shutDown has released the disk.
         let failure = ClientError.corrupt(path: path, quarantine: DiskTier.quarantine(path))
         settings.logger.critical("\(failure)")
         self.failure = failure
@@ -146,7 +146,7 @@ actor Engine {
 
     // MARK: Events
 
-    /// Hands the machine an event and carries out what it wants, until nothing is left to do.
+    /// Hands the machine an event and carries out its actions, until none is left.
     func submit(_ event: SyncEvent) {
         inbox.append(event)
         guard !isHandling else { return }
@@ -154,7 +154,7 @@ actor Engine {
         defer { isHandling = false }
         while let event = inbox.popFirst() {
             let actions = machine?.handle(event, at: DeviceClock.moment) ?? []
-            // One of them may stop the client.
+            // An action may stop the client.
             for action in actions where machine != nil { carryOut(action) }
             if inbox.isEmpty, wantsRefresh {
                 wantsRefresh = false
@@ -162,17 +162,17 @@ actor Engine {
             }
         }
         guard watchesRoom else { return }
-        // Once all is sent and told.
+        // After all sends and notifications.
         watchesRoom = false
         watchRoom()
     }
 
-    /// Asks again at once for everything that is under way or waits after a failure.
+    /// Retries all requests that are in flight or wait after a failure.
     ///
-    /// - Parameter onOtherPath: whether the idle connections are of no use either.
+    /// - Parameter onOtherPath: whether to close idle connections too.
     func reconnect(onOtherPath: Bool) {
         guard machine != nil else { return }
-        // What it ends by that is cancelled by the machine, and its end is passed over.
+        // The machine cancels the requests that this ends, and their end is ignored.
         if onOtherPath { transport.disconnect() }
         submit(.wake)
     }
@@ -188,7 +188,7 @@ actor Engine {
         return Token(lastToken)
     }
 
-    /// What a call needs, or why there is none.
+    /// Returns the disk of the running client, or throws the reason why there is none.
     func running() throws(ClientError) -> DiskTier {
         guard machine != nil, let disk else { throw failure ?? .stopped }
         return disk

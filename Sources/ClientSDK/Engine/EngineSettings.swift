@@ -18,7 +18,7 @@ struct EngineSettings: Sendable {
     let requestTimeout: Duration
     let logger: Logger
 
-    /// Where things are kept, for error texts.
+    /// The storage location, for error texts.
     var path: String { directory ?? "memory" }
 
     init(_ configuration: SyncClient.Configuration) throws(ClientError) {

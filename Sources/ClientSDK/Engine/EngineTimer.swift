@@ -1,13 +1,14 @@
-/// Carries a ``WakeSchedule`` out; belongs to the engine's thread.
+/// Carries out a ``WakeSchedule``; belongs to the engine's thread.
 ///
-/// The clock of its alarm stands still while the device sleeps. So the timer looks at the clocks every few seconds: after a sleep or a halt
-/// a connection may be dead although nothing has ended it, and a deadline may have passed long ago.
+/// The clock of its alarm does not advance while the device sleeps. So the timer reads the clocks every few seconds:
+/// after a sleep or a halt a connection may be dead although nothing has ended it, and a deadline may have passed long
+/// ago.
 final class EngineTimer {
     private let transport: CurlTransport
     private let fire: @Sendable () -> Void
     private var schedule = WakeSchedule(uptime: DeviceClock.uptime, slept: DeviceClock.slept)
 
-    /// - Parameter fire: called on the transport's thread; is to call ``look()``.
+    /// - Parameter fire: called on the transport's thread; must call ``look()``.
     init(_ transport: CurlTransport, fire: @escaping @Sendable () -> Void) {
         self.transport = transport
         self.fire = fire
@@ -21,7 +22,7 @@ final class EngineTimer {
         arm()
     }
 
-    /// What has happened since the last look: whether the device slept or stood still, and whether the deadline has passed.
+    /// Returns whether the device slept or halted since the last look, and whether the deadline has passed.
     func look() -> (gap: Bool, due: Bool) {
         defer { arm() }
         return schedule.look(uptime: DeviceClock.uptime, slept: DeviceClock.slept)

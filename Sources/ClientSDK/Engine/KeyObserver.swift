@@ -1,10 +1,10 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// One who looks at a key: gets the latest value, and skips those that came while it was busy.
+/// An observer of a key: gets the latest value, and skips values that came while it was busy.
 final class KeyObserver: Sendable {
     let key: RecordKey
-    /// Whether what is not known is to be fetched.
+    /// Whether an unknown value is to be fetched.
     private let fetches: Bool
     private let continuation: AsyncStream<CachedValue>.Continuation
     private let latest: Mutex<CachedValue>
@@ -27,7 +27,7 @@ final class KeyObserver: Sendable {
         if view.value != .unknown, !view.isPending, condition(view) { tell(CachedValue(KeyView(key, nil))) }
     }
 
-    /// A value that it was told, as far as it can be relied on now: one that was replaced since is live no more.
+    /// Returns a value of this observer with its present freshness. A value that was replaced since is not live any more.
     func hit(_ value: CachedValue, _ memory: MemoryTier) -> MemoryTier.Hit {
         let (isLatest, rule) = memory.during { latest.withLock { $0 === value } }
         var freshness = rule.of(value.view)

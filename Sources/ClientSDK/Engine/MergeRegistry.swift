@@ -1,7 +1,8 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// The merge closures by the name of their collection: being found by name, they also serve writes of before a restart.
+/// The merge closures by the name of their collection. Since they are found by name, they also serve writes from
+/// before a restart.
 final class MergeRegistry: Sendable {
     typealias Closure = @Sendable (MergeRequest) throws -> Resolution
 

@@ -1,15 +1,16 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// Who wants to know of changes, of one key or of a whole collection.
+/// The observers of changes, of one key or of a whole collection.
 ///
-/// Told by the engine's queue alone, so each observer sees changes in their order; entered by that queue, left from any thread.
+/// Only the engine's queue adds and notifies observers, so each observer sees changes in their order. Any thread may
+/// remove one.
 final class ObserverRegistry: Sendable {
     private struct State {
         var last = 0
         var keys: [RecordKey: [Int: KeyObserver]] = [:]
         var collections: [String: [Int: CollectionObserver]] = [:]
-        /// Those who were told something that does not show yet.
+        /// Observers with reported changes that are not visible yet.
         var told: [ObjectIdentifier: CollectionObserver] = [:]
     }
 
@@ -45,7 +46,8 @@ final class ObserverRegistry: Sendable {
         }
     }
 
-    /// Lets the closure tell what belongs together. Those who look at a collection see all of it at its end, those who look at a key at once.
+    /// Runs the closure, which notifies observers of changes that belong together. Observers of a collection see all
+    /// of them at its end, observers of a key see each at once.
     func deliver(_ body: () -> Void) {
         body()
         let told = state.withLock { state in
@@ -55,7 +57,7 @@ final class ObserverRegistry: Sendable {
         for observer in told { observer.commit() }
     }
 
-    /// Tells those who look at the key, within ``deliver(_:)``. O(observers of it).
+    /// Notifies the key's observers, within ``deliver(_:)``. O(observers of it).
     func tell(_ value: CachedValue) {
         let key = value.view.key
         let (keys, collections) = state.withLock { state in
@@ -67,21 +69,21 @@ final class ObserverRegistry: Sendable {
         for observer in collections { observer.tell(value) }
     }
 
-    /// Whether anyone looks at the key, alone or in its collection. O(1).
+    /// Whether the key has an observer, directly or through its collection. O(1).
     func watches(_ key: RecordKey) -> Bool {
         state.withLock { $0.keys[key] != nil || $0.collections[key.collection] != nil }
     }
 
-    /// Whether anyone looks at the collection as a whole. O(1).
+    /// Whether the collection has an observer. O(1).
     func watches(collection: String) -> Bool { state.withLock { $0.collections[collection] != nil } }
 
-    /// Tells those who look at anything that the closure changes; see ``CollectionObserver/update(_:)``. What a key's observer looks at is in
-    /// memory. O(observed members).
+    /// Notifies the observers of all members that the closure changes; see ``CollectionObserver/update(_:)``. Values
+    /// of keys' observers are in memory. O(observed members).
     func update(_ change: (KeyView) -> KeyView?) {
         for observer in everyoneTold.1 { observer.update(change) }
     }
 
-    /// As ``update(_:)``, of one key. O(observers of its collection).
+    /// As ``update(_:)``, for one key. O(observers of its collection).
     func update(_ key: RecordKey, _ change: (KeyView) -> KeyView?) {
         let observers = state.withLock { state in
             let observers = state.collections[key.collection].map { Array($0.values) } ?? []
@@ -91,14 +93,14 @@ final class ObserverRegistry: Sendable {
         for observer in observers { observer.update(key, change) }
     }
 
-    /// Tells those who look at anything that the condition takes away. O(observed keys).
+    /// Notifies the observers of all keys that the condition removes. O(observed keys).
     func forget(_ condition: (KeyView) -> Bool) {
         let (keys, collections) = everyoneTold
         for observer in keys { observer.forget(condition) }
         for observer in collections { observer.forget(condition) }
     }
 
-    /// Tells everyone that nothing is known any more, pending or not, and nothing is to be fetched again.
+    /// Notifies all observers that nothing is known any more, pending or not, and that no key is to be fetched again.
     func forgetAll() {
         let (keys, collections) = everyoneTold
         for observer in keys { observer.tell(CachedValue(KeyView(observer.key, nil))) }
@@ -116,13 +118,13 @@ final class ObserverRegistry: Sendable {
         for observer in collections { observer.finish() }
     }
 
-    /// The keys that are looked at and not known, in order: each alone, or as a member of a collection that was taken away.
+    /// The observed keys that are unknown, in order: observed directly, or removed from an observed collection.
     var unknownKeys: [RecordKey] {
         let (keys, collections) = everyone
         return Set(keys.compactMap(\.unknownKey) + collections.flatMap(\.unknownKeys)).sorted()
     }
 
-    /// All observers, those of collections marked for the next ``CollectionObserver/commit()``.
+    /// All observers; those of collections are marked for the next ``CollectionObserver/commit()``.
     private var everyoneTold: ([KeyObserver], [CollectionObserver]) {
         let (keys, collections) = everyone
         state.withLock { state in for observer in collections { state.told[ObjectIdentifier(observer)] = observer } }

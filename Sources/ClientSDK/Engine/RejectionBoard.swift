@@ -1,7 +1,7 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// Notifies those who observe the list of rejected writes. The list itself is on disk.
+/// Notifies observers of the list of rejected writes. The list itself is on disk.
 final class RejectionBoard: Sendable {
     private struct State {
         var last = 0
@@ -10,13 +10,13 @@ final class RejectionBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// The list has changed.
+    /// Signals that the list has changed.
     func signal() {
         let observers = state.withLock { Array($0.observers.values) }
         for observer in observers { observer.yield() }
     }
 
-    /// Speaks at once, and again after each change; a slow observer gets one signal for many.
+    /// Returns a stream that signals at once, and again after each change; a slow observer gets one signal for many changes.
     func observe() -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             continuation.yield()

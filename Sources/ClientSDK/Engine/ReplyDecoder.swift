@@ -1,10 +1,11 @@
 internal import FreshetWire
 internal import HTTPTypes
 
-/// Reads what came back for a request. Whatever came, it is a reply: nothing here fails or traps. Pure.
+/// Decodes the outcome of a request. Every outcome gives a reply: nothing here fails or traps. Pure.
 ///
-/// Only the server decides about a request: by its own problem document, or by a success that has its fields and media type. Whatever a proxy, a
-/// login page or a firewall answers is ``TransportFailure/foreign(_:)``, as if the server had not been reached.
+/// Only the server decides about a request: by its problem document, or by a success that has its fields and media
+/// type. All other answers, as of a proxy, a login page or a firewall, are ``TransportFailure/foreign(_:)``, as if the
+/// server had not been reached.
 package enum ReplyDecoder {
     package static func decode(
         _ outcome: Result<HTTPReply, TransportError>, for kind: RequestDescription.Kind
@@ -27,8 +28,8 @@ package enum ReplyDecoder {
         }
     }
 
-    /// What `Freshet-Last-Write` says. A response that describes records, or says that there is none, must have it where it was asked for:
-    /// the machine would ask again at once, for ever.
+    /// Returns the number of `Freshet-Last-Write`. A response that describes records, or reports that there are none,
+    /// must have it if the request asked for it: otherwise the machine would repeat the request at once, without end.
     private static func lastWrite(in reply: HTTPReply, isRequired: Bool) throws(WireError) -> Int64? {
         guard let text = reply.fields[.freshetLastWrite] else {
             if isRequired { throw .unexpectedJSON("it lacks the field Freshet-Last-Write, which the request asked for") }
@@ -58,9 +59,9 @@ package enum ReplyDecoder {
         }
     }
 
-    /// What shows that a success is not the server's; `nil` where nothing does.
+    /// Returns why a success is not the server's; `nil` if it may be.
     private static func fault(of reply: HTTPReply, isJSON: Bool) -> String? {
-        // None was asked for, so the bytes would be taken for the value.
+        // None was requested, so the bytes would be taken for the value.
         if let coding = reply.fields[.contentEncoding], coding.lowercased() != "identity" {
             return "its content is encoded (\(coding.shortened)), which was not asked for"
         }
@@ -82,9 +83,10 @@ package enum ReplyDecoder {
         }
     }
 
-    /// The problem that a response with an error's status states, if the server is its author.
+    /// Returns the problem of an error response, if the server is its author.
     ///
-    /// A `401` is about the token, whoever states it: what checks tokens stands in front of the server. It decides about no request.
+    /// Every `401` is about the token, since a proxy that checks tokens may stand in front of the server. It decides about
+    /// no request.
     static func answer(_ reply: HTTPReply) -> Result<Problem, TransportFailure> {
         guard let type = reply.fields[.contentType], type.lowercased().hasPrefix(Problem.contentType) else {
             return notOurs(reply, "its media type is \(mediaType(of: reply)), not \(Problem.contentType)")
@@ -101,12 +103,12 @@ package enum ReplyDecoder {
     private static func notOurs(_ reply: HTTPReply, _ fault: String) -> Result<Problem, TransportFailure> {
         guard reply.status != 401 else {
             return .success(
-                Problem(.unauthorized, "status 401 without a problem document of Freshet's: what stands in front refuses the token"))
+                Problem(.unauthorized, "status 401 without a problem document of Freshet's: a proxy in front refuses the token"))
         }
         return .failure(.foreign(foreign(reply, fault)))
     }
 
-    /// A response that is not the server's.
+    /// Describes a response that is not the server's.
     static func foreign(_ reply: HTTPReply, _ fault: String) -> ForeignAnswer {
         let place = (300..<400).contains(reply.status) ? reply.fields[.location].map { "it leads to \($0.shortened)" } : nil
         let way = reply.proxy.map { "; it came through \($0)" } ?? ""
@@ -130,7 +132,7 @@ package enum ReplyDecoder {
         return Record(key: key, revision: tag.revision, content: content, modified: modified)
     }
 
-    /// Milliseconds; only the form in seconds, which our server uses.
+    /// Milliseconds; accepts only the form in seconds, which our server uses.
     private static func retryAfter(_ reply: HTTPReply) -> Int64? {
         guard let text = reply.fields[.retryAfter], let seconds = Int64(text), (0...86_400).contains(seconds) else { return nil }
         return seconds * 1_000
@@ -153,7 +155,7 @@ extension RequestDescription.Kind {
 }
 
 extension TransportError {
-    /// What a request that got no response is to the machine.
+    /// The machine's reply for a request that got no response.
     fileprivate var reply: Reply {
         switch self {
         case .couldNotResolve, .couldNotConnect, .tls, .invalidRequest: .failure(.unreachable(description))

@@ -1,7 +1,7 @@
 internal import FreshetWire
 internal import HTTPTypes
 
-/// Makes HTTP of the machine's requests, and the machine's replies of HTTP. Pure.
+/// Encodes the machine's requests as HTTP requests. Pure.
 struct RequestEncoder: Sendable {
     /// The server's address without a slash at the end.
     let base: String
@@ -24,7 +24,7 @@ struct RequestEncoder: Sendable {
         }
     }
 
-    /// A request to a path under the server's address.
+    /// Returns a request to a path under the server's address.
     func request(
         _ method: HTTPRequest.Method, _ path: String, _ token: String?, _ timeout: Duration, json: [UInt8]? = nil
     ) -> HTTPRequestDescription {

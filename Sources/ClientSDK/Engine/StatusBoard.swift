@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The latest status, for those who ask and for those who follow it.
+/// The latest status, for readers and for followers.
 final class StatusBoard: Sendable {
     private struct State {
         var status = SyncClient.Status(connection: .stopped)
@@ -12,7 +12,7 @@ final class StatusBoard: Sendable {
 
     var status: SyncClient.Status { state.withLock { $0.status } }
 
-    /// Told by the engine's queue alone, so that followers see changes in their order.
+    /// Changes the status. Called only by the engine's queue, so that followers see changes in their order.
     func update(_ change: (inout SyncClient.Status) -> Void) {
         let (status, followers) = state.withLock { state in
             let before = state.status
@@ -22,12 +22,12 @@ final class StatusBoard: Sendable {
         for follower in followers { follower.yield(status) }
     }
 
-    /// The present status and then each change; one who is slow gets the latest only.
+    /// Returns the present status and then each change. A slow consumer receives only the latest.
     func follow() -> AsyncStream<SyncClient.Status> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = state.withLock { state in
                 state.last += 1
-                // Under the lock, so that no change can come before it; a fresh stream has no one to wake.
+                // Under the lock, so that no change can come before it; a new stream has no waiter to resume.
                 continuation.yield(state.status)
                 state.followers[state.last] = continuation
                 return state.last

@@ -1,7 +1,7 @@
 internal import FreshetWire
 internal import Synchronization
 
-/// The verdict on a write, which any number of tasks may wait for, before and after it has come.
+/// The verdict on a write, for which any number of tasks may wait, before and after it has come.
 final class VerdictPromise: Sendable {
     typealias Outcome = Result<PendingWrite.Verdict, ClientError>
 
@@ -13,7 +13,7 @@ final class VerdictPromise: Sendable {
 
     private let state = Mutex(State())
 
-    /// The first outcome counts.
+    /// Resolves the promise; only the first outcome counts.
     func resolve(_ outcome: Outcome) {
         let waiters = state.withLock { state in
             guard state.outcome == nil else { return [CheckedContinuation<Outcome, any Error>]() }
@@ -33,7 +33,7 @@ final class VerdictPromise: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let known: Result<Outcome, any Error>? = state.withLock { state in
                     if let outcome = state.outcome { return .success(outcome) }
-                    // The handler below may have run already, and found nobody.
+                    // The cancellation handler below may have run already, and found no waiter.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiters[id] = continuation
                     return nil

@@ -1,13 +1,13 @@
-/// When to look at the clocks next, and what a look finds. Pure: the clocks' readings are passed in, in milliseconds.
+/// Decides when to read the clocks next, and interprets their readings. Pure: the readings are passed in, in milliseconds.
 struct WakeSchedule {
-    /// How long a sleep goes unnoticed at most.
+    /// How long a sleep may go undetected.
     static let interval: Int64 = 5_000
-    /// Less sleep than this is the two clocks' own difference.
+    /// A smaller difference is the two clocks' inaccuracy, not sleep.
     static let sleepThreshold: Int64 = 500
-    /// A look that comes less late than this comes from a busy machine, not one that was halted.
+    /// A look that is less late than this is due to a busy machine, not to one that was halted.
     static let haltThreshold: Int64 = 5_000
 
-    /// The uptime at which something is to be done; `nil` for nothing.
+    /// The uptime of the next deadline; `nil` for none.
     var deadline: Int64?
     private var expected: Int64
     /// Whether a timer is set for ``expected``.
@@ -16,13 +16,14 @@ struct WakeSchedule {
 
     /// - Parameters:
     ///   - uptime: since boot, sleep included.
-    ///   - slept: how much of it was sleep.
+    ///   - slept: the sleep included in it.
     init(uptime: Int64, slept: Int64) {
         expected = uptime
         self.slept = slept
     }
 
-    /// Whether the device slept or stood still since the last look, and whether the deadline has passed, which is then forgotten.
+    /// Returns whether the device slept or halted since the last look, and whether the deadline has passed, which is
+    /// then removed.
     mutating func look(uptime: Int64, slept: Int64) -> (gap: Bool, due: Bool) {
         let gap = slept - self.slept > Self.sleepThreshold || uptime - expected > Self.haltThreshold
         self.slept = slept
@@ -32,11 +33,12 @@ struct WakeSchedule {
         return (gap, due)
     }
 
-    /// How long to wait for the next look, which is noted; `nil` where the timer that is set comes early enough.
+    /// Returns how long to wait for the next look, and notes it; `nil` if the timer that is set comes early enough.
     ///
-    /// Deadlines move on with each answer of the server: a look too many costs less than an alarm for each.
+    /// Each response of the server moves the deadlines: an unnecessary look costs less than an alarm for each response.
     mutating func wait(uptime: Int64) -> Int64? {
-        // The timer's own clock stands still in a sleep: overdue, it may come late. What was expected stays, for the look to find the gap.
+        // The timer's clock does not advance in a sleep: when overdue, it may come late. The expected time is kept,
+        // for the look to detect the gap.
         if isArmed, expected <= uptime { return 0 }
         let wait = min(max(0, (deadline ?? .max) - uptime), Self.interval)
         guard !isArmed || uptime + wait < expected else { return nil }

@@ -2,52 +2,52 @@ public import FoundationEssentials
 public import FreshetCache
 public import HTTPTypes
 
-/// A response, and how it came about.
+/// A response, with its source and the reason.
 public struct CachedHTTPResponse: Hashable, Sendable {
-    /// Where a response came from.
+    /// The source of a response.
     public enum Source: String, Hashable, Sendable {
-        /// What is stored, without asking the origin.
+        /// The stored response, without asking the origin server.
         case cache
-        /// What is stored, after the origin confirmed it by `304`.
+        /// The stored response, after the origin server confirmed it by `304`.
         case validated
-        /// The origin.
+        /// The origin server.
         case network
-        /// Nowhere: the request says `only-if-cached` and nothing that fits is stored, so the response is a `504` of the cache's own.
+        /// None: the request has `only-if-cached` and no suitable response is stored, so the cache itself generated a `504`.
         case none
     }
 
-    /// One step on the way of redirects.
+    /// One redirect.
     public struct Hop: Hashable, Sendable {
         /// The URL that answered with a redirect.
         public let url: String
         /// Its status: 301, 302, 303, 307 or 308.
         public let status: Int
-        /// Where that redirect came from.
+        /// The source of that redirect.
         public let source: Source
     }
 
-    /// Status and fields; with an `Age` where it was stored.
+    /// Status and fields; with an `Age` if the response was stored.
     public let response: HTTPResponse
-    /// The content as it was sent: a `Content-Encoding` is not undone.
+    /// The content as it was sent, with its `Content-Encoding`.
     public let body: [UInt8]
-    /// The URL that gave the response: the last one, where there were redirects.
+    /// The URL that gave the response: the last one after redirects.
     public let url: String
-    /// Where it came from.
+    /// The source of the response.
     public let source: Source
-    /// Why it came from there; for ``Source/validated`` and ``Source/network``, why the origin was asked.
+    /// The reason for ``source``; for ``Source/validated`` and ``Source/network``, why the origin server was asked.
     public let reason: HTTPCacheReason
-    /// What the cache did with it.
+    /// How the cache handled the response.
     public let storage: HTTPStorage
-    /// When the origin sent or last confirmed it, by this machine's clock; `nil` for ``Source/none``.
+    /// When the origin server sent or last confirmed it, by this machine's clock; `nil` for ``Source/none``.
     public let verified: Date?
-    /// Whether the same request of another caller was under way, so that none was sent for this one.
+    /// Whether the response is that of another caller's identical request, so that none was sent for this one.
     public internal(set) var wasJoined = false
     /// The redirects that led here, in order.
     public internal(set) var redirects: [Hop] = []
 
     /// The status code.
     public var status: Int { response.status.code }
-    /// Whether it is past its lifetime and was given out all the same.
+    /// Whether it is past its lifetime and was served nevertheless.
     public var isStale: Bool {
         switch reason {
         case .staleAllowedByRequest, .staleWhileRevalidate, .staleIfError: true
@@ -63,7 +63,7 @@ extension CachedHTTPResponse: CustomStringConvertible {
 }
 
 extension CachedHTTPResponse {
-    /// What is stored, as an answer to a request.
+    /// Creates the answer to a request from a stored response.
     init(
         _ stored: StoredHTTPResponse, age: Int64, to method: HTTPRequest.Method, _ source: Source, _ reason: HTTPCacheReason,
         _ storage: HTTPStorage

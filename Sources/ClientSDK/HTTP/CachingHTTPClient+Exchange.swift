@@ -7,7 +7,7 @@ internal import Synchronization
 extension CachingHTTPClient {
     private var now: Int64 { configuration.clock.wall() }
 
-    /// One request to one URL, redirects not followed.
+    /// Sends one request to one URL, without following redirects.
     func exchange(_ hop: HTTPHop, _ mode: HTTPCacheMode) async throws -> CachedHTTPResponse {
         try Task.checkCancellation()
         let result = try await uncountedExchange(hop, mode)
@@ -19,11 +19,12 @@ extension CachingHTTPClient {
         let isCached = hop.request.method == .get || hop.request.method == .head
         let stored = isCached ? await repository.response(for: hop.request, at: hop.url) : nil
         if let result = try withoutNetwork(hop, stored, mode) { return result }
-        // Who says no-store wants an answer of its own, which nobody else has either.
+        // A request with no-store gets a response that is not shared with other callers.
         let isShared = isCached && !CacheControl(hop.request.headerFields).has("no-store")
         let key = !isShared ? nil : FlightTable.Key(request: hop.request, mode: mode)
         var (result, wasThere) = try await fly(hop, mode, key: key)
-        // An answer that may not be kept is for whoever asked (RFC 9111 §4). A failure is shared, so that a crowd does not make it worse.
+        // A response that may not be stored is only for its caller (RFC 9111 §4). A failure is shared, so that many callers
+        // do not multiply the requests.
         if wasThere, case .refused = result.storage, result.source == .network, result.status < 500 {
             (result, wasThere) = try await fly(hop, mode, key: nil)
         }
@@ -31,7 +32,7 @@ extension CachingHTTPClient {
         return result
     }
 
-    /// The response where no request is needed or allowed, `nil` where one is.
+    /// Returns the response if no request is needed or allowed, `nil` if one is.
     private func withoutNetwork(_ hop: HTTPHop, _ stored: StoredHTTPResponse?, _ mode: HTTPCacheMode) throws -> CachedHTTPResponse? {
         let now = now
         switch configuration.policy.decision(for: hop.request, stored: stored, mode: mode, now: now) {
@@ -73,7 +74,7 @@ extension CachingHTTPClient {
         return (try await flights.outcome(of: flight), wasThere)
     }
 
-    /// Asks the origin for the next caller's sake; if that fails, the next caller's request says why.
+    /// Asks the origin for later callers; if that fails, the next caller's request reports why.
     private func revalidate(_ hop: HTTPHop, _ mode: HTTPCacheMode) {
         _ = flights.enter(FlightTable.Key(request: hop.request, mode: mode), url: hop.url, isKept: true) { [self] flight in
             do {
@@ -85,7 +86,7 @@ extension CachingHTTPClient {
         }
     }
 
-    /// The flight itself. It looks again, since another may have landed after its starter looked.
+    /// Runs the flight. It checks the store again, since another flight may have ended after the caller's check.
     private func load(_ hop: HTTPHop, _ mode: HTTPCacheMode, _ flight: UInt64) async throws -> CachedHTTPResponse {
         let isCached = hop.request.method == .get || hop.request.method == .head
         let stored = isCached ? await repository.response(for: hop.request, at: hop.url) : nil
@@ -162,11 +163,11 @@ extension CachingHTTPClient {
     }
 }
 
-// MARK: Writing to the store, one after the other for each URL
+// MARK: Writing to the store, one operation at a time for each URL
 
 extension CachingHTTPClient {
-    /// Keeps a response, unless the URL was outdated while it was under way.
-    /// - Parameter selection: which variant it was until now, if it has been freshened.
+    /// Stores a response, unless the URL was outdated while the request was in flight.
+    /// - Parameter selection: the variant that it was until now, if it has been freshened.
     private func keep(
         _ response: StoredHTTPResponse, as success: HTTPStorage, replacing selection: VarySelection? = nil, _ flight: UInt64
     ) async -> HTTPStorage {
@@ -197,13 +198,13 @@ extension CachingHTTPClient {
         }
     }
 
-    /// Forgets a URL, and keeps what is under way to it from being stored.
+    /// Removes a URL, and prevents responses in flight to it from being stored.
     func outdate(_ url: HTTPURL) async throws {
         flights.outdate { $0 == url }
         try await turns.perform(for: url) { try await self.repository.remove(url) }
     }
 
-    /// Writes to the store; a failure is told and counted, and does not fail the request.
+    /// Writes to the store. A failure is logged and counted, and does not fail the request.
     @discardableResult
     private func store<Success>(_ trouble: String, _ body: () async throws -> Success) async -> Result<Success, any Error> {
         do {
@@ -217,7 +218,7 @@ extension CachingHTTPClient {
 }
 
 extension TransportError {
-    /// Whether it is what a gateway would answer with 502 or 504 (RFC 5861 §4).
+    /// Whether a gateway would answer with 502 or 504 (RFC 5861 §4).
     fileprivate var isOriginFailure: Bool {
         switch self {
         case .couldNotResolve, .couldNotConnect, .timedOut, .connectionLost, .malformedResponse, .failed: true

@@ -3,7 +3,7 @@ public import HTTPTypes
 public import Logging
 internal import Synchronization
 
-/// Sends HTTP requests over libcurl, through a private cache by RFC 9111: what `URLCache` should do.
+/// Sends HTTP requests over libcurl, through a private cache by RFC 9111, in place of `URLCache`.
 ///
 /// ```swift
 /// let client = try CachingHTTPClient(store: store)
@@ -11,39 +11,40 @@ internal import Synchronization
 /// print(page.body.count, page.source, page.reason)
 /// ```
 ///
-/// - What is fresh is given out without asking; what is stale is confirmed by its `ETag` or `Last-Modified`. A response says where it came
-///   from and why.
-/// - The same `GET` or `HEAD` under way is joined. A caller that is cancelled harms nobody; the request ends when the last has gone.
-/// - Redirects are followed here and not by libcurl: each is a response of its own, kept and validated for itself, and what is kept at
-///   a URL is what that URL answered.
+/// - Serves fresh responses without asking the origin, and validates stale ones by their `ETag` or `Last-Modified`. A
+///   response states its source and the reason.
+/// - Joins identical `GET` or `HEAD` requests in flight. Cancelling one caller does not affect the others; the request
+///   ends with its last caller.
+/// - Follows redirects itself rather than through libcurl: each is a separate response, stored and validated
+///   separately, and the response stored for a URL is the one that this URL gave.
 ///
-/// All members may be called from any thread. Connections stay open until the last reference goes, or ``shutdown()``.
+/// All members may be called from any thread. Connections stay open until the last reference is released, or ``shutdown()``.
 public final class CachingHTTPClient: Sendable {
-    /// What holds for all requests of a client.
+    /// The settings for all requests of a client.
     public struct Configuration: Sendable {
-        /// What the standards leave to the cache.
+        /// The decisions that the standards leave to the cache.
         public var policy = HTTPCachePolicy()
-        /// The time for a response to be complete, connecting included; for each redirect anew.
+        /// The time for a complete response, connecting included; each redirect gets the full time.
         public var timeout = Duration.seconds(30)
         /// The time for a connection, TLS included.
         public var connectTimeout = Duration.seconds(10)
-        /// The most bytes that a response's content may have, kept or not; from 1.
+        /// The most bytes of a response's content, stored or not; from 1.
         public var maximumContentSize = 64 << 20
-        /// The most redirects that are followed; with 0 they are given out as they are.
+        /// The most redirects that are followed; with 0 they are returned unchanged.
         public var maximumRedirects = 20
         /// The most connections to one host.
         public var maximumConnections = 8
         /// Sent as `User-Agent` where a request has none.
         public var userAgent = "freshet"
-        /// Lets a request's `Authorization` go over plain `http` to other hosts than loopback. Without it, such a request fails with
-        /// ``HTTPClientError/invalidRequest(_:)`` before anything is sent.
+        /// Allows a request's `Authorization` to be sent over plain `http` to hosts other than loopback. Without it,
+        /// such a request fails with ``HTTPClientError/invalidRequest(_:)`` before anything is sent.
         public var allowsInsecureCredentials = false
-        /// Where the time comes from.
+        /// The source of the time.
         public var clock = CacheClock.system
-        /// Told of stores that fail and of background requests that do.
+        /// Receives failures of the store and of background requests.
         public var logger = Logger(label: "freshet.http")
 
-        /// The usual settings.
+        /// Creates the default settings.
         public init() {}
     }
 
@@ -55,8 +56,8 @@ public final class CachingHTTPClient: Sendable {
     let counts = Mutex(HTTPClientStatistics())
 
     /// - Parameters:
-    ///   - store: where responses are kept; several clients may share one.
-    /// - Throws: ``HTTPClientError/failed(code:_:)`` when neither memory nor a thread can be had.
+    ///   - store: the storage of responses; several clients may share one.
+    /// - Throws: ``HTTPClientError/failed(code:_:)`` if there is no memory or no thread.
     public init(store: any HTTPCacheStore, configuration: Configuration = Configuration()) throws(HTTPClientError) {
         self.configuration = configuration
         repository = ResponseRepository(store: store, logger: configuration.logger)
@@ -72,15 +73,15 @@ public final class CachingHTTPClient: Sendable {
         }
     }
 
-    /// What this client has done so far.
+    /// The counts of this client so far.
     public var statistics: HTTPClientStatistics { counts.withLock { $0 } }
 
     /// Gets a URL.
     ///
     /// - Parameters:
     ///   - url: an absolute `http` or `https` URL, percent-encoded; a fragment is left out.
-    ///   - fields: sent along; `Accept: */*` and `User-Agent` are added where they are missing.
-    ///   - mode: whether to heed what is stored.
+    ///   - fields: sent with the request; `Accept: */*` and `User-Agent` are added if they are missing.
+    ///   - mode: whether to use stored responses.
     /// - Throws: as ``data(for:body:mode:)``.
     public func data(
         from url: String, fields: HTTPFields = [:], mode: HTTPCacheMode = .standard
@@ -91,16 +92,16 @@ public final class CachingHTTPClient: Sendable {
         )
     }
 
-    /// Sends a request and gives its response, whatever the status; redirects are followed.
+    /// Sends a request and returns its response, whatever the status. Redirects are followed.
     ///
-    /// Responses to `GET` are kept and served as their fields and the request's say, and answer `HEAD` too. A request of another method that
-    /// succeeds removes what it has outdated before this returns.
+    /// Responses to `GET` are stored and served according to their fields and the request's, and answer `HEAD` too. A
+    /// successful request of another method removes the responses that it has outdated before this returns.
     ///
     /// - Parameters:
-    ///   - request: with scheme, authority and path. Its `Cache-Control` is heeded; one with conditions or a `Range` of its own goes to
-    ///     the origin as it is.
+    ///   - request: with scheme, authority and path. Its `Cache-Control` is heeded; a request that has conditions or a
+    ///     `Range` goes to the origin unchanged.
     ///   - body: the content to send; `nil` for none.
-    ///   - mode: whether to heed what is stored, for each redirect too.
+    ///   - mode: whether to use stored responses, for each redirect too.
     /// - Throws: ``HTTPClientError``, or `CancellationError` when the task is cancelled.
     public func data(
         for request: HTTPRequest, body: [UInt8]? = nil, mode: HTTPCacheMode = .standard
@@ -121,7 +122,7 @@ public final class CachingHTTPClient: Sendable {
         }
     }
 
-    /// Says how a request would be served now, and why, without sending or changing anything.
+    /// Explains how a request would be served now, and why, without sending or changing anything.
     ///
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``.
     public func explain(_ request: HTTPRequest, mode: HTTPCacheMode = .standard) async throws -> String {
@@ -137,7 +138,7 @@ public final class CachingHTTPClient: Sendable {
         }
     }
 
-    /// Forgets all that is kept of a URL; answers to it that are under way will not be kept either.
+    /// Removes all stored responses of a URL; responses in flight to it will not be stored either.
     ///
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.
     public func remove(_ url: String) async throws {
@@ -145,10 +146,11 @@ public final class CachingHTTPClient: Sendable {
         try await outdate(parsed)
     }
 
-    /// Forgets all URLs that begin with a text, such as `https://example.org/news/`; answers to them that are under way will not be kept either.
+    /// Removes all URLs with a prefix, such as `https://example.org/news/`; responses in flight to them will not be
+    /// stored either.
     ///
-    /// The text is compared with URLs in the spelling by which they are kept: scheme and host in lower case, no default port. O(kept URLs) with a
-    /// `MemoryHTTPCacheStore`, O(removed URLs) on disk.
+    /// The prefix is compared with URLs in their stored spelling: scheme and host in lower case, no default port.
+    /// O(stored URLs) with a `MemoryHTTPCacheStore`, O(removed URLs) on disk.
     ///
     /// - Parameter prefix: an absolute URL, at least scheme and host: `https://example.org` is that host and not `https://example.organic`.
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``, or the store's error.
@@ -160,20 +162,20 @@ public final class CachingHTTPClient: Sendable {
         try await repository.store.removeAll(withPrefix: prefix)
     }
 
-    /// Forgets everything, as on log-out; answers that are under way will not be kept either.
+    /// Removes everything, as on log-out; responses in flight will not be stored either.
     ///
     /// - Throws: the store's error.
     public func removeAll() async throws {
         flights.outdate { _ in true }
-        // Whoever began to write before that writes before all is removed; who comes later sees that it is outdated.
+        // A write that began earlier ends before the removal; a later one sees that its flight is outdated.
         await turns.finish()
         try await repository.store.removeAll()
     }
 
-    /// Waits until the background requests of `stale-while-revalidate` that are under way have ended.
+    /// Waits until the background requests of `stale-while-revalidate` that are in flight have ended.
     public func finishRevalidations() async { await flights.finishKept() }
 
-    /// Ends all requests with ``HTTPClientError/stopped`` and closes the connections. What is stored stays.
+    /// Ends all requests with ``HTTPClientError/stopped`` and closes the connections. Stored responses stay.
     public func shutdown() { transport.shutdown() }
 
     private func hop(for request: HTTPRequest, _ body: [UInt8]?) throws(HTTPClientError) -> HTTPHop {

@@ -15,11 +15,11 @@ extension CurlTransport {
     }
 }
 
-/// Brings a request's number and its cancellation together, whichever comes first.
+/// Combines a request's number and its cancellation, whichever comes first.
 private final class Cancellation: Sendable {
     private let state = Mutex<(id: UInt64?, isCancelled: Bool)>((nil, false))
 
-    /// - Returns: whether it is cancelled already.
+    /// - Returns: whether the request is cancelled already.
     func began(_ id: UInt64) -> Bool {
         state.withLock { state in
             state.id = id

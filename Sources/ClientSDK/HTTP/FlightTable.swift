@@ -2,12 +2,13 @@ internal import FreshetCache
 internal import HTTPTypes
 internal import Synchronization
 
-/// The requests under way, so that those who ask for the same share one. Safe from any thread; nothing is resumed under its lock.
+/// The requests in flight, so that identical requests share one. Safe from any thread; no continuation is resumed
+/// under its lock.
 ///
-/// Whoever takes part in a flight waits for it by itself: one that is cancelled leaves, and the others go on. When the last has left, the
-/// flight is cancelled, unless it is kept for the cache's own sake.
+/// Each participant of a flight waits separately: one that is cancelled leaves, and the others continue. When the last
+/// has left, the flight is cancelled, unless it is kept for the cache itself.
 final class FlightTable: Sendable {
-    /// What makes two requests the same.
+    /// The fields that make two requests identical.
     struct Key: Hashable, Sendable {
         let request: HTTPRequest
         let mode: HTTPCacheMode
@@ -18,7 +19,7 @@ final class FlightTable: Sendable {
     private struct Flight {
         let key: Key?
         let url: HTTPURL
-        /// Those who take part and have not left.
+        /// The number of participants that have not left.
         var interest: Int
         var isKept: Bool
         /// Whether its response may no longer be stored.
@@ -43,12 +44,12 @@ final class FlightTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes part in the flight of the key, and starts it where there is none; one without a key is nobody else's.
+    /// Joins the flight of the key, or starts it if there is none; a flight without a key is never shared.
     ///
     /// - Parameters:
-    ///   - isKept: whether it goes on when nobody waits for it. Then the caller does not take part.
-    ///   - body: does the request; it is given the flight's number.
-    /// - Returns: the number, and whether another had started it.
+    ///   - isKept: whether it continues without participants. Then the caller does not take part.
+    ///   - body: performs the request; gets the flight's number.
+    /// - Returns: the number, and whether the flight existed already.
     func enter(
         _ key: Key?, url: HTTPURL, isKept: Bool = false, _ body: @escaping @Sendable (UInt64) async throws -> CachedHTTPResponse
     ) -> (flight: UInt64, wasThere: Bool) {
@@ -78,9 +79,9 @@ final class FlightTable: Sendable {
         return (id, false)
     }
 
-    /// The outcome of a flight that the caller takes part in, which it leaves with this.
+    /// Waits for the outcome of a flight in which the caller takes part, and leaves the flight.
     ///
-    /// - Throws: what the flight threw, or `CancellationError` when the caller's task is cancelled.
+    /// - Throws: the flight's error, or `CancellationError` when the caller's task is cancelled.
     func outcome(of id: UInt64) async throws -> CachedHTTPResponse {
         let waiter = state.withLock { $0.number() }
         defer { leave(id) }
@@ -104,8 +105,8 @@ final class FlightTable: Sendable {
         }
     }
 
-    /// Keeps the responses of flights from being stored, and from being shared with those who ask from now on.
-    /// - Parameter isOutdated: whether flights to that URL are meant. It runs under the table's lock.
+    /// Prevents the responses of flights from being stored, and from being shared with later callers.
+    /// - Parameter isOutdated: whether to outdate flights to that URL. It runs under the table's lock.
     func outdate(where isOutdated: (HTTPURL) -> Bool) {
         state.withLock { state in
             for (id, flight) in state.flights where isOutdated(flight.url) {
@@ -117,14 +118,14 @@ final class FlightTable: Sendable {
 
     func isOutdated(_ id: UInt64) -> Bool { state.withLock { $0.flights[id]?.isOutdated ?? false } }
 
-    /// Waits for all flights that are kept for the cache's own sake.
+    /// Waits for all flights that are kept for the cache itself.
     func finishKept() async {
         let kept = state.withLock { state in
             let kept = state.flights.filter { $0.value.isKept && $0.value.outcome == nil }.keys.sorted()
             for id in kept { state.flights[id]?.interest += 1 }
             return kept
         }
-        // Their errors are told where they occur.
+        // Their errors are logged where they occur.
         for id in kept { _ = try? await outcome(of: id) }
     }
 

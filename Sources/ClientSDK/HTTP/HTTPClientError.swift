@@ -1,12 +1,13 @@
 internal import FreshetCache
 
-/// Why ``CachingHTTPClient`` has no response. Nothing was stored by a request that ends so.
+/// The reason why ``CachingHTTPClient`` has no response. A request that fails stores nothing.
 ///
-/// Those of the network may pass by themselves. Whether the origin has acted on a request that was sent is unknown.
+/// Network failures may be temporary. Whether the origin has acted on a request that was sent is unknown.
 public enum HTTPClientError: Error, Hashable, Sendable {
     /// The URL, the request or a setting cannot be used. Correct it as the text says.
     case invalidRequest(String)
-    /// The mode forbids the network, and nothing that fits is stored. Ask with another mode. The text says what was missing.
+    /// The mode forbids the network, and no suitable response is stored. Use another mode. The text explains what was
+    /// missing.
     case notCached(String)
     /// Name resolution or the connection failed. Check the URL and the network, or try again later.
     case unreachable(String)
@@ -16,17 +17,17 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case tls(String)
     /// The connection broke before the response was complete. Try again.
     case connectionLost(String)
-    /// What came back is not HTTP. Check that host and port are right.
+    /// The response is not HTTP. Check that host and port are right.
     case malformedResponse(String)
     /// The content has more bytes than the configuration allows. Raise the limit, or ask for less.
     case tooLarge(limit: Int)
     /// There were more redirects than the configuration allows, perhaps in a circle. The text is the last URL.
     case tooManyRedirects(limit: Int, last: String)
-    /// A redirect leads to no HTTP URL. Tell the origin's keeper; the texts are its URL and its `Location`.
+    /// A redirect leads to no HTTP URL. Report it to the origin's operator; the texts are its URL and its `Location`.
     case invalidRedirect(from: String, location: String)
     /// ``CachingHTTPClient/shutdown()`` was called. Make a new client.
     case stopped
-    /// libcurl failed in another way; its code and text say how.
+    /// libcurl failed in another way, which its code and text describe.
     case failed(code: Int, String)
 }
 
@@ -48,7 +49,7 @@ extension HTTPClientError {
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// The whole sentence, with what to do.
+    /// A complete sentence, with the action to take.
     public var description: String {
         switch self {
         case .invalidRequest(let text): "the request cannot be sent: \(text)"

@@ -1,18 +1,18 @@
 internal import FreshetCache
 
-/// What a ``CachingHTTPClient`` has done since it was made. Each redirect counts as a request of its own.
+/// Counts of a ``CachingHTTPClient`` since it was made. Each redirect counts as a separate request.
 public struct HTTPClientStatistics: Hashable, Sendable, CustomStringConvertible {
-    /// Responses given out from the cache alone.
+    /// Responses served from the cache alone.
     public internal(set) var served = 0
-    /// Those of them that were stale.
+    /// Served responses that were stale.
     public internal(set) var servedStale = 0
-    /// Responses given out after the origin confirmed them.
+    /// Responses served after the origin confirmed them.
     public internal(set) var validated = 0
-    /// Responses given out that came from the origin.
+    /// Responses returned from the origin.
     public internal(set) var fetched = 0
-    /// Requests that shared another's answer; they count above too.
+    /// Requests that shared another caller's response; they count above too.
     public internal(set) var joined = 0
-    /// Requests that found nothing where the network was not allowed.
+    /// Requests without a suitable stored response where the network was not allowed.
     public internal(set) var unavailable = 0
     /// Requests to the origin that ended without a response.
     public internal(set) var failed = 0
@@ -27,7 +27,7 @@ public struct HTTPClientStatistics: Hashable, Sendable, CustomStringConvertible 
         return all == 0 ? 0 : Double(served + validated) / Double(all)
     }
 
-    /// One line for a person; what never happened is left out but for the responses.
+    /// One line for a person; counts of 0 are left out except for the responses.
     public var description: String {
         var text =
             "\(served) from the cache, \(validated) validated, \(fetched) fetched (\(StatisticsText.percent(hitRate)) without content)"

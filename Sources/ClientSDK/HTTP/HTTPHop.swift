@@ -1,14 +1,14 @@
 internal import FreshetCache
 internal import HTTPTypes
 
-/// One request to one URL, on a way that may have redirects.
+/// One request to one URL, in a chain that may have redirects.
 struct HTTPHop: Hashable, Sendable {
-    /// With all fields that are sent, so that what `Vary` compares is what the origin sees.
+    /// With all fields that are sent, so that `Vary` compares the fields that the origin sees.
     let request: HTTPRequest
     let url: HTTPURL
     let body: [UInt8]?
 
-    /// Where a response leads (RFC 9110 §15.4), or `nil` where it is no redirect.
+    /// Returns the request to which a response redirects (RFC 9110 §15.4), or `nil` if it is no redirect.
     ///
     /// - Throws: ``HTTPClientError/invalidRedirect(from:location:)``.
     func following(_ response: HTTPResponse) throws(HTTPClientError) -> HTTPHop? {
@@ -17,7 +17,7 @@ struct HTTPHop: Hashable, Sendable {
         guard let next = url.resolving(location) else { throw .invalidRedirect(from: url.description, location: location) }
         var request = request
         var body = body
-        // 303 asks for a GET; so do 301 and 302 after a POST, as every client has done since.
+        // 303 asks for a GET; so do 301 and 302 after a POST, as all clients treat them.
         if status == 303 && request.method != .head || status <= 302 && request.method == .post {
             request.method = .get
             body = nil
@@ -25,7 +25,7 @@ struct HTTPHop: Hashable, Sendable {
                 request.headerFields[name] = nil
             }
         }
-        // What is meant for one origin is nothing for another to know.
+        // Credentials for one origin must not reach another.
         if !next.isSameOrigin(as: url) {
             for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] { request.headerFields[name] = nil }
         }

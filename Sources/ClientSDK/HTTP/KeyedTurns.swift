@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Lets those who name the same key go one after the other, in the order in which they came. Safe from any thread.
+/// Runs operations on the same key one after the other, in the order of their calls. Safe from any thread.
 final class KeyedTurns<Key: Hashable & Sendable>: Sendable {
-    /// Who waits for each key that is taken.
+    /// The waiters of each key that is taken.
     private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs the closure when its turn has come. It must not take the same key again.
+    /// Runs the closure when its turn has come. The closure must not take the same key again.
     func perform<Result: Sendable>(
         for key: Key, _ body: @Sendable () async throws -> Result
     ) async rethrows -> Result {
@@ -24,7 +24,7 @@ final class KeyedTurns<Key: Hashable & Sendable>: Sendable {
         return try await body()
     }
 
-    /// Waits until all turns that are taken now have ended.
+    /// Waits until all present turns have ended.
     func finish() async {
         for key in waiting.withLock({ Array($0.keys) }) { await perform(for: key) {} }
     }

@@ -2,12 +2,13 @@ internal import FreshetCache
 internal import HTTPTypes
 internal import Logging
 
-/// Finds and keeps responses in a store. The callers see to it that nothing writes to one URL at the same time.
+/// Finds and stores responses in a store. The callers ensure that writes to one URL do not overlap.
 struct ResponseRepository: Sendable {
     let store: any HTTPCacheStore
     let logger: Logger
 
-    /// What is kept for a request, or `nil`; a store that fails, and bytes that are no record, count as nothing.
+    /// Returns the stored response to a request, or `nil`. A store that fails, and bytes that are no record, count as
+    /// no response.
     func response(for request: HTTPRequest, at url: HTTPURL) async -> StoredHTTPResponse? {
         switch await record(named: HTTPCacheRecord.name(of: url)) {
         case .response(let response)?: return fitting(response, request, url)
@@ -21,20 +22,21 @@ struct ResponseRepository: Sendable {
         }
     }
 
-    /// Keeps a response in place of what was kept for the same request.
+    /// Stores a response in place of an earlier one to the same request.
     /// - Parameter selection: another variant that it replaces.
     func keep(_ response: StoredHTTPResponse, replacing selection: VarySelection? = nil) async throws {
         let name = HTTPCacheRecord.name(of: response.url)
         let old = await variants(named: name)
         guard response.isSelected else {
-            // It holds for all requests, and is the newest.
+            // This response applies to all requests, and is the newest.
             try await store.store(HTTPCacheRecord.response(response).encoded, named: name)
             for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: response.url)) }
             return
         }
         let replaced = selection.flatMap { $0 != response.selection && old.contains($0) ? $0 : nil }
         let all = [response.selection] + old.filter { $0 != response.selection && $0 != replaced }
-        // The variant first: a list that names what is not there would do no harm, but nothing would find a variant that is in no list.
+        // The variant first: a list with a missing variant does no harm, but a variant that is in no list would never
+        // be found.
         try await store.store(
             HTTPCacheRecord.response(response).encoded, named: HTTPCacheRecord.name(of: response.selection, at: response.url))
         try await store.store(HTTPCacheRecord.variants(Array(all.prefix(HTTPCacheRecord.mostVariants))).encoded, named: name)
@@ -43,7 +45,7 @@ struct ResponseRepository: Sendable {
         }
     }
 
-    /// Forgets all that is kept of a URL.
+    /// Removes all stored responses of a URL.
     func remove(_ url: HTTPURL) async throws {
         let name = HTTPCacheRecord.name(of: url)
         let old = await variants(named: name)
@@ -52,7 +54,7 @@ struct ResponseRepository: Sendable {
         for variant in old { try await store.remove(named: HTTPCacheRecord.name(of: variant, at: url)) }
     }
 
-    /// A record under another's name, or for another request, is no answer, whatever brought it there.
+    /// Returns the response only if its record is for this URL and matches the request.
     private func fitting(_ response: StoredHTTPResponse, _ request: HTTPRequest, _ url: HTTPURL) -> StoredHTTPResponse? {
         response.url == url && response.selection.matches(request) ? response : nil
     }

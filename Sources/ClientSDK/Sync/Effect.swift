@@ -1,16 +1,16 @@
 import FreshetWire
 
-/// What one part of the machine wants done by the others.
+/// A request of one part of the machine to the others.
 enum Effect: Sendable {
     case store(Intent)
     case reset(Epoch?, forgets: Bool, because: String)
-    /// The server is there again after it was not: what failed for want of it need not wait on.
+    /// The server can be reached again: requests that failed without contact are retried at once.
     case regainedContact
-    /// The server took writes: a feed that waits after a failure need not wait on.
+    /// The server accepted writes: a feed that waits after a failure is retried at once.
     case reachedServer
 }
 
-/// Which responses must state the device's last decided write.
+/// Decides which responses must state the device's last decided write.
 struct WatermarkRule: Sendable {
     private let outbox: Outbox
     private let state: SyncState
@@ -22,7 +22,7 @@ struct WatermarkRule: Sendable {
         sentThrough = sender.sentThrough
     }
 
-    /// The device's name, for a request whose response must state it; `nil` where no write of `keys` is under way.
+    /// Returns the device's name, for a request whose response must state it; `nil` where no write of `keys` is in flight.
     func client(for keys: some Sequence<RecordKey>) -> ClientIdentifier? {
         keys.contains { outbox.keys[$0]?.needsWatermark(in: state.epoch, sentThrough: sentThrough) ?? false } ? state.client : nil
     }

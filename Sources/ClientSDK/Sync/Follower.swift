@@ -1,31 +1,32 @@
 import FreshetWire
 
-/// Follows the feed: asks, checks what comes, goes on from there.
+/// Follows the feed: requests pages, checks them and continues from their cursors.
 struct Follower: Hashable, Sendable {
     private var request: RequestID?
-    /// Whether nothing was left at the last response, and no gap has been since.
+    /// Whether the last response reached the end of the feed, without a gap since then.
     private var isCaughtUp = false
-    /// Whether the request may be held by the server, since nothing was left when it was sent.
+    /// Whether the server may hold the request, since the device had reached the end of the feed when it was sent.
     private var isPolling = false
-    /// When the last response that was stored was still true for certain, in milliseconds of uptime; it may have been on its way for long.
+    /// The latest time at which the last stored response was still true for certain, in milliseconds of uptime. The
+    /// response may have been in transit for long.
     private var trueAt: Int64 = 0
-    /// The same of the responses that are on their way to the disk, in order; at most two.
+    /// The same for the responses that are being stored, in order; at most two.
     private var storing: [Int64] = []
-    /// Where the page begins that may be asked for meanwhile; `nil` where the last response left nothing.
+    /// The start of the page that may be requested while this one is stored; `nil` where the last response reached the end.
     private var next: Cursor?
     private var retry = Retry()
-    /// How often in a row the server said that the position is ahead of it.
+    /// The number of consecutive responses which said that the position is ahead of the server.
     private var aheads = 0
-    /// How often in a row a poll came back at once with nothing.
+    /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
-    /// The most changes of a page; fewer while the answers to more are too large.
+    /// The most changes of a page; reduced while larger responses are refused for their size.
     private var limit = Int.max
 
     var isLive: Bool { isCaughtUp }
-    /// When the device stops being live while a response is on its way to the disk; a request has a deadline of its own.
+    /// When the device stops being live while a response is being stored. Requests have separate deadlines.
     func liveUntil(_ settings: SyncSettings) -> Int64? { isCaughtUp && !storing.isEmpty ? vouchedUntil(settings) : nil }
     var isBusy: Bool { request != nil || !storing.isEmpty }
-    /// When to ask again, where that is a matter of time.
+    /// When to send the next request, where only the clock decides.
     var deadline: Int64? { isBusy ? nil : retry.notBefore }
     var underWay: RequestID? { request }
 
@@ -37,10 +38,10 @@ struct Follower: Hashable, Sendable {
         if let end = liveUntil(turn.settings), turn.now.uptime >= end { isCaughtUp = false }
         guard request == nil, retry.isDue(turn), let since = nextSince(state, isVerifying, turn.settings) else { return }
         let wait = state.cursor == nil || !storing.isEmpty ? 0 : pollWait(turn)
-        // After any gap: catch up before waiting.
+        // After any gap, the device catches up before it polls.
         isPolling = wait > 0
         if !isPolling { isCaughtUp = false }
-        // A poll that waits is answered with the same bytes as everybody's.
+        // A poll that waits gets the same bytes as every other poll, so it names no client.
         request = requests.send(
             .changes(
                 since: since, filter: turn.settings.filter.requestable, wait: wait, limit: min(turn.settings.pageLimit, limit),
@@ -49,28 +50,28 @@ struct Follower: Hashable, Sendable {
             timeout: wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : turn.settings.requestTimeout, &turn)
     }
 
-    /// Where the next question begins; `nil` while there is none. While one page is stored, the page after it may be on its way.
+    /// The start of the next request; `nil` while there is none. While one page is stored, the next may be in flight.
     private func nextSince(_ state: SyncState, _ isVerifying: Bool, _ settings: SyncSettings) -> Since? {
         if !storing.isEmpty { return storing.count == 1 ? next.map { .after($0) } : nil }
-        // The held keys are verified before anything newer is asked for.
+        // The held keys are verified before newer changes are requested.
         if isVerifying { return nil }
         return state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
     }
 
     /// For how many seconds the server may hold the next response; 0 where the device must catch up.
     ///
-    /// A response that was long on its way is old when it comes. What it took beyond the grace is taken from the next wait, so that nothing
-    /// older than hold and twice the grace is ever called live (rule 9).
+    /// A response that was long in transit is old when it arrives. The part of its transit time beyond the grace
+    /// shortens the next wait, so that data older than hold and twice the grace is never called live (rule 9).
     private func pollWait(_ turn: Turn) -> Int {
         guard isCaughtUp else { return 0 }
         let excess = max(0, turn.now.uptime - trueAt - turn.settings.grace)
         return max(0, Int((Int64(turn.settings.hold) * 1_000 - excess) / 1_000))
     }
 
-    /// How long what is stored may be called live, in milliseconds of uptime (rule 9).
+    /// The end of the time for which stored data may be called live, in milliseconds of uptime (rule 9).
     private func vouchedUntil(_ settings: SyncSettings) -> Int64 { trueAt + Int64(settings.hold) * 1_000 + 2 * settings.grace }
 
-    /// The request has ended without a response to take.
+    /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }
 
     // MARK: Responses
@@ -84,13 +85,14 @@ struct Follower: Hashable, Sendable {
         case .page(let page):
             if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &contact, &turn) }
             let effects = heard(sent, isIdle: wait > 0 && page.cursor == state.cursor, &contact, &turn)
-            // What was read before the first position of all is verified before anything else is asked.
+            // Before the next request, entries that were read before the first position of all are verified.
             return effects
                 + store(
                     .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), trueAt: sent.sentAt,
                     next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let position):
-            // Asked from the start, or from now, nothing is a page without changes: it is the first position.
+            // With `since` at the start or now, an empty response counts as a page without changes: it gives the first
+            // position.
             guard case .after(let asked) = since else {
                 let page = ChangePage(changes: [], cursor: position, upToDate: true)
                 return take(.page(page), lastWrite, to: sent, since: since, wait: wait, state, &contact, &turn)
@@ -100,7 +102,7 @@ struct Follower: Hashable, Sendable {
                 return fail(.malformed(text), &contact, &turn)
             }
             let effects = heard(sent, isIdle: wait > 0 && position == state.cursor, &contact, &turn)
-            // The server had nothing to tell until the end of the wait, unless the response is here sooner.
+            // The server had no changes until the end of the wait, unless the response arrived before that.
             let end = sent.sentAt + Int64(wait) * 1_000
             return effects
                 + store(
@@ -121,12 +123,12 @@ struct Follower: Hashable, Sendable {
     private mutating func store(_ intent: Intent, trueAt: Int64, next: Cursor?) -> [Effect] {
         storing.append(trueAt)
         self.next = next
-        // As long as more is to come, it is likely to be as large.
+        // While more pages follow, they are likely to be as large.
         if next == nil { limit = .max }
         return [.store(intent)]
     }
 
-    /// What is wrong with a page, if anything is.
+    /// Returns the fault of a page; `nil` for a valid page.
     private static func fault(of page: ChangePage, since: Since) -> String? {
         if case .after(let position) = since {
             guard page.cursor.revision >= position.revision else {
@@ -152,7 +154,7 @@ struct Follower: Hashable, Sendable {
         aheads = 0
         retry.succeed()
         if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
-            // A server or a proxy that does not hold polls: ask on, but not in a hot loop.
+            // The server or a proxy does not hold polls: continue, but not in a hot loop.
             idleResponses += 1
             retry.pause(&turn, asAfter: idleResponses)
         } else {
@@ -161,24 +163,24 @@ struct Follower: Hashable, Sendable {
         return effects
     }
 
-    /// A page is on disk. Returns whether it showed that the history lasts: only a poll does, since another server may have asked for the
-    /// next reset by then.
+    /// Notes that a page is on disk. Returns whether it showed that the history lasts. Only a poll shows this: before
+    /// a poll returns, another server may have caused the next reset.
     mutating func stored(upToDate: Bool, _ state: SyncState, _ turn: Turn) -> Bool {
-        // The disk had the page when a reset began: the device is not live before the history to come has been read.
+        // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
         trueAt = storing.removeFirst()
-        // The verification of held keys takes its time, and so may the disk: catch up after it.
+        // The verification of held keys takes time, and so may the disk: the device catches up after them.
         isCaughtUp = upToDate && state.verification != .ofHeldKeys && turn.now.uptime < vouchedUntil(turn.settings)
         return upToDate && isPolling
     }
 
-    /// A response could not be used where the disk stands: the same is asked for again.
+    /// Notes that a response could not be used for the state of the disk: the same page is requested again.
     mutating func dropped() {
         overtaken()
         isCaughtUp = false
     }
 
-    /// A response was overtaken: it does not go on from where the disk stands.
+    /// Notes that a response was overtaken: it does not continue from the position on disk.
     mutating func overtaken() { if !storing.isEmpty { storing.removeFirst() } }
 
     // MARK: Trouble
@@ -211,7 +213,7 @@ struct Follower: Hashable, Sendable {
         }
     }
 
-    /// Asks for a smaller page at once; one with a single change that is too large is trouble.
+    /// Requests a smaller page at once; a page of one change that is too large is a failure.
     private mutating func tooLarge(_ text: String, _ contact: inout Contact, _ turn: inout Turn) -> [Effect] {
         let asked = min(turn.settings.pageLimit, limit)
         guard asked > 1 else { return fail(.malformed(text), &contact, &turn) }
@@ -230,10 +232,10 @@ struct Follower: Hashable, Sendable {
         return []
     }
 
-    /// The server answered another request: no need to wait for this one.
+    /// Ends the wait, since the server answered another request.
     mutating func hurry(_ turn: Turn) { if !retry.isDue(turn) { retry.hurry() } }
 
-    /// A caller would know: asks again within a second.
+    /// Shortens the wait to at most a second, since a caller wants an answer.
     mutating func hurrySoon(_ turn: Turn) { retry.hurry(toUptime: turn.now.uptime + 1_000) }
 
     mutating func wake() {
@@ -241,7 +243,7 @@ struct Follower: Hashable, Sendable {
         retry.wake()
     }
 
-    /// A reset begins: what is on its way to the disk is dropped.
+    /// Drops the responses that are being stored, since a reset begins.
     mutating func reset() {
         isCaughtUp = false
         storing = []
@@ -257,27 +259,27 @@ struct Follower: Hashable, Sendable {
 }
 
 extension ChangePage {
-    /// The page without what a wider request than the filter has brought.
+    /// Returns the page without the changes that a request wider than the filter has brought.
     fileprivate func wanted(by filter: ChangeFilter) -> ChangePage {
         guard filter != filter.requestable else { return self }
         return ChangePage(changes: changes.filter { filter.matches($0.scope) }, cursor: cursor, upToDate: upToDate)
     }
 }
 
-/// Whether the server was reached lately, and what is wrong if not.
+/// Whether the server was reached lately, and the failure if it was not.
 struct Contact: Hashable, Sendable {
     /// When contact was lost; `nil` while there is contact, and before the first attempt has failed.
     private(set) var lostAt: Timestamp?
     /// When the server answered last.
     private var last: Timestamp?
-    /// Whether more than one attempt has failed since then, or a long one.
+    /// Whether more than one attempt has failed since then, or one that took long.
     private var lasts = false
-    /// What keeps the device from being live.
+    /// The failure that keeps the device from being live.
     var trouble: SyncStatus.Trouble?
 
     var isLost: Bool { lostAt != nil }
 
-    /// The server answered as it should.
+    /// Notes a valid response of the server.
     mutating func heard(_ turn: Turn) {
         lostAt = nil
         lasts = false
@@ -285,22 +287,23 @@ struct Contact: Hashable, Sendable {
         last = turn.now.wall
     }
 
-    /// The server answered, if only to refuse.
+    /// Notes that the server answered, if only to refuse.
     mutating func touched(_ turn: Turn) { last = turn.now.wall }
 
-    /// - Parameter isSlow: whether nothing came back for long, rather than that something broke.
+    /// - Parameter isSlow: whether no response came for long, rather than that something broke.
     mutating func lost(_ trouble: SyncStatus.Trouble, isSlow: Bool = false, _ turn: Turn) {
         self.trouble = trouble
         lasts = lasts || isLost || isSlow
         lostAt = lostAt ?? last ?? turn.now.wall
     }
 
-    /// Why the server cannot be reached, where that lasts: in the first moment a read may get through as the feed does.
+    /// Why the server cannot be reached, if that lasts. Immediately after a loss of contact it is `nil`: a read may
+    /// then get through as the feed does.
     var outage: TransportFailure? {
         guard lasts, case .transport(let failure)? = trouble else { return nil }
         return failure
     }
 
-    /// The process has started: nothing is known yet.
+    /// Resets the state for the start of the process.
     mutating func start() { lostAt = nil }
 }

@@ -1,8 +1,8 @@
 import FreshetWire
 
-/// What the disk holds of the device's own: its state and its outbox, the writes on their way there, and the one transaction under way.
+/// The device's own data on disk: its state and its outbox; and the writes and the transaction that are being stored.
 ///
-/// Nothing of it changes before the disk has it.
+/// No field changes before the disk has committed the change.
 struct LocalState: Hashable, Sendable {
     private var state: SyncState
     private var writes = Outbox()
@@ -20,13 +20,13 @@ struct LocalState: Hashable, Sendable {
     /// As they are on disk.
     var rejections: RejectionList { rejected }
     var rejectionCount: Int { rejected.count }
-    /// Whether held keys are to be verified before anything newer is asked for.
+    /// Whether held keys are to be verified before newer changes are requested.
     var isVerifying: Bool { state.verification == .ofHeldKeys && state.cursor != nil }
     var isVerified: Bool { state.verification == .complete }
     /// How many keys have writes that are not on disk yet.
     var claimCount: Int { intake.claimCount }
 
-    /// The process has started. What was pending when the last one ended is shown before anyone can ask.
+    /// Starts the process. The views of writes that were pending when the last process ended are published before any read.
     mutating func start(_ persisted: PersistedState, _ turn: inout Turn) {
         state = persisted.state
         writes = Outbox(persisted)
@@ -39,13 +39,14 @@ struct LocalState: Hashable, Sendable {
 
     func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.keys[key]?.view ?? KeyView(key, stored) }
 
-    /// Whether writes of this device stand on the key's entry, on disk or on their way there.
+    /// Whether writes of this device apply to the key's entry, on disk or being stored.
     func needs(_ key: RecordKey) -> Bool { writes.keys[key] != nil || intake.claims(key) }
 
-    /// The record of the key, as its writes stand on it; `known` for a key without any.
+    /// Returns the record over which the key's writes are replayed; `known` for a key without writes.
     func base(of key: RecordKey, else known: Entry?) -> Entry? { writes.keys[key].map(\.base) ?? known }
 
-    /// That there is no record, of a key without a row and without writes; `nil` unless the device has all that it follows, and follows the key.
+    /// Returns an entry for the absence of a record, for a key without a row and without writes; `nil` unless the
+    /// device's copy is complete and includes the key.
     func absence(of key: RecordKey, _ settings: SyncSettings) -> Entry? {
         guard settings.following == .everything, settings.filter.matches(key), isVerified, let cursor = state.cursor,
             let time = state.completeAt, !needs(key)
@@ -56,8 +57,8 @@ struct LocalState: Hashable, Sendable {
             origin: .feed)
     }
 
-    /// The keys of which only a read can tell that a write of this device became part of the record, in order: the feed does not bring the
-    /// key's changes, or the write may have made none.
+    /// Returns the keys, in order, for which only a read can show that a write of this device became part of the
+    /// record: the feed does not bring the key's changes, or the write may have made none.
     func keysToRead(_ filter: ChangeFilter) -> [RecordKey] { writes.keysAwaitingBase.filter { mustRead($0, filter) } }
 
     func mustRead(_ key: RecordKey, _ filter: ChangeFilter) -> Bool {
@@ -65,7 +66,7 @@ struct LocalState: Hashable, Sendable {
         if rows.counts.settled > 0 { return true }
         guard rows.counts.applied > 0 else { return false }
         guard filter.matches(key) else { return true }
-        // A copy of this device had sent it, and the feed has passed it: no change will bring it.
+        // A copy of this device had sent the write, and the feed has passed it: no change will bring it.
         guard let cursor = state.cursor, let position = rows.lazy.compactMap(\.position).first, position.epoch == cursor.epoch else {
             return false
         }
@@ -74,7 +75,8 @@ struct LocalState: Hashable, Sendable {
 
     // MARK: The user's writes
 
-    /// - Parameter isKnownAbsent: whether the device knows, without a row, that there is no record: a write that depends on it may depend on that.
+    /// - Parameter isKnownAbsent: whether the device knows, without a row, that there is no record. A conditional
+    ///   write may rely on this.
     mutating func add(_ request: SetRequest, isKnownAbsent: Bool = false) {
         var request = request
         request.isKnownAbsent = isKnownAbsent
@@ -82,7 +84,7 @@ struct LocalState: Hashable, Sendable {
         intake.add(request, base: base(of: request.key, else: request.base))
     }
 
-    /// All that wait, as one plan; refuses those whose values cannot take the operation.
+    /// Makes one plan of all waiting writes. Refuses those whose values cannot take the operation.
     mutating func planSets(_ sender: Sender, _ turn: inout Turn) -> Plan? {
         let requests = intake.takeAll()
         var builder = PlanBuilder(.sets([], accepted: []), turn, self, sender)
@@ -91,13 +93,14 @@ struct LocalState: Hashable, Sendable {
         return refused.count == requests.count ? nil : builder.plan
     }
 
-    /// The write is on disk, or will not be.
+    /// Answers a write that is on disk, or will not be stored.
     mutating func answer(_ request: SetRequest, _ answer: Answer, _ turn: inout Turn) {
         intake.release(request)
         turn.emit(.answer(request.token, answer))
     }
 
-    /// Forgets the writes, and the calls to discard rejected ones, that are not on disk yet. Returns those who wait, in order.
+    /// Removes the writes, and the calls to discard rejected ones, that are not on disk yet. Returns the tokens of
+    /// their callers, in order.
     mutating func dropSets() -> [Token] {
         var tokens: [Token] = []
         switch transactions.underWay?.continuation {
@@ -116,7 +119,7 @@ struct LocalState: Hashable, Sendable {
     mutating func nextIntent() -> Intent? { transactions.next() }
     mutating func dropFetches() { transactions.dropFetches() }
 
-    /// Drops what came from the server. Returns the keys whose reads are on their way to the disk already.
+    /// Drops intents that came from the server. Returns the keys whose reads are being stored already.
     mutating func dropResponses() -> Set<RecordKey> {
         transactions.dropResponses()
         guard case .fetched(let entries)? = transactions.underWay?.continuation else { return [] }
@@ -131,7 +134,7 @@ struct LocalState: Hashable, Sendable {
         return true
     }
 
-    /// The disk has taken the transaction: everything of it is so from now on, and shows.
+    /// Applies and publishes the transaction that the disk has committed.
     mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) -> Plan? {
         guard let plan = transactions.end() else { return nil }
         if let client = plan.clear {
@@ -154,10 +157,11 @@ struct LocalState: Hashable, Sendable {
         return plan
     }
 
-    /// The disk has not taken the transaction.
+    /// Ends the transaction that the disk has not committed.
     mutating func failed() -> Plan? { transactions.end() }
 
-    /// A clear begins: nothing is shown any more. The answer to a transaction under way will be ignored; the one that clears comes after it.
+    /// Begins a clear: removes all state, and fails pending writes. The answer to a transaction under way is ignored;
+    /// the clearing transaction follows it.
     mutating func clear(_ turn: inout Turn) {
         for key in writes.sortedKeys {
             for row in writes.keys[key]?.rows ?? OutboxRows() where row.isPending { turn.emit(.verdict(row.receipt, key, .cleared)) }

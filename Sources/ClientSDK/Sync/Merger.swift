@@ -1,15 +1,15 @@
 import FreshetWire
 
-/// Hands conflicts to the user's closures: the rejected write goes on as a new one over the record that it met. It waits for its closure if that
-/// is not registered yet.
+/// Hands conflicts to the user's closures. The rejected write continues as a new one over the record that it met. It
+/// waits while its closure is not registered.
 struct Merger: Hashable, Sendable {
-    /// Conflicts that a closure has, with the record that it was shown.
+    /// The conflicts that were given to a closure, each with the record that the closure got.
     private var open: [Receipt: Entry] = [:]
-    /// Keys that were read since one of their writes was rejected.
+    /// Keys that were read after one of their writes was rejected.
     private var wasRead: Set<RecordKey> = []
     /// The closures that can be called.
     private var registered: Set<MergeName> = []
-    /// Those that the log says writes wait for.
+    /// The closures whose absence has been logged.
     private var announced: Set<MergeName> = []
     private var retry = Retry()
 
@@ -17,18 +17,19 @@ struct Merger: Hashable, Sendable {
 
     private init(registered: Set<MergeName>) { self.registered = registered }
 
-    /// When closures are called again, where that is a matter of time.
+    /// When to call closures again, where only the clock decides.
     func deadline(_ outbox: Outbox) -> Int64? { outbox.isMerging ? retry.notBefore : nil }
 
-    /// The record that the closure was shown; `nil` where none has the conflict.
+    /// Returns the record that the closure got; `nil` where no closure has the conflict.
     func theirs(_ receipt: Receipt) -> Entry? { open[receipt] }
 
-    /// How many writes wait for closures that are not registered, by their names. O(writes of the keys with conflicts).
+    /// Returns how many writes wait for closures that are not registered, by their names. O(writes of the keys with
+    /// conflicts).
     func missing(_ outbox: Outbox) -> [MergeName: Int] {
         guard outbox.isMerging else { return [:] }
         var counts: [MergeName: Int] = [:]
         for key in outbox.mergingKeys {
-            // What is held behind a write waits for the same.
+            // Writes that are held behind such a write wait for the same closure.
             var missing: MergeName?
             for row in outbox.keys[key]?.rows ?? OutboxRows() {
                 if row.isMerging, case .merge(let name) = row.policy, !registered.contains(name) { missing = name }
@@ -38,7 +39,7 @@ struct Merger: Hashable, Sendable {
         return counts
     }
 
-    /// A closure can be called from now on.
+    /// Registers a closure that can be called from now on.
     mutating func register(_ name: MergeName, _ outbox: Outbox, _ turn: inout Turn) {
         let count = missing(outbox)[name] ?? 0
         registered.insert(name)
@@ -55,7 +56,7 @@ struct Merger: Hashable, Sendable {
 
     private static func writes(_ count: Int) -> String { count == 1 ? "1 write waits" : "\(count) writes wait" }
 
-    /// Calls closures. Returns the keys that must be read first, since the rejection did not tell what is there now.
+    /// Calls closures. Returns the keys that must be read first, since the rejection did not include the present record.
     mutating func advance(_ state: SyncState, _ outbox: Outbox, generation: Int64, _ turn: inout Turn) -> [RecordKey] {
         guard outbox.isMerging, retry.isDue(turn) else {
             if !outbox.isMerging { wasRead = [] }
@@ -85,7 +86,7 @@ struct Merger: Hashable, Sendable {
         return unread
     }
 
-    /// Whether the record is a later one than the write wanted to find. An earlier one does not say what the write met.
+    /// Whether the record is later than the one that the write expected. An earlier record does not show what the write met.
     private static func hasMoved(_ base: Entry, since row: OutboxRow, _ state: SyncState) -> Bool {
         guard base.epoch == state.epoch, base.isConfirmed(in: state.pass) else { return false }
         guard case .revision(let revision) = row.precondition, revision != .maximum else { return false }
@@ -94,12 +95,12 @@ struct Merger: Hashable, Sendable {
 
     mutating func noteRead(_ key: RecordKey, _ outbox: Outbox) { if outbox.mergingKeys.contains(key) { wasRead.insert(key) } }
 
-    /// The write has its verdict.
+    /// Removes the conflict of a write that has its verdict.
     mutating func decided(_ receipt: Receipt) { open[receipt] = nil }
 
     mutating func stored() { retry.succeed() }
 
-    /// The disk did not take what a closure made: all closures are asked again.
+    /// Calls all closures again, since the disk did not store a closure's result.
     mutating func notStored(_ turn: inout Turn) {
         open = [:]
         retry.fail(&turn)
@@ -107,13 +108,13 @@ struct Merger: Hashable, Sendable {
 
     mutating func wake() { retry.wake() }
 
-    /// The records that closures were shown are of another history.
+    /// Forgets the records that closures got, since they are of another history.
     mutating func forget() {
         open = [:]
         wasRead = []
     }
 
-    /// Another account begins. The process and its closures stay.
+    /// Clears everything but the registered closures, for another account in the same process.
     mutating func clear() { self = Merger(registered: registered) }
 
     /// See ``SyncMachine/relativeState(at:)``.

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// All writes of ours that are not part of the confirmed records yet.
+/// All writes of this device that are not part of the confirmed records yet.
 struct Outbox: Hashable, Sendable {
     /// Where a write without a verdict stands in the queue.
     struct Place: Hashable, Sendable {
@@ -9,11 +9,11 @@ struct Outbox: Hashable, Sendable {
         var key: RecordKey
     }
 
-    /// Never iterated where the order could show.
+    /// Never iterated where the order could be visible.
     private(set) var keys: [RecordKey: PendingKey] = [:]
     /// The writes that are to be sent or wait for their answer, in the order of their numbers.
     private(set) var queue: [Place] = []
-    /// The keys with writes that wait for the base only.
+    /// The keys with writes that wait only for the base.
     private var awaitingBase: Set<RecordKey> = []
     /// The keys with writes that wait for the user's closure.
     private var merging: Set<RecordKey> = []
@@ -39,7 +39,7 @@ struct Outbox: Hashable, Sendable {
             + displaced.reduce(0) { $0 + (keys[$1]?.rows.counts.displaced ?? 0) }
     }
 
-    /// The keys with writes that wait for the base only, in order.
+    /// The keys with writes that wait only for the base, in order.
     var keysAwaitingBase: [RecordKey] { awaitingBase.sorted() }
 
     /// Whether there are writes that are to be merged.
@@ -48,25 +48,26 @@ struct Outbox: Hashable, Sendable {
     /// The keys with writes that are to be merged, in order.
     var mergingKeys: [RecordKey] { merging.sorted() }
 
-    /// The write of this number that has no verdict yet. O(log n).
+    /// Returns the place of the write with this number, if it has no verdict yet. O(log n).
     func place(ofNumber number: Int64) -> Place? {
         let index = index(ofNumber: number)
         return index < queue.count && queue[index].number == number ? queue[index] : nil
     }
 
-    /// The row of a write on its way. O(log n).
+    /// Returns the row of a queued write. O(log n).
     func row(at place: Place) -> OutboxRow? { keys[place.key]?.rows.row(number: place.number, receipt: place.receipt) }
 
     /// Whether a write stays until its record contains it or is read.
     var awaitsBase: Bool { !awaitingBase.isEmpty }
 
-    /// Whether the write was made over one whose number another device has used. O(writes of the record) where there is one such.
+    /// Whether the write was made over one whose number another device has used. O(writes of the record) if such a
+    /// write exists.
     func followsDisplaced(_ row: OutboxRow) -> Bool {
         guard displaced.contains(row.key), case .after(let earlier) = row.precondition, let rows = keys[row.key]?.rows else { return false }
         return rows.contains { $0.receipt == earlier && $0.isDisplaced }
     }
 
-    /// Takes the new state of a key in; one without rows leaves.
+    /// Stores the new state of a key, and removes a key without rows.
     mutating func put(_ pending: PendingKey) { put(pending, enqueues: true) }
 
     private mutating func put(_ pending: PendingKey, enqueues: Bool) {
@@ -94,13 +95,13 @@ struct Outbox: Hashable, Sendable {
         if isMember { keys.insert(key) } else { keys.remove(key) }
     }
 
-    /// Orders the queue again after the writes got other numbers. O(writes log writes).
+    /// Orders the queue again after the numbers of the writes have changed. O(writes log writes).
     mutating func renumber() {
         let rows = keys.values.flatMap { $0.rows.filter(\.isQueued) }.sorted { $0.number < $1.number }
         queue = rows.map { Place(number: $0.number, receipt: $0.receipt, key: $0.key) }
     }
 
-    /// - Parameter numbers: in order. Those that follow each other in the queue leave at once.
+    /// - Parameter numbers: in order. Numbers that are adjacent in the queue are removed together.
     private mutating func remove(_ numbers: [Int64]) {
         var rest = numbers[...]
         while let number = rest.first {
@@ -114,7 +115,7 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    /// Where the number stands or would stand.
+    /// Returns the present or future index of the number.
     private func index(ofNumber number: Int64) -> Int {
         if let last = queue.last, last.number < number { return queue.count }
         var low = 0

@@ -2,13 +2,14 @@ import FreshetWire
 
 /// The writes of one key, in the order of their numbers, and of their receipts where these are the same.
 ///
-/// A plan changes a copy while the original is what the disk has. Copies share the rows that they have in common: a change copies one chunk of at
-/// most 64 rows and a reference to each other chunk, and ``changes(since:)`` passes over the chunks that two lists share. With an array, each write
-/// of a record copied and compared all that waited before it: 6,000 writes of one record took 32 s.
+/// A plan changes a copy while the original is the state on disk. Copies share the rows that they have in common: a
+/// change copies one chunk of at most 64 rows and a reference to each other chunk, and ``changes(since:)`` skips the
+/// chunks that two lists share. An array would be copied and compared whole for each write of a record: 6,000 writes
+/// of one record took 32 s.
 struct OutboxRows: Sendable {
     /// How many rows are of each kind.
     struct Counts: Hashable, Sendable {
-        /// Those whose writer has not been told a verdict.
+        /// Those without a verdict.
         fileprivate(set) var pending = 0
         /// Those that the user's closure is to merge.
         fileprivate(set) var merging = 0
@@ -37,7 +38,7 @@ struct OutboxRows: Sendable {
         }
     }
 
-    /// Some rows that follow each other. Never changed, so one that two lists share is the same in both.
+    /// Some adjacent rows. Immutable, so a chunk that two lists share is the same in both.
     private final class Chunk: Sendable {
         static let capacity = 64
         let rows: [OutboxRow]
@@ -69,7 +70,7 @@ struct OutboxRows: Sendable {
         for row in rows { counts.count(row) }
     }
 
-    /// The place of the write with this number and receipt. O(log rows).
+    /// Returns the place of the write with this number and receipt. O(log rows).
     func index(number: Int64, receipt: Receipt) -> Index? {
         func isBefore(_ row: OutboxRow) -> Bool { (row.number, row.receipt) < (number, receipt) }
         let chunk = chunks.partitioningIndex { !isBefore($0.rows[$0.rows.count - 1]) }
@@ -81,7 +82,7 @@ struct OutboxRows: Sendable {
         return Index(chunk: chunk, offset: offset)
     }
 
-    /// The write with this number and receipt. O(log rows).
+    /// Returns the write with this number and receipt. O(log rows).
     func row(number: Int64, receipt: Receipt) -> OutboxRow? { index(number: number, receipt: receipt).map { self[$0] } }
 
     // MARK: Changes
@@ -108,7 +109,7 @@ struct OutboxRows: Sendable {
         chunks.replaceSubrange(place.chunk...place.chunk, with: parts.map { Chunk(Array($0)) })
     }
 
-    /// Removes the row at the place, and returns it. Other places are no longer valid. O(64 + rows / 64).
+    /// Removes and returns the row at the place. Other places become invalid. O(64 + rows / 64).
     @discardableResult
     mutating func remove(at place: Index) -> OutboxRow {
         var rows = chunks[place.chunk].rows
@@ -119,7 +120,7 @@ struct OutboxRows: Sendable {
         return row
     }
 
-    /// Removes the rows for which the closure holds, and returns their receipts, in order. O(rows).
+    /// Removes the rows for which the closure returns true, and returns their receipts, in order. O(rows).
     @discardableResult
     mutating func removeAll(where condition: (OutboxRow) -> Bool) -> [Receipt] {
         var removed: [Receipt] = []
@@ -143,7 +144,8 @@ struct OutboxRows: Sendable {
 
     // MARK: Differences
 
-    /// The rows of both lists, in order, but for those in chunks that the lists share. O(rows / 64 + what differs).
+    /// Returns the rows of both lists, in order, without those in chunks that the lists share. O(rows / 64 + rows that
+    /// differ).
     func changes(since old: OutboxRows) -> (before: [OutboxRow], after: [OutboxRow]) {
         var (first, end) = (0, 0)
         let common = Swift.min(chunks.count, old.chunks.count)
@@ -169,7 +171,7 @@ extension OutboxRows: BidirectionalCollection {
             : Index(chunk: place.chunk - 1, offset: chunks[place.chunk - 1].rows.count - 1)
     }
 
-    /// The row at the place. To set it copies its chunk; its number and receipt must stay in their order.
+    /// The row at the place. Setting it copies its chunk; its number and receipt must keep the order.
     subscript(place: Index) -> OutboxRow {
         get { chunks[place.chunk].rows[place.offset] }
         set {
@@ -192,7 +194,8 @@ extension OutboxRows: Hashable {
 }
 
 extension Array {
-    /// The first index for whose element the closure holds, where it holds for all behind it too. O(log n).
+    /// Returns the first index for which the closure returns true, provided that it does so for all later ones too.
+    /// O(log n).
     fileprivate func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,11 +1,11 @@
 import FreshetWire
 
-/// Writes replayed over a value (rule 7). JSON is taken apart once for all of them.
+/// Writes replayed over a value (rule 7). JSON is parsed once for all of them.
 struct Overlay {
     private enum Form {
         case unknown
         case absent
-        /// A record whose value is not here.
+        /// A record whose value is not on this device.
         case elsewhere
         case content(Content)
         case document(JSONDocument)
@@ -23,10 +23,10 @@ struct Overlay {
             }
     }
 
-    /// Over a value that is known for itself; `nil` for no record.
+    /// Creates an overlay over a value without an entry; `nil` for no record.
     init(_ content: Content?) { form = content.map(Form.content) ?? .absent }
 
-    /// Whether there is a record, as far as is known. O(1), where ``value`` writes a document that was changed.
+    /// Whether there is a record, as far as is known. O(1), whereas ``value`` serializes a changed document.
     var isRecord: Bool {
         switch form {
         case .elsewhere, .content, .document: true
@@ -45,14 +45,14 @@ struct Overlay {
     }
 
     /// Replays the operation.
-    /// - Throws: ``SyncFailure/cannotApply(_:)`` where the value cannot take it; it stays as it is then.
+    /// - Throws: ``SyncFailure/cannotApply(_:)`` where the value cannot take it; the value is unchanged then.
     mutating func apply(_ operation: WriteOperation) throws(SyncFailure) {
         switch operation {
         case .put(let content): form = .content(content)
         case .delete: form = .absent
         case .patch(let patch):
             switch form {
-            // A value that is not here cannot be shown; the server will merge it.
+            // A value that is not on this device cannot be shown; the server will merge it.
             case .unknown, .elsewhere: break
             case .absent: throw .cannotApply("a patch needs a record; there is none, so put one")
             case .content, .document: form = .document(try document("patched").merging(try Self.parse(patch)))

@@ -3,12 +3,12 @@ import FreshetWire
 /// A key with writes of this device that have not left the overlay.
 struct PendingKey: Sendable {
     let key: RecordKey
-    /// The confirmed record, as the disk has it; `nil` where it is not known.
+    /// The confirmed record on disk; `nil` where it is not known.
     private(set) var base: Entry? { didSet { replayed = nil } }
-    /// Which writes of this device ``base`` contains.
+    /// Shows which writes of this device ``base`` contains.
     private(set) var watermark: WriteWatermark? { didSet { replayed = nil } }
     var rows: OutboxRows { didSet { replayed = nil } }
-    /// The overlay, where it has been computed since the last change.
+    /// The overlay, if it has been computed since the last change.
     private var replayed: Overlay?
 
     init(key: RecordKey, base: Entry?, watermark: WriteWatermark? = nil, rows: [OutboxRow] = []) {
@@ -25,7 +25,7 @@ struct PendingKey: Sendable {
         if let replayed { return replayed }
         var overlay = Overlay(base)
         for row in rows where row.standing(at: watermark, isRecordKnown: base != nil, in: nil) == .replayed {
-            // A base that changed its kind is shown as it is; the server decides what becomes of the write.
+            // A base of another kind is shown without the operation; the server decides the write.
             try? overlay.apply(row.operation)
         }
         return overlay
@@ -33,7 +33,8 @@ struct PendingKey: Sendable {
 
     var view: KeyView { KeyView(key: key, value: overlay.value, isPending: isPending, entry: base) }
 
-    /// Whether a response must state the watermark, since its record may contain a write of which that is not known.
+    /// Whether a response must state the watermark, because its record may contain a write that the present watermark
+    /// does not cover.
     ///
     /// - Parameters:
     ///   - epoch: the history that the response is of.
@@ -48,18 +49,18 @@ struct PendingKey: Sendable {
 
     // MARK: Changes
 
-    /// Computes the overlay, so that it is there until the next change.
+    /// Computes the overlay and keeps it until the next change.
     mutating func replay() { replayed = overlay }
 
     /// Adds a write that has no verdict yet.
     ///
-    /// - Parameter overlay: the present overlay with this write. So that many writes of a record are not replayed for each one.
+    /// - Parameter overlay: the present overlay with this write, so that earlier writes are not replayed for each new one.
     mutating func append(_ row: OutboxRow, showing overlay: Overlay) {
         rows.append(row)
         replayed = overlay
     }
 
-    /// Applies what the disk applies to the key's row.
+    /// Applies an operation on the key's row, as the disk does.
     ///
     /// - Parameter stated: the watermark of the response that the operation is from; `nil` where the response stated none.
     mutating func apply(_ operation: EntryOperation, stated: WriteWatermark? = nil) {
@@ -68,22 +69,22 @@ struct PendingKey: Sendable {
         if let stated, operation.describes(updated) { raise(to: stated) }
     }
 
-    /// Notes that the record is as it was when the server had decided these writes.
+    /// Notes that the record is of the state in which the server had decided these writes.
     mutating func raise(to stated: WriteWatermark) {
-        // Without a watermark no write is contained: for writes without a verdict that says as much.
+        // A missing watermark means that the base contains no write. For undecided writes past the number this one says the same.
         if watermark == nil, rows.allSatisfy({ $0.number > stated.number && $0.position == nil }) { return }
         if let watermark, watermark.epoch == stated.epoch, watermark.number >= stated.number { return }
         watermark = stated
     }
 
-    /// Adds a merge: behind all that have a number, and before the writes that are held for it, the first of which was made over it.
+    /// Inserts a merge after all writes that have a number, and before the held ones, the first of which was made over it.
     mutating func insert(_ merge: OutboxRow) {
         let place = rows.firstIndex(where: \.isHeld) ?? rows.endIndex
         if place < rows.endIndex, rows[place].precondition != .none { rows[place].precondition = .after(merge.receipt) }
         rows.insert(merge, at: place)
     }
 
-    /// Gives the writes that are held their numbers, from `number` on, once none waits to be merged.
+    /// Gives the held writes their numbers, from `number` on, once no write waits to be merged.
     mutating func release(_ number: inout Int64) {
         guard rows.counts.merging == 0, rows.counts.held > 0 else { return }
         for place in rows.indices where rows[place].isHeld {
@@ -94,15 +95,16 @@ struct PendingKey: Sendable {
         }
     }
 
-    /// The write of this receipt has its verdict: what those that were made over it must find is known.
+    /// Sets the precondition of the writes that were made over the write of this receipt, which has its verdict.
     ///
-    /// O(writes) where any follows another. Mostly that is the next one, but a change of name can put others between them.
+    /// O(writes) where any write follows another. Usually that is the next one, but a change of name can put others
+    /// between them.
     mutating func setPrecondition(_ precondition: OutboxRow.Precondition, ofThoseAfter receipt: Receipt) {
         guard rows.counts.following > 0 else { return }
         for place in rows.indices where rows[place].precondition == .after(receipt) { rows[place].precondition = precondition }
     }
 
-    /// Another history begins: revisions of the old one say nothing in it.
+    /// Invalidates the revisions of the old history, since another one begins.
     mutating func leaveHistory() {
         for place in rows.indices {
             var row = rows[place]
@@ -113,13 +115,14 @@ struct PendingKey: Sendable {
         }
     }
 
-    /// The server has lost some of the history without another one having begun: what it had decided of it is not known any more.
+    /// Forgets the server's decisions, since it has lost some of the history without beginning another one.
     mutating func forgetHistory() {
         watermark = nil
         rows.removeAll { $0.position != nil }
     }
 
-    /// The device has another name; `numbers` are those of the writes without a verdict. What is held gets its number later.
+    /// Gives the writes without a verdict the `numbers` that they have under the device's new name. Held writes get
+    /// theirs later.
     mutating func rename(_ numbers: [Receipt: Int64]) {
         for place in rows.indices {
             var row = rows[place]
@@ -139,11 +142,11 @@ struct PendingKey: Sendable {
         rows.removeAll { [base, watermark] in $0.standing(at: watermark, isRecordKnown: base != nil, in: epoch) == .finished }
     }
 
-    /// What the disk must do to come from `old` to this. O(n log n) in the rows that differ.
+    /// Returns the operations that change the rows on disk from `old` to these. O(n log n) in the rows that differ.
     func operations(since old: PendingKey?) -> [OutboxOperation] {
         var operations: [OutboxOperation] = []
         let changes = rows.changes(since: old?.rows ?? OutboxRows())
-        // A write that was held has a lower receipt than the merge before it.
+        // A held write has a lower receipt than the merge before it.
         var before = changes.before.sorted { $0.receipt < $1.receipt }[...]
         for row in changes.after.sorted(by: { $0.receipt < $1.receipt }) {
             while let gone = before.first, gone.receipt < row.receipt {
@@ -179,11 +182,11 @@ extension PendingKey: Hashable {
 }
 
 extension EntryOperation {
-    /// Whether what the operation says is what the device knows after it.
+    /// Whether the device's entry after the operation is the one that the operation describes.
     fileprivate func describes(_ updated: Entry?) -> Bool {
         switch self {
         case .put(let entry, _):
-            // An invalidation that the entry does not know of says nothing of the record.
+            // An invalidation that is newer than the entry says nothing about the record.
             updated.map { $0.revision == entry.revision && $0.epoch == entry.epoch && $0.asOf == entry.asOf && $0.pass == entry.pass }
                 ?? false
         case .confirm(let news): updated?.revision == news.revision && updated?.epoch == news.epoch

@@ -1,26 +1,27 @@
 import FreshetWire
 
-/// What a device has decided and not stored yet: one transaction, and what follows when it is on disk.
+/// The decisions of a device that are not stored yet: one transaction, and its consequences once it is on disk.
 ///
-/// One plan is under way at a time, made from what is on disk, so no two decisions can cross; nothing of it shows before the disk has it.
+/// One plan is under way at a time, made from the state on disk, so decisions cannot conflict. Nothing of a plan shows
+/// before the disk has committed it.
 struct Plan: Hashable, Sendable {
-    /// What goes on after the disk's answer.
+    /// The step that follows the disk's answer.
     enum Continuation: Hashable, Sendable {
         case page(upToDate: Bool)
         case sets([SetRequest], accepted: [Receipt])
         case verdicts
         case fetched([Entry])
         case reset
-        /// The server's last number of ours.
+        /// The server's last number of this device.
         case reconciled(last: Int64)
         case heldVerified
-        /// The keys whose values did not come along.
+        /// The keys whose values were too large for the response.
         case refreshed(large: [RecordKey])
         case merged
         case discarded(Token)
         /// The store that the device belongs to.
         case bound
-        /// The name that the device had.
+        /// The earlier name of the device.
         case renamed(ClientIdentifier)
         case cleared(Token)
     }
@@ -38,7 +39,7 @@ struct Plan: Hashable, Sendable {
 
     var continuation: Continuation
     var entries: [EntryOperation] = []
-    /// Why, for each of ``entries``.
+    /// The cause of each of ``entries``.
     var causes: [Cause] = []
     var state: [StateChange] = []
     var rejections: [RejectionOperation] = []
@@ -47,13 +48,13 @@ struct Plan: Hashable, Sendable {
     private(set) var staged: [PendingKey] = []
     private(set) var stagedCauses: [Cause] = []
     private var stagedPlaces: [RecordKey: Int] = [:]
-    /// The numbers of writes whose verdicts it stores.
+    /// The numbers of the writes whose verdicts the plan stores.
     var decided: [Int64] = []
     var verdicts: [Decision] = []
     var notes: [StoryNote] = []
-    /// Whether reads under way must be asked again: they may be older than the beginning of the pass.
+    /// Whether reads in flight must be repeated: they may be older than the beginning of the pass.
     var outdatesReads = false
-    /// What the fence of reads under way must know.
+    /// New floors for the fence of reads in flight.
     var floors: [Floor] = []
 
     init(_ continuation: Continuation) { self.continuation = continuation }
@@ -63,10 +64,10 @@ struct Plan: Hashable, Sendable {
         causes.append(cause)
     }
 
-    /// The key as it will be, if this plan has touched it.
+    /// Returns the state of the key after this plan; `nil` if the plan has not touched it.
     func staged(_ key: RecordKey) -> PendingKey? { stagedPlaces[key].map { staged[$0] } }
 
-    /// Puts the key's new state in place of what was staged.
+    /// Stages the key's new state in place of an earlier one.
     mutating func stage(_ pending: PendingKey, _ cause: Cause) {
         if let place = stagedPlaces[pending.key] {
             staged[place] = pending
@@ -80,21 +81,21 @@ struct Plan: Hashable, Sendable {
 }
 
 extension Plan {
-    /// Why the key changed, if this plan has touched it.
+    /// Returns the cause of the key's change; `nil` if this plan has not touched it.
     func stagedCause(_ key: RecordKey) -> Cause? { stagedPlaces[key].map { stagedCauses[$0] } }
 
-    /// What the disk is to do; `nil` for nothing.
+    /// Returns the transaction for the disk; `nil` if there is nothing to store.
     func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
         let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
         guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty || !rejections.isEmpty else { return nil }
         return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, rejections: rejections, state: state)
     }
 
-    /// Publishes what the plan has changed, now that it is on disk.
+    /// Publishes the changes of the plan, which is on disk now.
     ///
     /// - Parameters:
     ///   - skipped: the operations that had no effect.
-    ///   - before: what the staged keys showed.
+    ///   - before: the views that the staged keys had.
     func publish(_ skipped: Set<Int>, _ before: [KeyView?], _ view: (RecordKey, Entry?) -> KeyView, _ turn: inout Turn) {
         turn.note(notes)
         var publications: [Publication] = []
@@ -132,26 +133,26 @@ extension Plan {
     }
 }
 
-/// What waits for its turn to become a ``Plan``.
+/// An event that waits to become a ``Plan``.
 enum Intent: Hashable, Sendable {
     case page(ChangePage, since: Since, lastWrite: Int64?)
     case quiet(Cursor, since: Since, lastWrite: Int64?)
     case sets
     case results(WriteResults, lastWrite: Int64?)
     case fetched([Reader.Arrival], lastWrite: Int64?)
-    /// The server's last number of ours, and when it was that.
+    /// The server's last number of this device, and the position at which it was the last.
     case reconcile(last: Int64, at: Cursor)
     case heldVerified([HeldKey], ReadsResponse, lastWrite: Int64?)
     case refreshed([HeldKey], ReadsResponse, lastWrite: Int64?)
     case verificationOver
     case merged(Receipt, Resolution)
     case discard(Receipt, Token)
-    /// The device belongs to this store from now on.
+    /// Binds the device to this store.
     case bind(StoreIdentifier)
-    /// Another device has the name too, and all that can be answered under it is.
+    /// Renames the device, since another one has the same name and no further answer can come under that name.
     case rename
 
-    /// The history that it speaks of.
+    /// The history of the response.
     var epoch: Epoch? {
         switch self {
         case .page(let page, _, _): page.cursor.epoch
@@ -163,7 +164,7 @@ enum Intent: Hashable, Sendable {
         }
     }
 
-    /// Whether it came from the server: worthless after a reset or a clear.
+    /// Whether the intent came from the server, and is worthless after a reset or a clear.
     var isFromServer: Bool {
         switch self {
         case .page, .quiet, .results, .fetched, .reconcile, .heldVerified, .refreshed, .verificationOver: true

@@ -1,16 +1,17 @@
 import FreshetWire
 
-/// From a response of the feed to what is stored.
+/// Plans for responses of the feed.
 extension PlanBuilder {
-    /// Whether a response goes on from what is on disk. One that was asked for while the page before it was stored does not if that failed.
+    /// Whether a response continues from the position on disk. A page that was requested while the previous one was
+    /// being stored does not if that one was not stored.
     func isNext(_ since: Since) -> Bool {
         if case .after(let position) = since { position == state.cursor } else { true }
     }
 
-    /// Whether the response says of every record that it describes which writes of this device the record contains.
+    /// Whether the response states, for every record that it describes, which writes of this device the record contains.
     ///
-    /// A poll that waits gets the same bytes as everybody, without a number. That is enough unless it brings another's change of a record
-    /// with writes of this device under way.
+    /// A poll that waits gets the same bytes as every other poll, without a number. That suffices unless it brings
+    /// another client's change of a record with writes of this device in flight.
     func hasWatermarks(for page: ChangePage, _ since: Since, _ lastWrite: Int64?) -> Bool {
         guard lastWrite == nil, !outbox.keys.isEmpty else { return true }
         let epoch = page.cursor.epoch
@@ -39,7 +40,8 @@ extension PlanBuilder {
         settle(.confirmed)
     }
 
-    /// Raises the watermarks of all followed keys: the feed has nothing more, so their records are of the state that stated the number.
+    /// Raises the watermarks of all followed keys: the page reached the end of the feed, so their records are of the
+    /// state for which the number was stated.
     private mutating func raiseAll(to stated: WriteWatermark?) {
         guard let stated, after.verification == .complete else { return }
         for key in outbox.sortedKeys where isFollowed(key) {
@@ -50,7 +52,8 @@ extension PlanBuilder {
         }
     }
 
-    /// The first position of all, or after a reset. What was read before it may have changed between then and now, so a new pass begins.
+    /// Begins a new pass at the first position, or the first after a reset: entries that were read before may have
+    /// changed in between.
     private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool) {
         change(.epoch(cursor.epoch), .pass(state.pass + 1), .scope(settings.scope))
         raiseFloor(.everything, to: cursor.revision)
@@ -62,7 +65,7 @@ extension PlanBuilder {
         }
     }
 
-    /// The pass from the start is over: what it did not bring is not there.
+    /// Ends the pass from the start: a record that it did not bring does not exist.
     private mutating func finishFromStart(_ cursor: Cursor, _ stated: WriteWatermark?) {
         let pass = state.cursor == nil ? state.pass + 1 : state.pass
         for key in outbox.sortedKeys where isFollowed(key) {
@@ -76,7 +79,8 @@ extension PlanBuilder {
         change(.verification(.complete))
     }
 
-    /// What a pass has not confirmed goes, but for what is known beyond the position from which the feed goes on: that would come back older.
+    /// Evicts the entries that the pass has not confirmed. Entries known beyond the position from which the feed
+    /// continues stay: the feed would bring them back with older values.
     mutating func endPass(_ pass: Int64, at position: Cursor) {
         apply(.endPass(pass, at: position), toAllIn: .everything, .verified)
     }
@@ -101,9 +105,9 @@ extension PlanBuilder {
                 applyOnDisk(.evict(.key(key), before: position), .deleted)
             }
         case .invalidate(let scope):
-            // Says nothing of the records, so nothing of the writes in them.
+            // An invalidation says nothing about the records, and so nothing about the writes in them.
             note(scope, .invalidated(change.revision))
-            // A complete copy shows what it has until it has read the records again.
+            // A complete copy shows its values until it has read the records again.
             apply(
                 settings.following == .everything ? .invalidate(scope, at: position) : .evict(scope, before: position), toAllIn: scope,
                 .invalidated)
@@ -114,7 +118,7 @@ extension PlanBuilder {
         _ change: Change, put key: RecordKey, _ content: Content?, _ position: Cursor, _ stated: WriteWatermark?, _ pass: Int64
     ) {
         let revision = change.revision
-        // A value over the limit is left out; this device's own is known.
+        // A value over the limit is left out; for this device's own write the value is known.
         if let content = content ?? ownContent(change, key) {
             let entry = Entry(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
@@ -127,7 +131,7 @@ extension PlanBuilder {
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
             apply(.confirm(news), to: key, .verified, stated: stated)
             if settings.following == .everything, isFollowed(key) {
-                // Under writes of this device, an earlier value would lack those that the record contains.
+                // Under writes of this device, an earlier value would lack the writes that the record contains.
                 apply(.withoutValue(news, keepsValue: outbox.keys[key] == nil), to: key, .changed, stated: stated)
             } else {
                 apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
@@ -136,8 +140,8 @@ extension PlanBuilder {
         decideOwn(change, key, position)
     }
 
-    /// What a change of this device says by itself: its record's last write is this one, so the record contains those before it and none
-    /// after.
+    /// Returns the watermark of a change by this device: the change is the record's last write, so the record contains
+    /// the writes up to it and none after it.
     private func ownWatermark(_ change: Change, _ epoch: Epoch) -> WriteWatermark? {
         guard let author = change.author, author.client == state.client else { return nil }
         return WriteWatermark(epoch: epoch, number: author.write)
@@ -151,8 +155,8 @@ extension PlanBuilder {
         return content
     }
 
-    /// If the change is a write of this device that waits for its verdict, this is the verdict. With a nonce it waits for the answer to its batch:
-    /// the change does not say whether it was this device's write or that of a copy.
+    /// Decides a write of this device that waits for its verdict by its change. A write with a nonce waits for the
+    /// answer to its batch: the change does not show whether the write was this device's or that of a copy.
     private mutating func decideOwn(_ change: Change, _ key: RecordKey, _ position: Cursor) {
         guard let author = change.author, author.client == state.client,
             let row = pending(key)?.rows.first(where: { $0.number == author.write && $0.state == .pending }),

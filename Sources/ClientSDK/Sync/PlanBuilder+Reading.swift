@@ -1,8 +1,8 @@
 import FreshetWire
 
-/// From reads, verifications and resets to what is stored.
+/// Plans for reads, verifications and resets.
 extension PlanBuilder {
-    /// A read passed the fence.
+    /// Adds a read that passed the fence.
     mutating func add(fetched entry: Entry, at cursor: Cursor, _ lastWrite: Int64?) {
         if state.epoch == nil, plan.state.isEmpty { change(.epoch(cursor.epoch)) }
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
@@ -27,7 +27,7 @@ extension PlanBuilder {
                     modified: record.modified, verifiedAt: now.wall, origin: .fetch)
                 apply(.put(entry, onlyIfHeld: true), to: key, .verified, stated: stated)
             } else if let known {
-                // As it was, or too large to come along: then only the same revision may stay.
+                // Unchanged, or too large for the response: only the same revision may stay.
                 let news = Confirmation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
                 apply(.confirm(news), to: key, .verified, stated: stated)
@@ -42,12 +42,12 @@ extension PlanBuilder {
         settle(.verified)
     }
 
-    /// Adds what a read of records says that were invalidated or lack their values.
+    /// Adds a response about records that were invalidated or lack their values.
     ///
-    /// No fence is needed beside the rules of the entries: what an older response says takes the place of nothing newer, and ends no
-    /// invalidation after it (``Entry/replacing(_:)``). What has left the device meanwhile does not come back.
+    /// The rules of the entries suffice without a fence: an older response replaces no newer entry, and ends no later
+    /// invalidation (``Entry/replacing(_:)``). Entries that have left the device in the meantime do not come back.
     ///
-    /// - Returns: the keys whose values were too large to come along.
+    /// - Returns: the keys whose values were too large for the response.
     mutating func add(refreshed keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) -> [RecordKey] {
         let cursor = response.cursor
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
@@ -93,7 +93,7 @@ extension PlanBuilder {
 
     // MARK: Reset
 
-    /// The outbox, the overlay and the entries stay; the entries become unverified.
+    /// Keeps the outbox, the overlay and the entries; the entries become unverified.
     mutating func addReset(to epoch: Epoch?, forgets: Bool) {
         change(.pass(state.pass + 1), .cursor(nil), .epoch(epoch))
         change(.verification(settings.following == .everything ? .fromStart : .ofHeldKeys))

@@ -1,8 +1,8 @@
 import FreshetWire
 
-/// From the user's calls to rows on disk.
+/// Plans for the user's writes.
 extension PlanBuilder {
-    /// Adds all that wait. Returns those whose values cannot take the operation.
+    /// Adds all waiting writes. Returns those whose values cannot take the operation.
     mutating func add(_ requests: [SetRequest], over base: (RecordKey) -> Entry?) -> [(request: SetRequest, failure: SyncFailure)] {
         var accepted: [(SetRequest, Receipt)] = []
         var refused: [(request: SetRequest, failure: SyncFailure)] = []
@@ -27,7 +27,7 @@ extension PlanBuilder {
         return refused
     }
 
-    /// The row of a write, and what its key shows with it.
+    /// Returns the row of a write, and the overlay of its key with the write.
     private func row(
         for request: SetRequest, over pending: PendingKey, _ receipt: Receipt, _ number: Int64
     ) throws(SyncFailure) -> (OutboxRow, Overlay) {
@@ -38,10 +38,10 @@ extension PlanBuilder {
         var row = OutboxRow(
             receipt: receipt, number: number, key: request.key, operation: operation, policy: request.policy,
             baseRevision: pending.base.map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall, nonce: nonce(of: receipt))
-        // A merge is a new write, and would undo a later one that was sent before it.
+        // A merge is a new write, and would undo a later write that was sent before it.
         if pending.rows.counts.merging > 0 { (row.state, row.number) = (.held, OutboxRow.unnumbered) }
         guard request.policy != .lastWriterWins else { return (row, after) }
-        // An earlier write of this device that has no verdict yet decides what this one must find.
+        // An earlier write of this device without a verdict decides the state that this one must find.
         if let earlier = pending.rows.last {
             switch earlier.state {
             case .pending, .held, .merging: row.precondition = .after(earlier.receipt)
@@ -69,20 +69,21 @@ extension PlanBuilder {
         return (row, after)
     }
 
-    /// What the write does by the time that it arrives: a record that its user saw may be gone then.
+    /// Returns the operation to send. An increment can be rejected if the record that its user saw has gone by its arrival.
     private static func operation(of request: SetRequest, over before: Overlay) -> WriteOperation {
         guard request.rejectsIfGone, case .increment(var increment) = request.operation else { return request.operation }
         if before.isRecord { increment.onMissing = .reject }
         return .increment(increment)
     }
 
-    /// What tells the write from one that a copy of this device gives the same number.
+    /// Returns a nonce that distinguishes the write from one to which a copy of this device gives the same number.
     func nonce(of receipt: Receipt) -> Int64 {
         var chance = Chance(now.random ^ UInt64(bitPattern: receipt.number))
         return chance.below(Revision.maximum.number) + 1
     }
 
-    /// What the server must find if this record is what it has; a revision of another history is none, and the highest never holds.
+    /// Returns the revision that the server must find if its record is this one. For a record of another history it is
+    /// the maximum, which never matches.
     func revision(of entry: Entry) -> Revision {
         guard !entry.isAbsent else { return .zero }
         return entry.epoch == state.epoch ? entry.revision : .maximum

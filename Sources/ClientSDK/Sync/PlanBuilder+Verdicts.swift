@@ -1,11 +1,11 @@
 import FreshetWire
 
-/// From verdicts to what is stored, wherever they come from.
+/// Plans for verdicts, from all sources.
 extension PlanBuilder {
-    /// What became of a write.
+    /// The server's decision on a write.
     enum Decision {
         case applied(Cursor)
-        /// Decided no later than this; whether and where it took effect, only a look at the record tells.
+        /// Decided at this position at the latest. Only a read of the record shows whether and where the write took effect.
         case settled(Cursor)
         case rejected(Problem, in: Epoch)
     }
@@ -21,10 +21,10 @@ extension PlanBuilder {
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
-            // What was written over a write that goes on under another name goes with it: its number was used up by a write without effect.
+            // A write over a displaced one is displaced too: its number was used up by a void write.
             case .rejected(let problem) where problem.code == .numberTaken || outbox.followsDisplaced(row): displace(row)
             case .rejected(let problem):
-                // The record in the state that this answer's number is of.
+                // The record in the state for which this response states the number.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
                 decide(row, .rejected(problem, in: results.cursor.epoch))
             }
@@ -32,7 +32,7 @@ extension PlanBuilder {
         settle(.confirmed)
     }
 
-    /// The number was another device's: the write goes on under another name.
+    /// Marks a write as displaced, because its number was another device's: it is sent under another name.
     private mutating func displace(_ row: OutboxRow) {
         guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, receipt: row.receipt) else { return }
         markDecided(row.number)
@@ -40,12 +40,13 @@ extension PlanBuilder {
         stage(pending, .written)
         suspectName()
         guard let base = pending.base else { return }
-        // A record of a history that is over may contain the write, if the copy that used its number has sent the same one: it is read again.
+        // A record of a past history may contain the write, if the copy that used its number sent the same one: the
+        // record is read again.
         if base.epoch != state.epoch {
             return apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
         }
         guard case .put(let own) = row.operation, base.content == own else { return }
-        // Where the change left its value out, this device's own was taken for it: the record is read again.
+        // If the change left its value out, this device's value was taken for it: the record is read again.
         apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
         guard settings.following == .everything, isFollowed(row.key) else { return }
         let news = Confirmation(
@@ -53,13 +54,15 @@ extension PlanBuilder {
         apply(.withoutValue(news, keepsValue: false), to: row.key, .invalidated)
     }
 
-    /// Another device has the name too: what has a number by now gets its answer under it.
+    /// Prepares a change of name, since another device has the same one. Writes that have a number by now get their
+    /// answers under it.
     mutating func suspectName() {
         if after.renamesAfter == nil { change(.renamesAfter(state.nextNumber - 1)) }
     }
 
-    /// Takes another name. What has no verdict is numbered from 1 on under it, in order; what has one keeps no number, since those of the earlier name say
-    /// nothing any more: a record that is stated under the new name is later than all of them.
+    /// Changes the device's name. Writes without a verdict are numbered from 1 under it, in order. Writes with a
+    /// verdict keep no number, since the numbers of the earlier name mean nothing any more: a record that is stated
+    /// under the new name is later than all of them.
     mutating func rename(to client: ClientIdentifier) {
         var numbers: [Receipt: Int64] = [:]
         let waiting = outbox.keys.values.flatMap { $0.rows.filter { $0.state == .pending } }.sorted { $0.number < $1.number }
@@ -72,7 +75,7 @@ extension PlanBuilder {
         change(.client(client), .nextNumber(Int64(waiting.count) + 1))
     }
 
-    /// The verdict on a write: for the row, for writes that waited for it, and for its writer.
+    /// Applies the verdict on a write to its row and to the writes that waited for it, and reports it to the writer.
     mutating func decide(_ row: OutboxRow, _ decision: Decision) {
         guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, receipt: row.receipt) else { return }
         markDecided(row.number)
@@ -103,24 +106,25 @@ extension PlanBuilder {
         if let fault { reject(row, fault) }
     }
 
-    /// What a write must find that was written over this one.
+    /// Returns the precondition of a write that was made over this one.
     private static func precondition(after row: OutboxRow, _ decision: Decision) -> OutboxRow.Precondition {
         switch (decision, row.operation) {
         case (.applied, .delete): return .revision(.zero)
         case (.applied(let position), _): return .revision(position.revision)
         case (.settled, .delete): return .revision(.zero)
-        // Nobody knows what is there now: only what the user saw then will do.
+        // The present record is unknown: the later write requires the record that its user saw.
         case (.settled, _), (.rejected, _): return unchanged(since: row)
         }
     }
 
-    /// What holds for as long as the record is what the user saw before this write.
+    /// Returns a precondition that holds as long as the record is the one that the user saw before this write.
     private static func unchanged(since row: OutboxRow) -> OutboxRow.Precondition {
         if case .revision = row.precondition { return row.precondition }
         return .revision(row.baseRevision ?? .maximum)
     }
 
-    /// A put or a delete at a known revision tells the whole record; a patch or an increment does not: the server's value comes by the feed.
+    /// Stores the record that a put or a delete produced at a known revision. The result of a patch or an increment
+    /// comes by the feed.
     private mutating func takeOwnEffect(of row: OutboxRow, at position: Cursor) {
         let content: Content?
         switch row.operation {
@@ -144,19 +148,22 @@ extension PlanBuilder {
             modified: record.modified, verifiedAt: now.wall, origin: .rejection)
         let stated = WriteWatermark(epoch: epoch, number: lastWrite)
         guard let entry = news(entry, stated) else { return }
-        // A read that was asked for before may answer with less, and the entry may be gone by then: what a pass has not brought goes at its end.
+        // A read that was requested before may return less, and the entry may be evicted by then: the end of a pass
+        // evicts entries that the pass has not brought.
         raiseFloor(.key(record.key), to: record.revision)
         apply(.put(entry, onlyIfHeld: false), to: record.key, .rolledBack, stated: stated)
     }
 
-    /// The record was shown without its value, for its size: what the device has of an earlier revision is read again when it is needed.
+    /// Applies a record without its value, which was too large: the device's value of an earlier revision is read
+    /// again when it is needed.
     ///
-    /// What the device knows beyond its cursor stays where the feed follows the key: a page on its way may hold an older value, which nothing
-    /// but the entry tells. The feed brings this record too.
+    /// An entry that is known beyond the cursor stays where the feed follows the key: a page in flight may hold an
+    /// older value, and only the entry shows that this value is older. The feed brings this record too.
     private mutating func takeOutline(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
         raiseFloor(.key(record.key), to: record.revision)
         guard let base = pending(record.key)?.base, !isFollowed(record.key) || base.mayBeEvicted(state) else { return }
-        // The feed may have told a copy of this record already. While all is read again, only what the pass brings may stay.
+        // The feed may have brought this record to a copy already. In a pass from the start, only entries that the
+        // pass brings may stay.
         guard settings.following == .everything, isFollowed(record.key), state.verification == .complete, state.cursor != nil,
             let lastWrite
         else {
@@ -169,27 +176,30 @@ extension PlanBuilder {
         apply(.withoutValue(news, keepsValue: false), to: record.key, .invalidated, stated: stated)
     }
 
-    /// An outcome's record, which may be as old as the first attempt, if it is newer than what the device has known of the key.
+    /// Returns the record of an outcome if it is newer than all that the device has known of the key. It may be as old
+    /// as the first attempt.
     ///
     /// - Parameter stated: the watermark that comes with the record.
     private func news(_ entry: Entry, _ stated: WriteWatermark) -> Entry? {
         var entry = entry
-        // While all is read again, nobody tells of deletes before the beginning: only what the pass brings as well may stay, or what is
-        // beyond its end.
+        // A pass from the start does not report deletes before its beginning: only entries that the pass brings, or
+        // that are beyond its end, may stay.
         if state.verification != .complete || state.cursor == nil { entry.pass -= 1 }
         let pending = pending(entry.key)
         if let base = pending?.base { return entry.supersedes(base) ? entry : nil }
         // A record that contained these writes, and that was evicted since, may have been newer.
         if let known = pending?.watermark, known.epoch == stated.epoch, known.number >= stated.number { return nil }
-        // What the device showed of the key before it was swept away may have been newer, whether the feed is to tell of it or not.
+        // The device may have shown a newer state of the key before it was swept away, whether or not the feed still
+        // has to report it.
         guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return entry }
         return entry.revision > position.revision ? entry : nil
     }
 
-    /// After a new epoch or a gap, or on a first contact that the feed did not make: how far the server has come with this device in this
-    /// history. What it has decided is asked for again, the rest is sent; all under the numbers that they have.
+    /// Applies the server's last number of this device in this history, after a new epoch or a gap, or on a first
+    /// contact that was not the feed's. Writes up to the number are asked for again, the others are sent, all under
+    /// their present numbers.
     ///
-    /// - Returns: what is wrong with the numbers, if anything is.
+    /// - Returns: the fault of the numbers; `nil` if they are right.
     mutating func addReconciliation(last: Int64, at cursor: Cursor) -> String? {
         if state.epoch == nil { change(.epoch(cursor.epoch)) }
         if state.mustReconcile { change(.mustReconcile(false)) }
@@ -199,7 +209,7 @@ extension PlanBuilder {
             + "the directory was copied or rolled back. It takes a new name"
     }
 
-    /// What the user's closure made of a conflict goes on as a new write over the record that the closure was shown.
+    /// Turns the closure's result for a conflict into a new write over the record that the closure got.
     ///
     /// - Returns: whether there is such a conflict.
     mutating func addMerge(_ receipt: Receipt, _ resolution: Resolution, over theirs: Entry) -> Bool {

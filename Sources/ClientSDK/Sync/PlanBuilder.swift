@@ -1,18 +1,18 @@
 import FreshetWire
 
-/// Makes one transaction from what is on disk: each of its extensions turns one kind of intent into a ``Plan``.
+/// Builds one transaction from the state on disk. Each extension turns one kind of intent into a ``Plan``.
 struct PlanBuilder {
     let settings: SyncSettings
-    /// As it is on disk.
+    /// The state on disk.
     let state: SyncState
-    /// As it is on disk.
+    /// The outbox on disk.
     let outbox: Outbox
     let now: Moment
     /// Writes up to this number may have been sent.
     let sentThrough: Int64
-    /// Writes that the server refuses to take apart, and why.
+    /// Writes that the server refuses to parse, each with the problem.
     let voided: [Int64: Problem]
-    /// As it will be on disk.
+    /// The list after the plan.
     private(set) var rejections: RejectionList
     private(set) var plan: Plan
 
@@ -29,14 +29,14 @@ struct PlanBuilder {
 
     // MARK: Looking
 
-    /// The state that the plan leads to.
+    /// The state after the plan.
     var after: SyncState {
         var after = state
         for change in plan.state { after.apply(change) }
         return after
     }
 
-    /// The key as the plan leaves it so far, if it is in the outbox.
+    /// The key as the plan leaves it so far; `nil` if it is not in the outbox.
     func pending(_ key: RecordKey) -> PendingKey? { plan.staged(key) ?? outbox.keys[key] }
 
     /// Whether a response of this epoch that describes the key must state the device's last decided write.
@@ -67,7 +67,7 @@ struct PlanBuilder {
         note(.key(key), verdict.note(receipt))
     }
 
-    /// Rejects a write, and keeps it for its user; the oldest rejections leave where there are too many. O(rejections).
+    /// Rejects a write, and keeps it for its user. The oldest rejections are dropped if there are too many. O(rejections).
     mutating func reject(_ row: OutboxRow, _ problem: Problem) {
         tell(row.receipt, row.key, .rejected(problem))
         change(.put(RejectedWrite(row, problem, at: now.wall)))
@@ -111,8 +111,8 @@ struct PlanBuilder {
 
     // MARK: Leaving the overlay
 
-    /// Lets writes leave the overlay that the records contain, under the state that the plan leads to: those of keys that the plan touches,
-    /// and those that wait for nothing but the record.
+    /// Removes the writes that the records contain from the overlay, for the state after the plan: writes of keys that
+    /// the plan touches, and writes that wait only for the record.
     mutating func settle(_ cause: Cause) {
         settle(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil }, cause)
     }
@@ -130,7 +130,8 @@ struct PlanBuilder {
 
     // MARK: Intents
 
-    /// The plan of an intent that needs nothing but what is on disk; `nil` if it is none of these, or comes to nothing.
+    /// Returns the plan of an intent that needs only the state on disk; `nil` for another intent, or if there is
+    /// nothing to do.
     static func plan(for intent: Intent, _ turn: inout Turn, _ local: LocalState, _ sender: Sender, _ merger: Merger) -> Plan? {
         func builder(_ continuation: Plan.Continuation) -> PlanBuilder { PlanBuilder(continuation, turn, local, sender) }
         switch intent {

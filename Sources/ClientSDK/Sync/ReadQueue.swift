@@ -1,31 +1,31 @@
 import FreshetWire
 
-/// The keys that are being read: who asked for them, how old a response may be at most, and when to ask again.
+/// The keys that are being read: their callers, the maximum age of a response, and the time of the next attempt.
 struct ReadQueue: Hashable, Sendable {
-    /// One key that is being read, for all who want it.
+    /// One key that is being read, for all its callers.
     struct Item: Hashable, Sendable {
         var key: RecordKey
-        /// Its place in the line.
+        /// The key's place in the order of the first requests.
         fileprivate(set) var place: Int64 = 0
-        /// The device's record when it was asked for.
+        /// The device's record at the time of the request.
         var known: Entry?
-        /// An answer that reflects an earlier position is dropped (rule 4).
+        /// A response that reflects an earlier position is dropped (rule 4).
         var floor: Revision
-        /// Those who wait for it.
+        /// The waiting callers.
         var askers: [Token]
-        /// Those who came when it was under way and want an answer to a request of after that.
+        /// Callers that came while a request was in flight and want the response to a later one.
         var later: [Token] = []
-        /// Whether the machine itself wants to know.
+        /// Whether the machine needs the record itself.
         var isOwn = false
         var isUnderWay = false
-        /// Whether its value is too large to come with others.
+        /// Whether its value is too large for a response with other records.
         var isAlone = false
-        /// Responses that came to nothing.
+        /// The number of responses that could not be used.
         var attempts = 0
         var retry = Retry()
-        /// Whether it waits since nothing came back, rather than since the server said so.
+        /// Whether it waits because no response came, rather than because the server asked it to.
         var lacksContact = false
-        /// What the last attempt came to.
+        /// The failure of the last attempt.
         var failure: SyncFailure?
 
         var hasCallers: Bool { !askers.isEmpty || !later.isEmpty }
@@ -36,7 +36,7 @@ struct ReadQueue: Hashable, Sendable {
         var place: Int64
     }
 
-    /// A caller with the views that it has so far.
+    /// A caller with the views that it has got so far.
     private struct Asker: Hashable, Sendable {
         var keys: [RecordKey]
         /// Uptime in milliseconds; `Int64.max` for none.
@@ -46,24 +46,24 @@ struct ReadQueue: Hashable, Sendable {
 
     /// By key.
     private var items: [RecordKey: Item] = [:]
-    /// The keys in the order in which they were first asked for, among some that have left.
+    /// The keys in the order in which they were first requested, with some that have left.
     private var line: [Place] = []
     private var lastPlace: Int64 = 0
     private var askers: [Token: Asker] = [:]
-    /// How many requests are under way.
+    /// The number of requests in flight.
     private(set) var underWay = 0
 
     var isEmpty: Bool { items.isEmpty }
 
-    /// The keys in the order in which they were first asked for.
+    /// The keys in the order in which they were first requested.
     private var order: [RecordKey] { line.compactMap { items[$0.key]?.place == $0.place ? $0.key : nil } }
 
     // MARK: Asking
 
-    /// - Parameter mustBeNew: whether an answer to a request that is under way already will not do.
+    /// - Parameter mustBeNew: whether a request that is already in flight does not suffice.
     mutating func add(_ key: RecordKey, known: Entry?, floor: Revision, asker: Token?, mustBeNew: Bool = false) {
         if var item = items[key] {
-            // Who joins wants what is true now, so an older answer will not do for anybody.
+            // A new caller wants the present value, so no caller gets an older response.
             item.floor = max(item.floor, floor)
             item.isOwn = item.isOwn || asker == nil
             if let asker, mustBeNew, item.isUnderWay { item.later.append(asker) } else if let asker { item.askers.append(asker) }
@@ -86,7 +86,7 @@ struct ReadQueue: Hashable, Sendable {
         items[key] = item
     }
 
-    /// Raises the floor of what is being read. O(keys being read) for a sweep, O(1) for a key.
+    /// Raises the floor of the keys that are being read. O(keys being read) for a sweep, O(1) for a key.
     mutating func raise(_ scope: InvalidationScope, to revision: Revision) {
         if case .key(let key) = scope { return update(key) { $0.floor = max($0.floor, revision) } }
         for key in order where scope.contains(key) { update(key) { $0.floor = max($0.floor, revision) } }
@@ -94,27 +94,27 @@ struct ReadQueue: Hashable, Sendable {
 
     subscript(key: RecordKey) -> Item? { items[key] }
 
-    /// A request for these keys has left.
+    /// Marks these keys as requested.
     mutating func sent(_ keys: [RecordKey]) {
         underWay += 1
         for key in keys { update(key) { $0.isUnderWay = true } }
     }
 
-    /// The request for these keys has ended.
+    /// Marks these keys as no longer requested.
     mutating func requeue(_ keys: [RecordKey]) {
         underWay -= 1
         for key in keys { update(key) { $0.isUnderWay = false } }
     }
 
-    /// Responses that were to go to the disk have been dropped: ask again. Those of `keys` are on their way there.
+    /// Requests keys again whose responses were dropped before they were stored. Responses for `keys` are being stored.
     mutating func release(except keys: Set<RecordKey> = []) {
         for key in order where !keys.contains(key) { update(key) { $0.isUnderWay = false } }
     }
 
-    /// Positions of another history mean nothing here.
+    /// Resets the floors, since positions of another history mean nothing here.
     mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }
 
-    /// The server is there again: what failed for want of it need not wait on.
+    /// Ends the waits of keys whose reads failed without contact, since the server can be reached again.
     mutating func regainContact() { for key in order where items[key]?.lacksContact == true { update(key) { $0.retry.hurry() } } }
 
     mutating func wake() {
@@ -126,7 +126,7 @@ struct ReadQueue: Hashable, Sendable {
         }
     }
 
-    /// The keys that can be asked for now, oldest first.
+    /// Returns the keys that can be requested now, oldest first.
     func ready(at uptime: Int64) -> [RecordKey] {
         order.filter { key in items[key].map { !$0.isUnderWay && $0.retry.notBefore <= uptime } ?? false }
     }
@@ -137,10 +137,11 @@ struct ReadQueue: Hashable, Sendable {
 
     // MARK: Deadlines
 
-    /// When the next caller waits no longer. O(callers).
+    /// The earliest deadline of a caller. O(callers).
     var deadline: Int64? { askers.values.lazy.map(\.deadline).filter { $0 < .max }.min() }
 
-    /// How long a request for these keys may take: no longer than somebody waits for one of them; as long as any other for the machine's own.
+    /// Returns how long a request for these keys may take: at most as long as a caller waits for one of them; for the
+    /// machine's own reads the usual timeout.
     func patience(for keys: some Sequence<RecordKey>, at uptime: Int64, _ settings: SyncSettings) -> Int64 {
         var end = uptime
         for item in keys.lazy.compactMap({ items[$0] }) {
@@ -150,7 +151,8 @@ struct ReadQueue: Hashable, Sendable {
         return max(1, min(settings.requestTimeout, end - uptime))
     }
 
-    /// Forgets those who wait no longer. Gives them in order, each with what became of the last attempt for one of its keys.
+    /// Removes the callers whose deadline has passed. Returns their tokens in order, each with the last failure of one
+    /// of its keys.
     mutating func expire(at uptime: Int64) -> [(Token, SyncFailure?)] {
         let expired = askers.filter { $0.value.deadline <= uptime }.sorted { $0.key < $1.key }
         return expired.map { token, asker in
@@ -162,7 +164,7 @@ struct ReadQueue: Hashable, Sendable {
 
     // MARK: Answering
 
-    /// The key was read. Gives those whose last key it was, with all their views.
+    /// Completes the read of a key. Returns the callers for which it was the last key, with all their views.
     mutating func finish(_ key: RecordKey, _ view: KeyView) -> [(Token, [KeyView])] {
         guard let item = remove(key) else { return [] }
         var complete: [(Token, [KeyView])] = []
@@ -179,7 +181,7 @@ struct ReadQueue: Hashable, Sendable {
         return complete
     }
 
-    /// The key cannot be read. Gives those who wanted it.
+    /// Ends the failed read of a key. Returns its callers.
     mutating func fail(_ key: RecordKey) -> [Token] {
         guard let item = remove(key) else { return [] }
         let tokens = item.askers.filter { askers[$0] != nil }
@@ -187,7 +189,7 @@ struct ReadQueue: Hashable, Sendable {
         return tokens
     }
 
-    /// The asker waits no longer; keys that nobody else wants and that are not under way are forgotten.
+    /// Removes a caller. Keys that no other caller wants and that are not in flight are removed too.
     mutating func abandon(_ token: Token) {
         guard let asker = askers.removeValue(forKey: token) else { return }
         for key in asker.keys {
@@ -199,12 +201,12 @@ struct ReadQueue: Hashable, Sendable {
         }
     }
 
-    /// Forgets the key if nobody wants to know it any more.
+    /// Removes the key if neither a caller nor the machine wants it.
     mutating func dropUnlessWanted(_ key: RecordKey) {
         if let item = items[key], !item.isOwn, !item.hasCallers { _ = remove(key) }
     }
 
-    /// Forgets everything. Gives all who wait, in the order of their tokens.
+    /// Removes everything. Returns the tokens of all callers, in order.
     mutating func removeAll() -> [Token] {
         let tokens = askers.keys.sorted()
         self = ReadQueue()

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// Reads from the server, fenced against what is known already (rule 4).
+/// Reads records from the server, with a fence against responses older than the known state (rule 4).
 struct Reader: Hashable, Sendable {
     /// A response for one key, before the fence.
     struct Arrival: Hashable, Sendable {
@@ -16,10 +16,10 @@ struct Reader: Hashable, Sendable {
     }
 
     private var queue = ReadQueue()
-    /// The most keys in one request; fewer while the answers to more are too large.
+    /// The most keys in one request; reduced while larger responses are refused for their size.
     private var limit = Int.max
 
-    /// How many requests are under way.
+    /// The number of requests in flight.
     var underWay: Int { queue.underWay }
 
     // MARK: Asking
@@ -34,14 +34,14 @@ struct Reader: Hashable, Sendable {
         }
     }
 
-    /// How old a response may be that is asked for now: no older than what the device has shown, nor than what the feed has told.
+    /// Returns the minimum position of a response to a request sent now: that of the device's entry and that of the feed.
     private static func floor(_ known: Entry?, _ state: SyncState) -> Revision {
         let position = state.cursor?.revision ?? .zero
         guard let known, known.epoch == state.epoch else { return position }
         return max(position, known.asOf)
     }
 
-    /// Reads a key for the machine's own sake, no older than what its writes were answered with.
+    /// Reads a key for the machine itself, no older than the answers to the key's writes.
     mutating func refresh(_ pending: PendingKey, _ state: SyncState) {
         guard queue[pending.key] == nil else { return }
         var floor = Self.floor(pending.base, state)
@@ -51,7 +51,7 @@ struct Reader: Hashable, Sendable {
         queue.add(pending.key, known: pending.base, floor: floor, asker: nil)
     }
 
-    /// Reads a key whose value is too large to come with others, for the machine's own sake.
+    /// Reads a key for the machine itself whose value is too large for a response with other records.
     mutating func refresh(large key: RecordKey, _ state: SyncState) {
         queue.add(key, known: nil, floor: Self.floor(nil, state), asker: nil)
         queue.update(key) { $0.isAlone = true }
@@ -86,7 +86,7 @@ struct Reader: Hashable, Sendable {
         }
     }
 
-    /// The known record, if the server can compare it: a record of this history.
+    /// Returns the known record if the server can compare it, as a record of this history.
     private func comparable(_ known: Entry?, _ state: SyncState) -> Entry? {
         guard let known, known.epoch == state.epoch, known.content != nil else { return nil }
         return known
@@ -94,10 +94,10 @@ struct Reader: Hashable, Sendable {
 
     func nextAttempt(after uptime: Int64) -> Int64? { queue.nextAttempt(after: uptime) }
 
-    /// When the next caller waits no longer.
+    /// The earliest deadline of a caller.
     var deadline: Int64? { queue.deadline }
 
-    /// Answers those who have waited for as long as a read may take.
+    /// Answers the callers that have waited for as long as a read may take.
     mutating func expire(_ turn: inout Turn) {
         guard let deadline, deadline <= turn.now.uptime else { return }
         for (token, failure) in queue.expire(at: turn.now.uptime) {
@@ -108,10 +108,10 @@ struct Reader: Hashable, Sendable {
 
     // MARK: Responses
 
-    /// The request has ended without a response to take.
+    /// Notes that the request has ended without a usable response.
     mutating func released(_ keys: [RecordKey]) { queue.requeue(keys) }
 
-    /// Returns what is to be stored.
+    /// Returns the arrivals that are to be stored.
     mutating func take(
         _ reply: Reply, to sent: RequestTable.Request, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn
     ) -> [Arrival] {
@@ -129,7 +129,7 @@ struct Reader: Hashable, Sendable {
         case .failure(let failure):
             for key in keys { fail(key, .offline(failure), after: failure.retryAfter, &turn) }
         case .tooLarge where keys.count > 1: limit = min(limit, keys.count / 2)
-        // Asked again it would be as large: raise the limit.
+        // The response to another request would be as large: raise the limit.
         case .tooLarge(let text):
             for key in keys { fail(key, .malformed(text), isFinal: true, &turn) }
         case .garbage(let text):
@@ -141,8 +141,8 @@ struct Reader: Hashable, Sendable {
         return arrivals
     }
 
-    /// The response to a read of many, key by key; what it does not mention is as the asker has it. The keys from its `next` on are not
-    /// answered, and are asked for again at once.
+    /// Returns the response to a read of many keys, key by key; a key that it does not mention is unchanged. Keys from
+    /// its `next` on are not answered, and are requested again at once.
     private mutating func sorted(_ response: ReadsResponse, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn) -> [Arrival] {
         guard let answered = response.answered(of: keys.count) else {
             for key in keys { fail(key, .malformed(ReadsResponse.noProgress(of: keys.count)), &turn) }
@@ -154,7 +154,7 @@ struct Reader: Hashable, Sendable {
         for key in keys.prefix(answered) {
             if let record = records[key] {
                 if record.content == nil {
-                    // Too large to come with others.
+                    // Too large for a response with other records.
                     queue.update(key) { $0.isAlone = true }
                 } else {
                     arrivals.append(Arrival(key: key, news: .record(record), cursor: response.cursor))
@@ -170,14 +170,15 @@ struct Reader: Hashable, Sendable {
         return arrivals
     }
 
-    /// Plans what passes the fence; the other keys are asked for again.
+    /// Plans the arrivals that pass the fence; the other keys are requested again.
     mutating func plan(
         _ arrivals: [Arrival], _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder, _ turn: inout Turn
     ) -> Plan? {
         var builder = builder
         var entries: [Entry] = []
         for arrival in arrivals {
-            // A write of the key may have left since the request did: then it is sent again, and asks for the number.
+            // A write of the key may have been sent after the request: then the request is sent again, and asks for
+            // the number.
             let isStated = lastWrite != nil || rule.client(for: CollectionOfOne(arrival.key)) == nil
             guard let entry = accept(arrival, isStated: isStated, builder.state, &turn) else { continue }
             builder.add(fetched: entry, at: arrival.cursor, lastWrite)
@@ -189,9 +190,10 @@ struct Reader: Hashable, Sendable {
         return builder.plan
     }
 
-    /// The entry that an arrival makes, if it passes the fence; otherwise the key is asked for again.
+    /// Returns the entry of an arrival that passes the fence; otherwise the key is requested again.
     ///
-    /// - Parameter isStated: whether the response says which writes of this device its record contains, or need not say it.
+    /// - Parameter isStated: whether the response states which writes of this device its record contains, or need not
+    ///   state it.
     private mutating func accept(_ arrival: Arrival, isStated: Bool, _ state: SyncState, _ turn: inout Turn) -> Entry? {
         let cursor = arrival.cursor
         guard let item = queue[arrival.key] else { return nil }
@@ -239,15 +241,15 @@ struct Reader: Hashable, Sendable {
 
     // MARK: The disk's answers
 
-    /// The entry is on disk.
+    /// Notes that the entry is on disk.
     ///
-    /// - Parameter isKnown: whether the device knows of all its writes of the key whether the record contains them.
+    /// - Parameter isKnown: whether the device knows, for each of its writes of the key, whether the record contains it.
     mutating func stored(_ key: RecordKey, _ view: KeyView, isKnown: Bool, _ turn: inout Turn) {
         guard isKnown || !isOwn(key) else { return ownFailed(key, .outdated, &turn) }
         finish(key, view, &turn)
     }
 
-    /// The entry could not be kept: the callers get it all the same, and no observer does.
+    /// Notes that the entry could not be stored: the callers get it all the same, and no observer does.
     mutating func notStored(_ key: RecordKey, _ view: KeyView, _ turn: inout Turn) {
         if isOwn(key) { ownFailed(key, .storageFull, &turn) } else { finish(key, view, &turn) }
     }
@@ -256,10 +258,10 @@ struct Reader: Hashable, Sendable {
         for (token, views) in queue.finish(key, view) { turn.emit(.answer(token, .views(views))) }
     }
 
-    /// Whether nobody but the machine wants the key.
+    /// Whether only the machine wants the key.
     private func isOwn(_ key: RecordKey) -> Bool { queue[key]?.askers.isEmpty == true }
 
-    /// What the machine wants to know did not come to the disk.
+    /// Notes that the disk did not store an entry that the machine needs.
     private mutating func ownFailed(_ key: RecordKey, _ failure: SyncFailure, _ turn: inout Turn) {
         queue.update(key) { $0.isUnderWay = false }
         fail(key, failure, &turn)
@@ -273,12 +275,13 @@ struct Reader: Hashable, Sendable {
         switch problem.status {
         case 401 where !hadFreshToken: queue.update(key) { $0.retry.refuseToken() }
         case 408, 410, 425, 429, 500...: fail(key, .refused(problem), after: retryAfter, &turn)
-        // Asked again it would be refused again.
+        // Another request would be refused again.
         default: fail(key, .refused(problem), after: retryAfter, isFinal: true, &turn)
         }
     }
 
-    /// Asks again after a while, or, after so many attempts, tells those who wait. What the machine itself must know it asks for ever.
+    /// Schedules another attempt or, after the maximum of attempts, answers the callers. Reads for the machine itself
+    /// are repeated without limit.
     private mutating func fail(
         _ key: RecordKey, _ failure: SyncFailure, after retryAfter: Int64? = nil, isFinal: Bool = false, _ turn: inout Turn
     ) {
@@ -307,10 +310,10 @@ struct Reader: Hashable, Sendable {
     mutating func regainedContact() { queue.regainContact() }
     mutating func wake() { queue.wake() }
 
-    /// Responses that were to go to the disk have been dropped, but for those of `keys`.
+    /// Requests keys again whose responses were dropped before they were stored, except for `keys`.
     mutating func release(except keys: Set<RecordKey> = []) { queue.release(except: keys) }
 
-    /// Forgets everything. Returns those who wait, in order.
+    /// Removes everything. Returns the tokens of the callers, in order.
     mutating func removeAll() -> [Token] { queue.removeAll() }
 
     /// See ``SyncMachine/relativeState(at:)``.
@@ -318,8 +321,8 @@ struct Reader: Hashable, Sendable {
 }
 
 extension ReadsResponse {
-    /// How many of so many keys are answered, from the first on; `nil` where the response says that none is, or more than there are. Who asked
-    /// on after that would ask for ever.
+    /// Returns how many of `count` keys are answered, from the first on; `nil` if the response states none, or more
+    /// than there are: a client that continued from there would never come to an end.
     func answered(of count: Int) -> Int? {
         guard let next else { return count }
         return (1..<max(count, 1)).contains(next) ? next : nil

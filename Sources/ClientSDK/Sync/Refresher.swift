@@ -1,37 +1,38 @@
 import FreshetWire
 
-/// Reads again, in the background, the records of a copy whose values did not come along or were invalidated.
+/// Reads again, in the background, the records of a copy whose values were left out or invalidated.
 ///
-/// The disk knows which they are (``Entry/needsRefresh``); this part knows only how far the reading has come. It asks for many keys with one
-/// request, and for one such request at a time. Values too large to come with others are left to the ``Reader``, a few at a time.
+/// The disk selects them (``Entry/needsRefresh``); this part keeps only the progress of the reading. It asks for many
+/// keys with one request, and sends one such request at a time. Values too large for such a response are left to the
+/// ``Reader``, a few at a time.
 struct Refresher: Hashable, Sendable {
     /// Whether the disk holds such entries, or may.
     private(set) var isNeeded = false
-    /// Whether entries may have come since the reading began, before the place that it has reached.
+    /// Whether entries may have been added before the present place since the reading began.
     private var mustBeginAgain = false
-    /// Whether it reads once more what a reading has left.
+    /// Whether it repeats a reading that has left some entries.
     private var isRepeating = false
     /// The last key that was read; `nil` at the beginning.
     private var after: RecordKey?
-    /// The disk was asked for the next keys.
+    /// The query for the next keys, which the disk has not answered yet.
     private var query: HeldQuery?
     private var request: RequestID?
-    /// The last key of the response that is on its way to the disk.
+    /// The last key of the response that is being stored.
     private var storing: RecordKey?
-    /// Keys that the reader has: their values are large, or somebody asked for them.
+    /// Keys that the reader has: their values are large, or a caller wants them.
     private var atReader: Set<RecordKey> = []
-    /// The most keys in one request; fewer after an answer that was too large.
+    /// The most keys in one request; reduced after a response that was too large.
     private var limit = Int.max
     private var retry = Retry()
 
     private var isIdle: Bool { query == nil && request == nil && storing == nil }
 
-    /// When to go on, where that is a matter of time.
+    /// When to continue, where only the clock decides.
     var deadline: Int64? { isNeeded && isIdle ? retry.notBefore : nil }
 
     func isWaiting(for query: HeldQuery) -> Bool { self.query == query }
 
-    /// The disk holds entries that are to be read again.
+    /// Notes that the disk holds entries that are to be read again.
     mutating func add() {
         mustBeginAgain = isNeeded
         isNeeded = true
@@ -47,7 +48,7 @@ struct Refresher: Hashable, Sendable {
         turn.emit(.loadHeld(query))
     }
 
-    /// The disk has answered the query.
+    /// Handles the disk's answer to the query.
     mutating func take(
         _ keys: [HeldKey], _ state: SyncState, _ rule: WatermarkRule, _ reader: Reader, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
@@ -61,7 +62,8 @@ struct Refresher: Hashable, Sendable {
             timeout: turn.settings.requestTimeout, &turn)
     }
 
-    /// There are no more keys behind the last one. What is left was too large, or its read failed: the more often, the longer it waits.
+    /// Handles the end of the keys. The remaining entries were too large, or their read failed: each repetition waits
+    /// longer.
     private mutating func reachedEnd(_ turn: inout Turn) {
         limit = .max
         if mustBeginAgain {
@@ -104,11 +106,11 @@ struct Refresher: Hashable, Sendable {
         return []
     }
 
-    /// Plans what a response says; `nil` if the same keys must be asked for again.
+    /// Plans the storage of a response; `nil` if the same keys must be requested again.
     mutating func plan(
         _ keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder
     ) -> Plan? {
-        // A write of these keys has left since the request did: it is sent again, and asks for the number.
+        // A write of these keys was sent after the request: the request is sent again, and asks for the number.
         guard lastWrite != nil || rule.client(for: keys.lazy.map(\.key)) == nil else {
             storing = nil
             return nil
@@ -118,26 +120,26 @@ struct Refresher: Hashable, Sendable {
         return builder.plan
     }
 
-    /// The response is on disk.
+    /// Notes that the response is on disk.
     ///
-    /// - Parameter keys: those whose values did not come along with the others.
+    /// - Parameter keys: those whose values were too large for the response.
     mutating func stored(large keys: [RecordKey]) {
         after = storing ?? after
         storing = nil
         atReader.formUnion(keys)
     }
 
-    /// The request has ended without a response to take.
+    /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }
 
-    /// The disk did not give the keys, or did not take what came of them.
+    /// Notes that the disk did not return the keys, or did not store the response.
     mutating func failed(_ turn: inout Turn) {
         query = nil
         storing = nil
         retry.fail(&turn)
     }
 
-    /// A reset begins: what is on its way is not expected any more. The reading begins again after it.
+    /// Begins the reading again after a reset. A response in flight is no longer expected.
     mutating func reset() {
         self = Refresher(isNeeded: isNeeded)
     }
@@ -156,7 +158,7 @@ struct Refresher: Hashable, Sendable {
 }
 
 extension [HeldKey] {
-    /// The request that compares these keys with the server's records.
+    /// Returns the request that compares these keys with the server's records.
     func request(_ state: SyncState, _ rule: WatermarkRule) -> ReadsRequest {
         let items = map { held in
             ReadsRequest.Item(key: held.key, revision: held.epoch == state.epoch && held.hasValue ? held.revision : nil)

@@ -1,8 +1,9 @@
 import FreshetWire
 
-/// Which rejected writes the disk keeps, oldest first, without their contents.
+/// The rejected writes on disk, oldest first, without their contents.
 ///
-/// Each leaves when the user has retried or discarded it. The list is bounded: the oldest are dropped for the newest, and counted.
+/// Each is removed when the user has retried or discarded it. The list is bounded: the oldest are dropped for the
+/// newest, and counted.
 struct RejectionList: Hashable, Sendable {
     private var places: [RejectionPlace]
     private var bytes: Int
@@ -29,7 +30,8 @@ struct RejectionList: Hashable, Sendable {
         }
     }
 
-    /// The oldest, where there are more or larger ones than may be kept. The newest alone is kept whatever its size.
+    /// Returns the oldest write if there are more, or larger ones, than may be kept. A single write is kept whatever
+    /// its size.
     func surplus(_ settings: SyncSettings) -> Receipt? {
         guard places.count > 1, places.count > settings.rejectionCount || bytes > settings.rejectionBytes else { return nil }
         return places.first?.receipt

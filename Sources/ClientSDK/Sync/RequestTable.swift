@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The requests under way, each with its purpose and its deadline.
+/// The requests in flight, each with its purpose and its deadline.
 struct RequestTable: Hashable, Sendable {
     enum Purpose: Hashable, Sendable {
         /// The server may hold the response for `wait` seconds; 0 where it may not.
@@ -16,7 +16,7 @@ struct RequestTable: Hashable, Sendable {
         var purpose: Purpose
         /// Uptime in milliseconds.
         var sentAt: Int64
-        /// When the watchdog fires.
+        /// The time at which the watchdog fires.
         fileprivate var deadline: Int64
         var hadFreshToken: Bool
     }
@@ -28,7 +28,7 @@ struct RequestTable: Hashable, Sendable {
 
     func contains(_ id: RequestID) -> Bool { requests[id] != nil }
 
-    /// How many were ever sent.
+    /// The number of all requests ever sent.
     var sentCount: Int64 { last }
 
     /// In the order in which they were sent.
@@ -38,10 +38,10 @@ struct RequestTable: Hashable, Sendable {
         all.filter { if case .fetch? = requests[$0]?.purpose { true } else { false } }
     }
 
-    /// Those whose watchdog fires now, in the order in which they were sent.
+    /// Returns the requests whose watchdog fires now, in the order in which they were sent.
     func overdue(at uptime: Int64) -> [RequestID] { all.filter { requests[$0].map { $0.deadline <= uptime } ?? false } }
 
-    /// When the next watchdog fires.
+    /// The time at which the next watchdog fires.
     var deadline: Int64? { requests.values.lazy.map(\.deadline).min() }
 
     mutating func send(
@@ -55,12 +55,12 @@ struct RequestTable: Hashable, Sendable {
         return id
     }
 
-    /// Ends the request; `nil` if it has ended already.
+    /// Removes the request; `nil` if it has ended already.
     mutating func remove(_ id: RequestID) -> Request? { requests.removeValue(forKey: id) }
 
     // MARK: Relative state
 
-    /// The request, named by its place among those under way; see ``SyncMachine/relativeState(at:)``.
+    /// Returns the request named by its place among those in flight; see ``SyncMachine/relativeState(at:)``.
     func place(of id: RequestID?) -> RequestID? {
         id.flatMap { all.firstIndex(of: $0) }.map { RequestID(Int64($0)) }
     }

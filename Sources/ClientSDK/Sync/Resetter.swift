@@ -1,12 +1,13 @@
 import FreshetWire
 
-/// Resets, when the position or the whole history is lost (rule 11), and clears, when the user wants everything gone (rule 12): which of them is to
-/// come, and when.
+/// Schedules resets, after the loss of the position or the whole history (rule 11), and clears, which the user
+/// requests (rule 12).
 struct Resetter: Hashable, Sendable {
     struct Reset: Hashable, Sendable {
-        /// The history from now on; `nil` if it is not known.
+        /// The history that begins; `nil` if it is not known.
         var epoch: Epoch?
-        /// Whether the entries must go: the server went back within a history, so revisions cannot tell new from old.
+        /// Whether the entries must be removed: the server went back within a history, so revisions do not show which
+        /// record is newer.
         var forgets: Bool
         fileprivate var notBefore: Int64
     }
@@ -19,36 +20,36 @@ struct Resetter: Hashable, Sendable {
     private(set) var reset: Reset?
     private(set) var clear: Clear?
     private var retry = Retry()
-    /// Resets in a row, without a poll that showed that the history lasts.
+    /// Consecutive resets without a poll that showed that the history lasts.
     private var storm = Backoff()
 
-    /// Whether nothing else may be asked or stored.
+    /// Whether no other request or transaction may start.
     var isUnderWay: Bool { reset != nil || clear != nil }
 
-    /// When the reset or the clear is tried, where that is a matter of time.
+    /// When the reset or the clear is tried, where only the clock decides.
     var deadline: Int64? { isUnderWay ? max(retry.notBefore, reset?.notBefore ?? 0) : nil }
 
-    /// The clear that may be stored now.
+    /// Returns the clear that may be stored now.
     func dueClear(_ turn: Turn) -> Clear? { retry.isDue(turn) ? clear : nil }
 
-    /// The reset that may be stored now.
+    /// Returns the reset that may be stored now.
     func dueReset(_ turn: Turn) -> Reset? {
         guard clear == nil, retry.isDue(turn), let reset, turn.now.uptime >= reset.notBefore else { return nil }
         return reset
     }
 
-    /// The second reset in a row waits, the third longer, and all that would be asked with it: two servers that disagree must not make a
-    /// storm.
+    /// Adds a reset. From the second consecutive one on, resets and the requests that depend on them wait ever longer,
+    /// so that two servers that disagree do not cause a storm of requests.
     mutating func add(_ epoch: Epoch?, forgets: Bool, _ turn: inout Turn) {
         let isAgain = storm.failures > 0
         let delay = turn.delay(&storm)
         reset = Reset(epoch: epoch, forgets: forgets, notBefore: isAgain ? turn.now.uptime + delay : 0)
     }
 
-    /// The start found other settings than those that the disk was filled with.
+    /// Adds a reset because the disk was filled under other settings.
     mutating func addAtStart(_ epoch: Epoch?) { reset = Reset(epoch: epoch, forgets: false, notBefore: 0) }
 
-    /// Returns the caller of an earlier clear that had not ended.
+    /// Adds a clear. Returns the caller of an earlier clear that has not ended.
     mutating func add(_ clear: Clear) -> Token? {
         defer {
             self.clear = clear
@@ -65,12 +66,12 @@ struct Resetter: Hashable, Sendable {
         storm.reset()
     }
 
-    /// The disk took a transaction.
+    /// Notes that the disk has committed a transaction.
     mutating func stored() { retry.wake() }
 
     mutating func notStored(_ turn: inout Turn) { retry.fail(&turn) }
 
-    /// A poll showed that the history lasts.
+    /// Notes that a poll showed that the history lasts.
     mutating func calm() { storm.reset() }
 
     mutating func wake() {

@@ -1,4 +1,5 @@
-/// When what has failed may be tried again, and whether with a fresh token: the same for requests, transactions, merges and resets.
+/// When a failed action may be tried again, and whether with a fresh token. Used for requests, transactions, merges
+/// and resets.
 struct Retry: Hashable, Sendable {
     private var backoff = Backoff()
     /// Uptime in milliseconds.
@@ -11,7 +12,7 @@ struct Retry: Hashable, Sendable {
 
     func isDue(_ turn: Turn) -> Bool { turn.now.uptime >= notBefore }
 
-    /// Waits after one more failure; at least for the server's `Retry-After`, in milliseconds.
+    /// Waits after one more failure, at least for the server's `Retry-After`, in milliseconds.
     mutating func fail(_ turn: inout Turn, retryAfter: Int64? = nil) {
         notBefore = turn.now.uptime + turn.delay(&backoff, retryAfter: retryAfter)
     }
@@ -19,7 +20,7 @@ struct Retry: Hashable, Sendable {
     /// Counts a failure that needs no wait.
     mutating func count(_ turn: inout Turn) { _ = turn.delay(&backoff) }
 
-    /// Waits as after so many failures in a row, without counting one.
+    /// Waits as after this number of consecutive failures, without counting one.
     mutating func pause(_ turn: inout Turn, asAfter failures: Int) {
         var backoff = Backoff()
         for _ in 1..<max(1, failures) { _ = turn.delay(&backoff) }
@@ -28,22 +29,22 @@ struct Retry: Hashable, Sendable {
 
     mutating func refuseToken() { needsFreshToken = true }
 
-    /// The attempt succeeded: the next failure is the first.
+    /// Resets the count: the next failure is the first.
     mutating func succeed() {
         backoff.reset()
         needsFreshToken = false
     }
 
-    /// The token was good, whatever comes of the rest.
+    /// Notes that the token was accepted, whatever the outcome of the request.
     mutating func acceptToken() { needsFreshToken = false }
 
-    /// Ends the wait then, unless it ends before.
+    /// Ends the wait at this time, unless it ends earlier.
     mutating func hurry(toUptime end: Int64) { notBefore = min(notBefore, end) }
 
-    /// Ends the wait, and nothing else.
+    /// Ends the wait and keeps the count of failures.
     mutating func hurry() { notBefore = 0 }
 
-    /// The device has woken: earlier failures say nothing about the present.
+    /// Resets wait and count when the device wakes: earlier failures say nothing about the present.
     mutating func wake() {
         notBefore = 0
         backoff.reset()

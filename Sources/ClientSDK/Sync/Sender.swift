@@ -1,32 +1,35 @@
 import FreshetWire
 
-/// Sends the outbox: batches, one under way at a time; the same numbers again until there is a verdict.
+/// Sends the outbox in batches, one in flight at a time, and repeats the same numbers until there is a verdict.
 struct Sender: Hashable, Sendable {
-    /// A batch, or the question for the server's last number.
+    /// A batch, or the request for the server's last number.
     private var request: RequestID?
-    /// A verdict is on its way to the disk.
+    /// Whether a verdict is being stored.
     private var isDeciding = false
-    /// The answer to the question for the last number is on its way to the disk.
+    /// Whether the server's last number is being stored.
     private var isReconciling = false
-    /// The server told of a gap in the numbers: ask for its last before anything is sent.
+    /// Whether the server reported a gap in the numbers: its last number is requested before anything is sent.
     private var sawGap = false
-    /// In this life of the process nobody has said yet which store answers, and how far it has come with this device: until then no write leaves.
+    /// Whether this process has yet to learn which store answers, and the server's last number of this device: until
+    /// then no write is sent.
     private var mustCheck = false
-    /// The server's last number of this device in this history, from when it was asked until it has answered a higher one. A batch that
-    /// leaves numbers out behind it says so: all before its first have their verdicts, from another history.
+    /// The server's last number of this device in this history, from the time of the request until a higher number has its
+    /// answer. A batch that skips numbers after this one says so: all numbers before its first have their verdicts, from
+    /// another history.
     private var resumesAfter: Int64?
-    /// Writes up to this number may have been sent, in this life of the process or before.
+    /// Writes up to this number may have been sent, by this process or an earlier one.
     private(set) var sentThrough: Int64 = 0
-    /// The most writes in a batch; fewer while the one that the server does not even take apart is being looked for, and after an answer that was
-    /// too large.
+    /// The most writes in a batch; reduced to find a write that the server does not even parse, and after a response
+    /// that was too large.
     private var limit = Int.max
-    /// Writes that the server refuses to take apart, and why. Sent as a delete that cannot apply, so that the number is used up and those
-    /// behind go on; if an earlier attempt was taken after all, the answer tells.
+    /// Writes that the server refuses to parse, each with the problem. They are sent as a delete that cannot apply, so
+    /// that the number is used up and later writes continue; if an earlier attempt was accepted after all, the answer
+    /// shows it.
     private(set) var voided: [Int64: Problem] = [:]
     private var retry = Retry()
     private var trouble: SyncStatus.Trouble?
 
-    /// What is wrong with sending; `nil` where nothing is to be sent.
+    /// Returns the failure of sending; `nil` if there is nothing to send.
     func trouble(_ state: SyncState, _ outbox: Outbox) -> SyncStatus.Trouble? { wantsToSend(state, outbox) ? trouble : nil }
 
     // MARK: Sending
@@ -37,25 +40,26 @@ struct Sender: Hashable, Sendable {
         mustReconcile(state) || !outbox.queue.isEmpty || state.renamesAfter != nil
     }
 
-    /// When to send next, where that is a matter of time.
+    /// Returns when to send next, where only the clock decides.
     func deadline(_ state: SyncState, _ outbox: Outbox) -> Int64? {
         request == nil && !isDeciding && wantsToSend(state, outbox) ? retry.notBefore : nil
     }
 
-    /// The process has started: whatever has a number may have been sent before, and the address may be that of another store.
+    /// Starts the process: all numbered writes may have been sent before, and the address may be that of another store.
     mutating func start(_ persisted: PersistedState) {
         sentThrough = persisted.state.nextNumber - 1
         mustCheck = !persisted.isNew
     }
 
-    /// - Parameter isFeedBusy: whether a response of the feed is on its way. On the first contact it tells the epoch.
+    /// - Parameter isFeedBusy: whether a response of the feed is in flight. On the first contact that response brings
+    ///   the epoch.
     mutating func advance(
         _ state: SyncState, _ outbox: Outbox, isFeedBusy: Bool, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
         guard request == nil, !isDeciding, !isReconciling, retry.isDue(turn), wantsToSend(state, outbox) else { return }
         guard let epoch = state.epoch, !mustCheck, !mustReconcile(state) else {
-            // Without the server's last number and the history in which it counts no batch may go: one that is held up on its way could
-            // arrive in another.
+            // No batch may be sent without the server's last number and the history in which it counts: a delayed
+            // batch could arrive in another history.
             guard mustCheck || mustReconcile(state) || !isFeedBusy else { return }
             request = requests.send(
                 .clientStatus(state.client), for: .clientStatus, needsFreshToken: retry.needsFreshToken,
@@ -71,21 +75,21 @@ struct Sender: Hashable, Sendable {
             for: .writes(first.number...last.number), needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
     }
 
-    /// The next writes without a verdict, as far as their numbers follow each other and nothing holds them back.
+    /// Returns the next writes without a verdict, up to a gap in the numbers or a write that must wait.
     private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings, renamesAfter: Int64?) -> [Write] {
         var writes: [Write] = []
         var bytes = 0
         for place in outbox.queue.prefix(min(settings.batchCount, limit)) {
             guard let row = outbox.row(at: place) else { break }
             if let last = writes.last, last.number + 1 != row.number { break }
-            // What came after the name was found with another device goes under the next one.
+            // Writes numbered after the name was found on another device are sent under the next name.
             if let last = renamesAfter, row.number > last { break }
             var write = Write(number: row.number, key: row.key, operation: row.operation, nonce: row.nonce)
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
             case .after where outbox.followsDisplaced(row): write.makeVoid()
-            // The number stands for what is sent with it, for ever: wait until it is known.
+            // The number permanently stands for the write as sent: wait until the precondition is known.
             case .after: return writes
             }
             if voided[row.number] != nil { write.makeVoid() }
@@ -96,8 +100,9 @@ struct Sender: Hashable, Sendable {
         return writes
     }
 
-    /// Whether the device may take another name: nothing is under way, and nothing is left that could be answered under this one. Records contain what
-    /// was decided under it, which under another name nothing would say.
+    /// Whether the device may change its name: no request is in flight, and no answer can come under the present name.
+    /// Records that contain writes decided under it must have been read, since nothing under another name would show
+    /// this.
     func mayRename(_ state: SyncState, _ outbox: Outbox, _ turn: Turn) -> Bool {
         guard let last = state.renamesAfter, retry.isDue(turn), request == nil, !isDeciding, !isReconciling, !mustCheck,
             !mustReconcile(state), !outbox.awaitsBase
@@ -105,10 +110,10 @@ struct Sender: Hashable, Sendable {
         return nextBatch(outbox, turn.settings, renamesAfter: last).isEmpty
     }
 
-    /// The device has another name, under which nothing was sent.
+    /// Resets the state after a change of name: no write was sent under the new name.
     mutating func renamed() { self = Sender() }
 
-    /// The request has ended without a response to take.
+    /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }
 
     // MARK: Responses
@@ -170,12 +175,13 @@ struct Sender: Hashable, Sendable {
             return sent.hadFreshToken ? fail(.unauthorized, retryAfter, &turn) : []
         case 409 where problem.code == .writeGap && numbers != nil:
             sawGap = true
-            // Once at once; a server that goes on about gaps is asked ever more slowly.
+            // The first gap is handled at once; a server that repeats it is asked ever more slowly.
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
             retry.count(&turn)
             return []
         case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
-        // Not so a broken frame or another media type: no write of this device causes those, but what changes requests on their way does.
+        // A broken frame or another media type is excluded: not a write of this device causes those, but a proxy that
+        // changes requests.
         case 400 where problem.code != .malformedRequest, 413, 422:
             guard let numbers else { return fail(.refused(problem), retryAfter, &turn) }
             if numbers.count > 1 {
@@ -199,7 +205,7 @@ struct Sender: Hashable, Sendable {
 
     // MARK: The disk's answers
 
-    /// Verdicts are on disk, those of these numbers among them.
+    /// Notes that verdicts are on disk, among them those of these numbers.
     mutating func decided(_ numbers: [Int64]) {
         isDeciding = false
         for number in numbers { voided[number] = nil }
@@ -220,12 +226,12 @@ struct Sender: Hashable, Sendable {
 
     // MARK: Other events
 
-    /// The server is there again: what failed for want of it need not wait on.
+    /// Ends a wait for contact, since the server can be reached again.
     mutating func regainedContact() { if case .transport? = trouble { retry.hurry() } }
 
     mutating func wake() { retry.wake() }
 
-    /// A reset begins: what is on its way to the disk is dropped.
+    /// Drops the answers that are being stored, since a reset begins.
     mutating func reset() {
         isDeciding = false
         isReconciling = false
@@ -239,12 +245,12 @@ struct Sender: Hashable, Sendable {
 }
 
 extension Write {
-    /// Uses up the number without effect, or learns what became of the write if it was decided under it.
+    /// Makes a write that uses up the number without effect, or finds out the verdict if the number was decided.
     fileprivate mutating func makeVoid() { (operation, ifRevision) = (.delete, .maximum) }
 }
 
 extension WriteOperation {
-    /// About how many bytes the operation takes.
+    /// The approximate size of the operation in bytes.
     var size: Int {
         switch self {
         case .put(let content): content.bytes.count

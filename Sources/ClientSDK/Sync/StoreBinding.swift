@@ -1,26 +1,26 @@
 import FreshetWire
 
-/// To which store the device belongs, and whether an answer is from that one.
+/// The store to which the device belongs, and the check that a response is from that store.
 ///
-/// Judged before anything else looks at the answer: nothing of another store's is stored, and no write leaves for it.
+/// The check precedes all other handling of the response: nothing of another store is stored, and no write is sent to it.
 struct StoreBinding: Hashable, Sendable {
     enum Judgment: Hashable, Sendable {
-        /// It may be from the device's store.
+        /// The response may be from the device's store.
         case taken
-        /// It is, and the device belongs to this store from now on.
+        /// The response is valid, and the device belongs to this store from now on.
         case binds(StoreIdentifier)
         case refused(TransportFailure)
     }
 
-    /// As it is on disk, or on its way there.
+    /// As it is on disk, or being stored.
     private var store: StoreIdentifier?
 
     init(_ store: StoreIdentifier? = nil) { self.store = store }
 
-    /// - Parameter found: what the answer says; a server of an earlier version says nothing, nor does what stands between.
+    /// - Parameter found: the store that the response states. A server of an earlier version states none, nor does a proxy.
     mutating func judge(_ reply: Reply, from found: StoreIdentifier?, knownEpoch: Epoch?, _ settings: SyncSettings) -> Judgment {
         guard let found else {
-            // An epoch is never given twice, so the history that the device follows is its own store's.
+            // An epoch is never used twice, so a response of the history that the device follows is from its own store.
             guard let store, let epoch = reply.epoch, epoch != knownEpoch, !settings.adoptsStores else { return .taken }
             return .refused(.otherStore(nil, expected: store))
         }
@@ -30,6 +30,6 @@ struct StoreBinding: Hashable, Sendable {
         return .binds(found)
     }
 
-    /// The disk did not take it: the next answer binds.
+    /// Restores the stored value after a failed transaction: the next response binds.
     mutating func notStored(_ stored: StoreIdentifier?) { store = stored }
 }

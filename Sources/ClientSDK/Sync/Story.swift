@@ -1,6 +1,7 @@
 package import FreshetWire
 
-/// Why a value is what it is: the latest notes about what produced values and what was dropped. Bounded; oldest go first.
+/// Why a value is what it is: the latest notes about the sources of values and about dropped responses. Bounded; the
+/// oldest are dropped first.
 struct Story: Sendable {
     private var notes: [StoryNote] = []
     private var next = 0
@@ -24,17 +25,17 @@ struct Story: Sendable {
         next = 0
     }
 
-    /// The notes that concern `key`, oldest first. O(number of notes).
+    /// Returns the notes that concern `key`, oldest first. O(number of notes).
     func notes(of key: RecordKey) -> [StoryNote] {
         (notes[next...] + notes[..<next]).filter { $0.scope.contains(key) }
     }
 }
 
-/// One thing that happened to a key, or to many.
+/// One event of a key, or of many.
 package struct StoryNote: Hashable, Sendable {
     /// By the device's wall clock.
     package var at: Timestamp
-    /// What it reached.
+    /// The keys that the event reached.
     package var scope: InvalidationScope
     package var what: What
 
@@ -43,19 +44,19 @@ package struct StoryNote: Hashable, Sendable {
         case changed(Revision)
         /// The feed brought the delete.
         case deleted(Revision)
-        /// The feed told to load afresh.
+        /// The feed reported an invalidation.
         case invalidated(Revision)
         /// The feed brought this revision without its value, which is over the limit.
         case valueLeftOut(Revision)
-        /// What the feed brought at this revision was dropped: the device knew better, or does not hold the key.
+        /// The feed's change at this revision was dropped: the device had newer data, or does not hold the key.
         case changeSkipped(Revision)
-        /// A read gave this revision (`nil`: no record), right as of the position.
+        /// A read returned this revision (`nil`: no record), right as of the position.
         case fetched(Revision?, asOf: Revision)
-        /// A read was dropped, since it was as old as `asOf` and the key had been changed at `floor`.
+        /// A read was dropped, since it was as old as `asOf` and the key had changed at `floor`.
         case fetchRefused(asOf: Revision, floor: Revision)
         /// A read was dropped: it was of another history.
         case fetchOfOtherEpoch(Epoch)
-        /// The disk let the entry go for want of room.
+        /// The disk evicted the entry for want of room.
         case evicted
         /// The user wrote.
         case written(Receipt)
@@ -63,9 +64,9 @@ package struct StoryNote: Hashable, Sendable {
         case applied(Receipt, Revision?)
         /// A write was rejected, for a reason with this code.
         case rejected(Receipt, ProblemCode)
-        /// A write went into another by the user's closure.
+        /// The user's closure merged a write into another.
         case merged(Receipt, into: Receipt)
-        /// The confirmed record holds the write's effect: it left the overlay.
+        /// The confirmed record contains the write's effect: the write left the overlay.
         case confirmed(Receipt)
         /// The history or the position was lost; all entries are being verified.
         case reset

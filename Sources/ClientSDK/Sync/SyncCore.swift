@@ -1,13 +1,13 @@
 import FreshetWire
 
-/// Routes events to the parts of a ``SyncMachine`` and carries their effects from one to another. Each part has private state of its own.
+/// Routes events to the parts of a ``SyncMachine``, which have private state, and effects from one part to another.
 struct SyncCore: Hashable, Sendable {
     private enum Phase: Hashable, Sendable { case idle, running, clearing, stopped }
 
     private let settings: SyncSettings
     private var phase = Phase.idle
     private var parts: SyncParts
-    /// Another name is on its way to the disk.
+    /// Whether a change of name is being stored.
     private var isRenaming = false
 
     init(settings: SyncSettings, client: ClientIdentifier) {
@@ -15,15 +15,15 @@ struct SyncCore: Hashable, Sendable {
         parts = SyncParts(client: client)
     }
 
-    /// Whether the machine waits for what has happened.
+    /// Whether the machine expects the event.
     ///
-    /// A clear and a reset begin a new generation, and everything that the machine asks for is stamped with it. What belongs to an earlier
-    /// one, was cancelled, or comes twice has no effect at all (rule 12), not even as an occasion to start something else.
+    /// A clear and a reset begin a new generation, which stamps all requests of the machine. An event of an earlier
+    /// generation or a cancelled request, or one that comes twice, has no effect and starts no other work (rule 12).
     func isExpected(_ event: SyncEvent) -> Bool {
         guard phase != .stopped else { return false }
         return switch event {
         case .replied(let id, _, _, _): id.generation == parts.requests.generation && parts.requests.contains(id)
-        // A reset does not take a transaction back that the disk has; a clear does.
+        // A reset does not undo a transaction that the disk has; a clear does.
         case .committed(let id, _), .commitFailed(let id, _): parts.local.isUnderWay(id)
         case .heldKeys(let query, _), .heldKeysFailed(let query, _):
             query.generation == parts.requests.generation && (parts.verifier.isWaiting(for: query) || parts.refresher.isWaiting(for: query))
@@ -47,7 +47,7 @@ struct SyncCore: Hashable, Sendable {
     func needs(_ key: RecordKey) -> Bool { parts.local.needs(key) }
     func keeps(_ rejection: Receipt) -> Bool { parts.local.rejections.contains(rejection) }
 
-    /// What the machine holds, for tests and tools to look at.
+    /// The contents of the machine, for tests and tools.
     var inspection: Inspection {
         Inspection(
             state: parts.local.sync, outbox: parts.local.outbox.keys, waitingNumbers: parts.local.outbox.queue.map(\.number),
@@ -58,7 +58,7 @@ struct SyncCore: Hashable, Sendable {
     /// See ``SyncMachine/state``.
     var state: SyncState { parts.local.sync }
 
-    /// What the device knows of its freshness now.
+    /// The present freshness of the device's data.
     var status: SyncStatus {
         SyncStatus(
             settings, parts.contact, parts.follower, parts.sender, parts.local, parts.merger, parts.refresher, isRunning: phase == .running)
@@ -126,7 +126,7 @@ struct SyncCore: Hashable, Sendable {
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {
         guard phase == .running || phase == .clearing else { return turn.emit(.answer(request.token, .failed(.stopped))) }
         if let outage = parts.contact.outage {
-            // Whoever asks gets an answer at once, and the next one may get another.
+            // Callers get this failure at once; the feed is retried soon, so a later caller may get a value.
             parts.follower.hurrySoon(turn)
             return turn.emit(.answer(request.token, .failed(.offline(outage))))
         }
@@ -144,7 +144,7 @@ struct SyncCore: Hashable, Sendable {
     private mutating func take(_ reply: Reply, _ lastWrite: Int64?, to id: RequestID, _ turn: inout Turn) {
         guard let request = parts.requests.remove(id) else { return }
         if let epoch = reply.epoch, let known = parts.local.epoch, epoch != known {
-            // Sent in the history that we know, answered in another.
+            // Sent in the known history, answered in another.
             parts.released(request)
             if case .fetch(let keys) = request.purpose { for key in keys { turn.note(.key(key), .fetchOfOtherEpoch(epoch)) } }
             return reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)", &turn)
@@ -182,7 +182,7 @@ struct SyncCore: Hashable, Sendable {
         }
     }
 
-    /// Fires on what got no answer in its time, whatever the transport believes.
+    /// Ends the requests that got no response in time, independently of the transport.
     private mutating func fireWatchdogs(_ turn: inout Turn) {
         for id in parts.requests.overdue(at: turn.now.uptime) where parts.requests.contains(id) {
             turn.emit(.cancel(id))
@@ -192,7 +192,7 @@ struct SyncCore: Hashable, Sendable {
 
     // MARK: Reset and clear
 
-    /// Begins a reset: nothing is asked until it is on disk.
+    /// Begins a reset: no request is sent before it is on disk.
     private mutating func reset(to epoch: Epoch?, forgets: Bool, because reason: String, _ turn: inout Turn) {
         turn.log(.warning, "verifying the whole cache: \(reason)")
         parts.beginGeneration(&turn)
@@ -201,7 +201,7 @@ struct SyncCore: Hashable, Sendable {
         parts.resetter.add(epoch, forgets: forgets, &turn)
     }
 
-    /// What is on its way speaks of the earlier name's numbers, so it is asked for again.
+    /// Drops the responses in flight: they state the numbers of the earlier name, so they are requested again.
     private mutating func renamed(from earlier: ClientIdentifier, _ turn: inout Turn) {
         turn.log(
             .warning,
@@ -209,7 +209,7 @@ struct SyncCore: Hashable, Sendable {
         )
         parts.beginGeneration(&turn)
         parts.sender.renamed()
-        // What a closure answers now is of an earlier generation.
+        // The closures' results are of an earlier generation.
         parts.merger.forget()
         isRenaming = false
     }
@@ -231,7 +231,7 @@ struct SyncCore: Hashable, Sendable {
         turn.answer(tokens + parts.reader.removeAll(), .failed(failure))
     }
 
-    // MARK: What can be started now
+    // MARK: Starting work
 
     private mutating func advance(_ turn: inout Turn) {
         guard phase == .running || phase == .clearing else { return }
@@ -246,7 +246,7 @@ struct SyncCore: Hashable, Sendable {
         parts.sendRequests(settings, &turn)
     }
 
-    /// The next time at which something can be started that waits for the clock alone.
+    /// Returns the next time at which work can start that waits only for the clock.
     func deadline(after uptime: Int64) -> Int64? {
         guard phase == .running || phase == .clearing else { return nil }
         return parts.deadline(after: uptime, settings)
@@ -306,7 +306,7 @@ struct SyncCore: Hashable, Sendable {
             return nil
         }
         guard builder.hasWatermarks(for: page, since, lastWrite) else {
-            // The same is asked for again, with the number.
+            // The same page is requested again, with the number.
             parts.follower.dropped()
             parts.cancelFollower(&turn)
             return nil

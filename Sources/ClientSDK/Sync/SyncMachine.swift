@@ -1,15 +1,17 @@
 package import FreshetWire
 
-/// One device in one namespace: it follows the feed, sends writes, fences reads and says what to show.
+/// One device in one namespace: follows the feed, sends writes, fences reads and decides which values show.
 ///
-/// A value that takes events and gives actions: no clock, no socket, no file, no chance of its own, and nothing depends on the order of a
-/// dictionary, so the same events give the same actions. It holds the outbox, the confirmed records of keys in it, the reads under way
-/// and the position; all other entries are the disk's, and the rules of ``EntryOperation`` keep those right without a look at them.
+/// A value that takes events and returns actions. It uses no clock, socket, file or random source, and does not depend
+/// on the order of a dictionary, so the same events give the same actions. It holds the outbox, the confirmed records
+/// of the outbox's keys, the reads in flight and the position. All other entries are on disk only, where the rules of
+/// ``EntryOperation`` keep them right without being read.
 ///
-/// The order of everything that is stored: replies and calls become *intents*; one intent at a time becomes a *plan* (one transaction),
-/// made from what is on disk; only when the disk has it does anything change or show. So a crash at any point leaves a whole state.
+/// The order of storage: replies and calls become *intents*; one intent at a time becomes a *plan* (one transaction),
+/// made from the state on disk. Changes show only after the disk has committed. So a crash at any point leaves a
+/// consistent state.
 ///
-/// This type is the boundary: it says what shows and what has changed. ``SyncCore`` decides.
+/// This type is the boundary: it gives views and reports changes. ``SyncCore`` decides.
 package struct SyncMachine: Sendable {
     package let settings: SyncSettings
 
@@ -25,7 +27,7 @@ package struct SyncMachine: Sendable {
         story = Story(capacity: settings.storyNotes)
     }
 
-    /// What is to be done about an event. O(size of the event and of the outbox's part that it touches), never of the cache.
+    /// Returns the actions for an event. O(size of the event and of the outbox's part that it touches), never of the cache.
     package mutating func handle(_ event: SyncEvent, at now: Moment) -> [SyncAction] {
         uptime = now.uptime
         guard core.isExpected(event) else { return [] }
@@ -43,16 +45,16 @@ package struct SyncMachine: Sendable {
         return turn.finish(status: status == lastStatus ? nil : status)
     }
 
-    // MARK: What shows
+    // MARK: Views
 
-    /// The key as it is to be shown, given the disk's row. O(writes pending to the key).
+    /// Returns the key's view, given the disk's row. O(writes pending to the key).
     package func view(of key: RecordKey, stored: Entry?) -> KeyView { core.view(of: key, stored: stored) }
 
-    /// What is known of a key without a row where the device holds a copy of all that it follows: that there is no record, as of the position
-    /// of the copy. `nil` where the copy is not complete, or does not include the key.
+    /// Returns an entry for the absence of a record, as of the position of the device's copy, for a key without a row.
+    /// `nil` where the copy is not complete, or does not include the key.
     package func absence(of key: RecordKey) -> Entry? { core.absence(of: key) }
 
-    /// Whether a clear was asked for that is not on disk: what the disk has until then is nothing that may be read.
+    /// Whether a requested clear is not on disk yet. Until then the data on disk must not be read.
     package var isClearing: Bool { core.isClearing }
 
     /// Whether any view comes from the machine rather than from the disk.
@@ -61,32 +63,34 @@ package struct SyncMachine: Sendable {
     /// The keys whose views come from the machine rather than from the disk, in order.
     package var overlaidKeys: [RecordKey] { core.overlaidKeys }
 
-    /// Whether the disk must keep the key's entry, or that it has none: writes of this device stand on it, on disk or on their way there.
+    /// Whether the disk must keep the key's entry, or its absence: writes of this device depend on it, on disk or
+    /// being stored.
     package func needs(_ key: RecordKey) -> Bool { core.needs(key) }
 
     /// Whether the rejected write waits for its user. O(rejected writes).
     package func keeps(_ rejection: Receipt) -> Bool { core.keeps(rejection) }
 
-    /// What became of a key lately, oldest first.
+    /// Returns the latest events of a key, oldest first.
     package func story(of key: RecordKey) -> [StoryNote] { story.notes(of: key) }
 
-    /// When the last event was, in milliseconds of uptime.
+    /// The time of the last event, in milliseconds of uptime.
     package var lastEvent: Int64 { uptime }
 
     /// The device's name, history, position and store, as they are on disk.
     package var state: SyncState { core.state }
 
-    /// What the device knows of its freshness now.
+    /// The present freshness of the device's data.
     package var status: SyncStatus { core.status }
 
-    /// What the machine holds, for tests and tools to look at.
+    /// The contents of the machine, for tests and tools.
     package var inspection: Inspection { core.inspection }
 
-    /// All that decides how the machine answers later events, for a search that visits each state once.
+    /// Returns all state that decides the actions for later events, for a search that visits each state once.
     ///
-    /// Machines that differ only in the absolute time, or in the numbers of the requests and transactions under way, behave alike and have
-    /// the same: times count from `uptime`, and requests are named by their places. Left out are the settings, the story, and what follows from
-    /// the rest. The parts' own conformances to `Hashable` combine the rest, so what is added to a part is included without a change here.
+    /// Machines that differ only in the absolute time, or in the numbers of the requests and transactions in flight,
+    /// behave alike and have the same relative state: times count from `uptime`, and requests are named by their
+    /// places. The settings, the notes and derived values are left out. The parts' own conformances to `Hashable`
+    /// combine the rest, so a new field of a part is included without a change here.
     package func relativeState(at uptime: Int64) -> some Hashable & Sendable {
         var core = core
         core.makeRelative(to: uptime)

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The parts of a ``SyncCore``, and what concerns each of them alike. What they have to do with one another is the core's matter.
+/// The parts of a ``SyncCore``, and operations on all of them alike. The core handles their interaction.
 struct SyncParts: Hashable, Sendable {
     var local: LocalState
     var requests = RequestTable()
@@ -33,7 +33,7 @@ struct SyncParts: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// Lets the part that asked ask again.
+    /// Allows the part that sent the request to send it again.
     mutating func released(_ request: RequestTable.Request) {
         switch request.purpose {
         case .feed: follower.released()
@@ -52,10 +52,11 @@ struct SyncParts: Hashable, Sendable {
 
     mutating func cancelAll(_ turn: inout Turn) { for id in requests.all { cancel(id, &turn) } }
 
-    /// What was asked for from a page on that is not stored has no ground.
+    /// Cancels the request from a page on that was not stored.
     mutating func cancelFollower(_ turn: inout Turn) { if let id = follower.underWay { cancel(id, &turn) } }
 
-    /// Connections may be dead without knowing it, and what failed before sleep says nothing about now.
+    /// Restarts all parts when the device wakes: connections may be dead unnoticed, and failures before sleep say
+    /// nothing about the present.
     mutating func wake(_ turn: inout Turn) {
         cancelAll(&turn)
         follower.wake()
@@ -69,7 +70,7 @@ struct SyncParts: Hashable, Sendable {
 
     // MARK: Reset and clear
 
-    /// Drops all that is on its way from the server: a reset begins, or the device has another name.
+    /// Drops all responses in flight or being stored: a reset begins, or the device has another name.
     mutating func beginGeneration(_ turn: inout Turn) {
         cancelAll(&turn)
         reader.release(except: local.dropResponses())
@@ -79,7 +80,7 @@ struct SyncParts: Hashable, Sendable {
         requests.generation += 1
     }
 
-    /// Forgets everything; nothing is under way, and nobody waits.
+    /// Removes everything. Requires that no request is in flight and no caller waits.
     mutating func clear(_ turn: inout Turn) {
         local.clear(&turn)
         requests.generation += 1
@@ -92,9 +93,9 @@ struct SyncParts: Hashable, Sendable {
         binding = StoreBinding()
     }
 
-    // MARK: What can be started now
+    // MARK: Starting work
 
-    /// Sends what can be sent. A reset and a clear are not under way.
+    /// Sends the requests that can be sent. Requires that no reset or clear is under way.
     mutating func sendRequests(_ settings: SyncSettings, _ turn: inout Turn) {
         let (state, outbox) = (local.sync, local.outbox)
         follower.advance(state, isVerifying: local.isVerifying, rule, &requests, &turn)
@@ -105,11 +106,11 @@ struct SyncParts: Hashable, Sendable {
             if let pending = outbox.keys[key] { reader.refresh(pending, state) }
         }
         reader.advance(state, rule, &requests, &turn)
-        // What is on its way may be what the disk would name.
+        // Changes that are still in flight may concern the keys that the disk would return.
         if state.verification == .complete, state.cursor != nil { refresher.advance(reader, requests, &turn) }
     }
 
-    /// The next time at which something can be started that waits for the clock alone.
+    /// Returns the next time at which work can start that waits only for the clock.
     func deadline(after uptime: Int64, _ settings: SyncSettings) -> Int64? {
         var times: [Int64?] = [requests.deadline, follower.liveUntil(settings), reader.deadline]
         if resetter.isUnderWay {
@@ -120,7 +121,7 @@ struct SyncParts: Hashable, Sendable {
                 feed, sender.deadline(local.sync, local.outbox), merger.deadline(local.outbox), reader.nextAttempt(after: uptime),
                 refresher.deadline,
             ]
-            // What could be started by now has been: a time that has passed waits for something else than the clock.
+            // All work that could start by now has started: a time that has passed waits for something other than the clock.
             times += waits.map { time in time.flatMap { $0 > uptime ? $0 : nil } }
         }
         return times.compactMap { $0 }.min()

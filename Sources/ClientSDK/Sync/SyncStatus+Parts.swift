@@ -1,5 +1,5 @@
 extension SyncStatus {
-    /// What the parts of a ``SyncCore`` know of the device's freshness.
+    /// Creates the status from the parts of a ``SyncCore``.
     init(
         _ settings: SyncSettings, _ contact: Contact, _ follower: Follower, _ sender: Sender, _ local: LocalState, _ merger: Merger,
         _ refresher: Refresher, isRunning: Bool

@@ -1,8 +1,8 @@
 import FreshetWire
 
-/// What waits to become a transaction, and the one that the disk has.
+/// The intents that wait to become a transaction, and the transaction that the disk has.
 ///
-/// One transaction is under way at a time, made from what is on disk, so no two decisions can cross.
+/// One transaction is under way at a time, made from the state on disk, so decisions cannot conflict.
 struct Transactions: Hashable, Sendable {
     private struct UnderWay: Hashable, Sendable {
         var id: TransactionID
@@ -24,13 +24,13 @@ struct Transactions: Hashable, Sendable {
 
     mutating func next() -> Intent? { intents.isEmpty ? nil : intents.removeFirst() }
 
-    /// Drops what came from the server: after a reset it is worthless.
+    /// Drops the intents that came from the server, which a reset makes worthless.
     mutating func dropResponses() { intents.removeAll(where: \.isFromServer) }
 
     /// Drops the results of reads: they may be older than the beginning of the pass.
     mutating func dropFetches() { intents.removeAll { if case .fetched = $0 { true } else { false } } }
 
-    /// Forgets the calls to discard rejected writes. Returns those who wait, in order.
+    /// Removes the calls to discard rejected writes. Returns the tokens of their callers, in order.
     mutating func removeDiscards() -> [Token] {
         let tokens = intents.compactMap { if case .discard(_, let token) = $0 { token } else { nil } }
         intents.removeAll { if case .discard = $0 { true } else { false } }
@@ -44,13 +44,13 @@ struct Transactions: Hashable, Sendable {
         return id
     }
 
-    /// The disk has answered.
+    /// Ends the transaction that the disk has answered.
     mutating func end() -> Plan? {
         defer { current = nil }
         return current?.plan
     }
 
-    /// Forgets everything; the answer to the transaction under way will be ignored.
+    /// Removes everything; the answer to the transaction under way will be ignored.
     mutating func removeAll() {
         intents = []
         current = nil

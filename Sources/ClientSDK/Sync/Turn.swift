@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The work on one event: the settings, the time and the chance that came with it, and what has been decided so far.
+/// The work on one event: the settings, the time and the random bits of the event, and the decisions so far.
 struct Turn: Sendable {
     let settings: SyncSettings
     let now: Moment
@@ -26,15 +26,16 @@ struct Turn: Sendable {
 
     mutating func log(_ level: LogLine.Level, _ text: String) { actions.append(.log(LogLine(level, text))) }
 
-    /// How long to wait after one more failure, in milliseconds.
+    /// Returns how long to wait after one more failure, in milliseconds.
     mutating func delay(_ backoff: inout Backoff, retryAfter: Int64? = nil) -> Int64 {
         backoff.next(settings, &chance, retryAfter: retryAfter)
     }
 
-    /// Puts the actions into the order in which they are carried out, with the status where it has changed.
+    /// Puts the actions into the order in which they are carried out, with the status if it has changed.
     ///
-    /// A request says what is on disk already, so it waits for no transaction that is decided with it; one with writes not for observers
-    /// either. A caller that is told of a write and then looks at the status finds the write in it.
+    /// A request depends only on data that is on disk already, so it precedes a transaction decided in the same turn;
+    /// a request with writes precedes the observers too. The status precedes answers and verdicts: a caller that gets
+    /// a verdict and then reads the status finds the write in it.
     mutating func finish(status: SyncStatus?) -> [SyncAction] {
         if let transaction = actions.firstIndex(where: \.isCommit), actions[transaction...].contains(where: \.isRequest) {
             let late = actions[transaction...].filter(\.isRequest)

@@ -2,23 +2,23 @@ import FreshetWire
 
 /// Compares all held keys with the server after a reset, page by page, before the device is live again.
 struct Verifier: Hashable, Sendable {
-    /// The disk was asked for the next keys.
+    /// The query for the next keys, which the disk has not answered yet.
     private var query: HeldQuery?
     private var request: RequestID?
-    /// A response is on its way to the disk.
+    /// Whether a response is being stored.
     private var isStoring = false
-    /// Keys that the server is to be asked for again.
+    /// Keys that are to be requested again.
     private var again: [HeldKey] = []
-    /// How many of them the response answers that is on its way to the disk.
+    /// How many of them are answered by the response that is being stored.
     private var answered = 0
     private var after: RecordKey?
-    /// The most keys in one request; fewer after an answer that was too large.
+    /// The most keys in one request; reduced after a response that was too large.
     private var limit = Int.max
     private var retry = Retry()
 
     private var isIdle: Bool { query == nil && request == nil && !isStoring }
 
-    /// When to go on, where that is a matter of time.
+    /// When to continue, where only the clock decides.
     var deadline: Int64? { isIdle ? retry.notBefore : nil }
 
     func isWaiting(for query: HeldQuery) -> Bool { self.query == query }
@@ -34,7 +34,7 @@ struct Verifier: Hashable, Sendable {
         turn.emit(.loadHeld(query))
     }
 
-    /// The disk has answered the query. Returns what is to be stored.
+    /// Handles the disk's answer to the query. Returns the intent to store, if any.
     mutating func take(
         _ keys: [HeldKey], _ state: SyncState, _ rule: WatermarkRule, _ requests: inout RequestTable,
         _ turn: inout Turn
@@ -61,7 +61,7 @@ struct Verifier: Hashable, Sendable {
             timeout: turn.settings.requestTimeout, &turn)
     }
 
-    /// The request has ended without a response to take.
+    /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }
 
     mutating func take(
@@ -94,7 +94,7 @@ struct Verifier: Hashable, Sendable {
         case .failure(let failure): stall(.transport(failure), failure.retryAfter, &contact, &turn)
         case .tooLarge where keys.count > 1: limit = keys.count / 2
         case .tooLarge(let text):
-            // Not confirmed, its entry leaves at the end of the pass. Who reads the key gets the error.
+            // Its entry is not confirmed and leaves at the end of the pass. A caller that reads the key gets the error.
             turn.log(.error, "\(keys[0].key) cannot be verified and leaves the cache: \(text)")
             again.removeFirst(min(1, again.count))
         case .garbage(let text): stall(.malformed(text), nil, &contact, &turn)
@@ -111,11 +111,11 @@ struct Verifier: Hashable, Sendable {
         retry.fail(&turn, retryAfter: retryAfter)
     }
 
-    /// Plans what a response says; `nil` if the same keys must be asked for again.
+    /// Plans the storage of a response; `nil` if the same keys must be requested again.
     mutating func plan(
         _ keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder
     ) -> Plan? {
-        // A write of these keys has left since the request did: it is sent again, and asks for the number.
+        // A write of these keys was sent after the request: the request is sent again, and asks for the number.
         guard lastWrite != nil || rule.client(for: keys.lazy.map(\.key)) == nil else {
             isStoring = false
             return nil
@@ -129,13 +129,13 @@ struct Verifier: Hashable, Sendable {
 
     mutating func stored(_ contact: inout Contact) {
         isStoring = false
-        // What the response left out comes next.
+        // The keys that the response left out come next.
         again.removeFirst(min(answered, again.count))
         answered = 0
         if case .disk? = contact.trouble { contact.trouble = nil }
     }
 
-    /// The disk did not give the keys, or did not take what came of them.
+    /// Notes that the disk did not return the keys, or did not store the response.
     mutating func failed(_ failure: DiskFailure, _ contact: inout Contact, _ turn: inout Turn) {
         query = nil
         isStoring = false

@@ -1,8 +1,10 @@
 package import FreshetWire
 
-/// What ``SyncMachine`` expects of a disk, in its plainest form: for a cache without a file, for the simulator, and as the measure of the real one.
+/// The simplest implementation of the disk that ``SyncMachine`` expects: for a cache without a file, for the
+/// simulator, and as the reference for the real disk.
 ///
-/// A value type; a copy is what a crash leaves behind. Key order is kept on demand only, so nothing depends on a dictionary's order.
+/// A value type; a copy is the state after a crash. Keys are sorted only on demand, so nothing depends on a
+/// dictionary's order.
 package struct VolatileStore: Sendable {
     package private(set) var state: SyncState
     package private(set) var entries: [RecordKey: Entry] = [:]
@@ -13,7 +15,7 @@ package struct VolatileStore: Sendable {
 
     package init(client: ClientIdentifier) { state = SyncState(client: client) }
 
-    /// What a machine starts from.
+    /// The state from which a machine starts.
     package var persisted: PersistedState {
         let outbox = rows.values.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
         let keys = Set(outbox.map(\.key)).sorted()
@@ -23,7 +25,7 @@ package struct VolatileStore: Sendable {
             rejections: rejections.map { RejectionPlace(receipt: $0.receipt, size: $0.size) })
     }
 
-    /// Carries the transaction out and gives the indices of the entry operations that had no effect.
+    /// Carries the transaction out and returns the indices of the entry operations that had no effect.
     package mutating func commit(_ transaction: DiskTransaction) -> [Int] {
         if let client = transaction.clear { self = VolatileStore(client: client) }
         let skipped = transaction.entries.indices.filter { !apply(transaction.entries[$0]) }
@@ -44,19 +46,19 @@ package struct VolatileStore: Sendable {
         return skipped
     }
 
-    /// The held keys that a query asks for. O(number of entries).
+    /// Returns the held keys that a query selects. O(number of entries).
     package func heldKeys(_ query: HeldQuery) -> [HeldKey] {
         let keys = entries.values.filter { entry in entry.isSelected(by: query.selection) && query.after.map { $0 < entry.key } ?? true }
         return keys.sorted { $0.key < $1.key }.prefix(query.limit).map(HeldKey.init)
     }
 
-    /// Takes an entry away for want of room. Keys with rows in the outbox stay, and so does what the feed could set back.
+    /// Evicts an entry for want of room. Keys with rows in the outbox stay, and so do entries that the feed could set back.
     package mutating func evict(_ key: RecordKey) {
         guard let entry = entries[key], entry.mayBeEvicted(state), !rows.values.contains(where: { $0.key == key }) else { return }
         entries[key] = nil
     }
 
-    /// Whether the operation had an effect.
+    /// Applies the operation. Returns whether it had an effect.
     private mutating func apply(_ operation: EntryOperation) -> Bool {
         switch operation {
         case .put(let entry, _): return apply(operation, to: entry.key)

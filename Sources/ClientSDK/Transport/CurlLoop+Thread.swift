@@ -16,9 +16,10 @@ extension CurlLoop {
         curl_multi_cleanup(transfers.multi)
     }
 
-    /// Does all that waits. A function of its own: what jobs and completions hold is let go before the thread sleeps.
+    /// Does all waiting work. A separate function, so that references held by jobs and completions are released before
+    /// the thread sleeps.
     ///
-    /// - Returns: whether to go on.
+    /// - Returns: whether to continue.
     private func work(_ transfers: inout TransferTable) -> Bool {
         let (commands, jobs, isShutDown) = takeWork()
         self.transfers = nil
@@ -46,12 +47,12 @@ extension CurlLoop {
             try transfers.begin(id, request, completion)
             mayProceed = true
         } catch {
-            // Never within the call that asks.
+            // Never within the call that sends.
             add(.closure { completion(.failure(error)) })
         }
     }
 
-    /// Sends a request that a job or a completion asks for: before it goes on, the request is on its way.
+    /// Sends a request of a job or a completion: the request is sent before the job continues.
     func sendNow(_ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion) {
         guard let transfers else { return }
         begin(id, request, completion, transfers)
@@ -76,15 +77,15 @@ extension CurlLoop {
         }
     }
 
-    /// Waits for sockets, libcurl's own times, the alarm or a call from elsewhere.
+    /// Waits for sockets, libcurl's timers, the alarm or a call from another thread.
     ///
-    /// Finds out whether libcurl may have something to do.
+    /// Detects whether libcurl may have something to do.
     private func sleep(_ transfers: TransferTable) {
         let (wait, hasJobs) = state.withLock { state -> (Int64?, Bool) in
-            // New requests go to libcurl without a look at what else there is.
+            // New requests go to libcurl without a check for other work.
             if !state.commands.isEmpty || state.isShutDown { return (nil, false) }
             if !state.jobs.isEmpty { return (0, true) }
-            // Bounded, so that no fault in libcurl's wake-ups or timers can hold anything for longer than a second.
+            // Bounded, so that a fault in libcurl's wake-ups or timers delays work by at most a second.
             let wait = state.alarm.map { min(1_000, max(0, $0.time - Self.now)) } ?? 1_000
             state.isAsleep = true
             return (wait, false)
@@ -96,21 +97,22 @@ extension CurlLoop {
             defer { state.isAsleep = false }
             return !state.isAsleep
         }
-        // The end of a time that libcurl waits for looks like nothing: if it hides behind a call, the next sleep ends at once.
+        // The end of a libcurl timer is not reported: if a wake-up by a call hides it, the next sleep ends at once.
         mayProceed = mayProceed || ready > 0 || !(isWoken || hasJobs)
     }
 
-    /// Ends all requests and closes the connections; what comes later is done by another multi handle.
+    /// Ends all requests and closes the connections; later requests use another multi handle.
     private func disconnected(_ transfers: TransferTable) -> TransferTable {
         transfers.abortAll()
-        // Without memory for another, the connections stay open.
+        // Without memory for another multi handle, the connections stay open.
         guard let multi = curl_multi_init() else { return transfers }
         state.withLock { $0.multi = UInt(bitPattern: multi) }
         curl_multi_cleanup(transfers.multi)
         return TransferTable(multi: multi, configuration: configuration)
     }
 
-    /// A broken TLS connection can raise SIGPIPE here, since `CURLOPT_NOSIGNAL` leaves that to us; the program's own signals belong elsewhere.
+    /// Blocks all signals on this thread. A broken TLS connection can raise SIGPIPE here, since `CURLOPT_NOSIGNAL`
+    /// leaves that to the caller; the program's signals belong to other threads.
     private static func quietSignals() {
         var all = sigset_t()
         sigfillset(&all)

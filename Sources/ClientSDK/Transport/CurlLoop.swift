@@ -2,11 +2,13 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// What the transport and its thread share: what waits to be done there, and the way to wake the thread.
+/// The state that the transport and its thread share: the waiting work, and the means to wake the thread.
 ///
-/// The thread is also an executor: an actor on it sends its requests and takes their answers without waking anyone.
+/// The thread is also an executor: an actor on it sends its requests and receives their responses without waking
+/// another thread.
 ///
-/// The thread holds this object until it ends. So the transport may go at any time, and takes the thread with it by ``shutdown()``.
+/// The thread holds this object until it ends. So the transport may be released at any time, and ends the thread with
+/// ``shutdown()``.
 final class CurlLoop: SerialExecutor {
     enum Command {
         case send(id: UInt64, HTTPRequestDescription, Transfer.Completion)
@@ -27,25 +29,26 @@ final class CurlLoop: SerialExecutor {
         var alarm: (time: Int64, fire: @Sendable () -> Void)?
         var lastIdentifier: UInt64 = 0
         var isShutDown = false
-        /// Whether the thread sleeps, or is about to, and nobody has woken it.
+        /// Whether the thread sleeps, or is about to, and has not been woken.
         var isAsleep = false
-        /// The multi handle's address while `curl_multi_wakeup` may be called on it, a pointer not being `Sendable`.
-        /// The thread changes it, under this lock, before it destroys the handle.
+        /// The multi handle's address while `curl_multi_wakeup` may be called on it, since a pointer is not
+        /// `Sendable`. The thread changes it, under this lock, before it destroys the handle.
         var multi: UInt?
     }
 
     let configuration: CurlTransport.Configuration
     let state = Mutex(State())
-    /// The thread's alone, as the next: nobody else touches them, which is what makes them safe. Set while jobs and completions may send at once.
+    /// Only the thread accesses this property and the next, which makes them safe. Set while jobs and completions may
+    /// send at once.
     nonisolated(unsafe) var transfers: TransferTable?
     /// Whether libcurl may have something to do: a socket is ready, a time has passed, a request is new.
     nonisolated(unsafe) var mayProceed = true
-    /// The thread's `pthread_t`, which it writes down before it does anything else; 0 before.
+    /// The thread's `pthread_t`, which the thread stores before it does anything else; 0 before.
     let thread = Atomic<UInt>(0)
 
     private init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
-    /// libcurl asks for this once a process, before anything else: <https://curl.se/libcurl/c/curl_global_init.html>.
+    /// libcurl requires this once a process, before anything else: <https://curl.se/libcurl/c/curl_global_init.html>.
     private static let globalCode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     static func start(_ configuration: CurlTransport.Configuration) throws(TransportError) -> CurlLoop {
@@ -81,7 +84,7 @@ final class CurlLoop: SerialExecutor {
         let (id, course) = state.withLock { state in
             state.lastIdentifier += 1
             if state.isShutDown { return (state.lastIdentifier, Course.refused) }
-            // What was ordered before comes first.
+            // Earlier commands come first.
             if isDirect, state.commands.isEmpty { return (state.lastIdentifier, .atOnce) }
             state.commands.append(.send(id: state.lastIdentifier, request, completion))
             state.wake()
@@ -121,7 +124,7 @@ final class CurlLoop: SerialExecutor {
         }
     }
 
-    /// Has a closure called on the thread in so many milliseconds, in place of the one that was to be called.
+    /// Sets an alarm that calls the closure on the thread after this number of milliseconds, in place of an earlier alarm.
     func setAlarm(in wait: Int64, _ fire: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.alarm = (Self.now + wait, fire)
@@ -134,10 +137,10 @@ final class CurlLoop: SerialExecutor {
     /// Whether the caller runs on the thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// What lets an actor on this executor assume its isolation in a job or a completion: it traps elsewhere.
+    /// Allows an actor on this executor to assume its isolation in a job or a completion; traps on other threads.
     func checkIsolated() { precondition(isCurrent, "this runs on the thread of a transport alone") }
 
-    /// Milliseconds of the clock that `poll` goes by.
+    /// Milliseconds of the clock that `poll` uses.
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -146,7 +149,7 @@ final class CurlLoop: SerialExecutor {
 }
 
 extension CurlLoop.State {
-    /// Wakes the thread, which looks for more to do before it sleeps: nothing where it is awake.
+    /// Wakes the thread if it sleeps. A thread that is awake checks for more work before it sleeps.
     mutating func wake() {
         guard isAsleep else { return }
         isAsleep = false

@@ -1,26 +1,27 @@
 internal import CCurl
 internal import Synchronization
 
-/// Sends HTTP requests through libcurl, which runs on one thread of its own.
+/// Sends HTTP requests through libcurl, which runs on a dedicated thread.
 ///
-/// `curl_multi_poll` waits for sockets, `curl_multi_wakeup` for commands from other threads, so no Dispatch source and no lock is
-/// involved in a transfer; connections are kept open and used again. All methods may be called from any thread.
+/// `curl_multi_poll` waits for sockets, `curl_multi_wakeup` for commands from other threads, so a transfer involves no
+/// Dispatch source and no lock. Connections are kept open and reused. All methods may be called from any thread.
 ///
-/// An actor may live on the same thread, as the ``Engine`` does: what it asks for leaves and what comes reaches it without a change of
-/// threads. Then its work holds up its transfers, and those of nobody else.
+/// An actor may run on the same thread, as the ``Engine`` does: it sends requests and receives responses without a
+/// change of threads. Its work then delays its own transfers, and no others.
 package final class CurlTransport: Sendable {
-    /// What holds for all requests.
+    /// The settings for all requests.
     package struct Configuration: Sendable {
         /// From the first SYN to the end of the TLS handshake.
         package var connectTimeout: Duration = .seconds(10)
         /// The most connections to one host; requests beyond that wait for one.
         package var maximumConnections = 8
-        /// Over TLS only; off by default, since one broken connection then breaks the poll and all else.
+        /// Over TLS only; off by default, since one broken connection then breaks the poll and all other requests.
         package var allowsHTTP2 = false
         package var userAgent = "freshet"
-        /// Whether an `Authorization` field, or a URL's password, may go over plain `http` to other hosts than loopback.
+        /// Whether an `Authorization` field, or a URL's password, may be sent over plain `http` to hosts other than
+        /// loopback.
         package var allowsInsecureCredentials = false
-        /// Which requests go through a proxy; what the environment says when the configuration is made.
+        /// Which requests go through a proxy; by default according to the environment at the time of the configuration.
         package var proxies = ProxyRule.environment
 
         package init() {}
@@ -28,7 +29,7 @@ package final class CurlTransport: Sendable {
 
     private let loop: CurlLoop
 
-    /// - Throws: ``TransportError/failed(code:_:)`` when neither memory nor a thread can be had.
+    /// - Throws: ``TransportError/failed(code:_:)`` if there is no memory or no thread.
     package init(_ configuration: Configuration = Configuration()) throws(TransportError) {
         loop = try CurlLoop.start(configuration)
     }
@@ -40,21 +41,23 @@ package final class CurlTransport: Sendable {
     /// Runs an actor on the thread.
     var executor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Calls the closure on the thread, after what was handed in before.
+    /// Calls the closure on the thread, after earlier closures.
     func run(_ closure: @escaping @Sendable () -> Void) { loop.add(.closure(closure)) }
 
-    /// Calls the closure on the thread in so many milliseconds of the time that the device is awake, instead of an earlier one.
+    /// Calls the closure on the thread after this number of milliseconds, not counting sleep of the device, in place
+    /// of an earlier alarm.
     func setAlarm(in wait: Int64, _ fire: @escaping @Sendable () -> Void) { loop.setAlarm(in: wait, fire) }
 
-    /// Takes back the latest ``setAlarm(in:_:)``.
+    /// Cancels the latest ``setAlarm(in:_:)``.
     func clearAlarm() { loop.clearAlarm() }
 
     // MARK: Requests
 
     /// Sends a request.
     ///
-    /// - Parameter completion: called exactly once, on the curl thread, which waits for it: hand the result on and return. Only
-    ///   after ``shutdown()`` it is called at once on the caller's thread, with ``TransportError/aborted``.
+    /// - Parameter completion: called exactly once, on the curl thread, which waits for it: pass the result on and
+    ///   return. Only after ``shutdown()`` is it called at once on the caller's thread, with
+    ///   ``TransportError/aborted``.
     /// - Returns: a number that ``cancel(_:)`` takes.
     @discardableResult
     package func send(
@@ -63,10 +66,10 @@ package final class CurlTransport: Sendable {
         loop.send(request, completion)
     }
 
-    /// Ends a request with ``TransportError/aborted``; nothing happens if it has ended already.
+    /// Ends a request with ``TransportError/aborted``; does nothing if it has ended already.
     package func cancel(_ id: UInt64) { loop.order(.cancel(id)) }
 
-    /// Ends all requests with ``TransportError/aborted`` and closes the connections. Others may follow.
+    /// Ends all requests with ``TransportError/aborted`` and closes the connections. Further requests may follow.
     func disconnect() { loop.order(.disconnect) }
 
     /// Ends all requests with ``TransportError/aborted``, closes the connections and lets the thread end. Further calls do nothing.

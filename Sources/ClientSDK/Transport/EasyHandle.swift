@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// An easy handle of libcurl with the place for its error text; pooled by the curl thread, which alone touches it.
+/// An easy handle of libcurl with the buffer of its error text; pooled and accessed only by the curl thread.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     /// libcurl writes here while a transfer runs, so it must stay in place as long as the handle.
@@ -28,13 +28,13 @@ final class EasyHandle {
         return code
     }
 
-    /// What went wrong, in libcurl's words: the text of this transfer, or else of the code.
+    /// Returns libcurl's description of an error: the text of this transfer, or else of the code.
     func errorText(for code: CURLcode) -> String {
         let text = String(cString: errorText)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 
-    /// Forgets all options and keeps what costs time to make again.
+    /// Resets all options and keeps the resources that are expensive to make again.
     func reset() {
         curl_easy_reset(handle)
         errorText.update(repeating: 0, count: Int(freshet_error_size))

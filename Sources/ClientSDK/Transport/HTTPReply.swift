@@ -1,11 +1,11 @@
 package import HTTPTypes
 
-/// A complete response: one that was cut short is a ``TransportError``, never a reply.
+/// A complete response. A truncated one is a ``TransportError``, never a reply.
 package struct HTTPReply: Hashable, Sendable {
     package var status: Int
     package var fields: HTTPFields
     package var body: [UInt8]
-    /// The proxy that it came through, for errors; `nil` where there was none that the device knows of.
+    /// The proxy of the request, for errors; `nil` if the device knows of none.
     package var proxy: String?
 
     package init(status: Int, fields: HTTPFields = [:], body: [UInt8] = [], proxy: String? = nil) {

@@ -1,10 +1,10 @@
 package import HTTPTypes
 
-/// One request as the transport sends it: nothing is added but what HTTP/1.1 demands. Redirects are not followed.
+/// One request as the transport sends it: only the parts that HTTP/1.1 requires are added. Redirects are not followed.
 package struct HTTPRequestDescription: Sendable {
     /// `GET`, `POST` …
     package var method: HTTPRequest.Method
-    /// The absolute URL, percent-encoded; its path is sent as it stands, dot segments included.
+    /// The absolute URL, percent-encoded; its path is sent unchanged, including dot segments.
     package var url: String
     package var fields: HTTPFields
     /// `nil` for a request without content; an empty array sends `Content-Length: 0`.

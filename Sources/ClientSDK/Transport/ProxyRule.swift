@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// Which proxy a request goes through, as the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+/// Chooses the proxy of a request from the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
 ///
-/// libcurl could read them by itself; here one place decides, says what it decided, and keeps this machine's own requests on it.
+/// libcurl could read these variables itself. Here one place decides, reports its decision, and sends requests to this
+/// machine directly.
 package struct ProxyRule: Hashable, Sendable {
     /// A proxy, and the variable that names it.
     package struct Proxy: Hashable, Sendable {
-        /// As the variable has it, credentials included.
+        /// The variable's value, credentials included.
         let url: String
         let variable: String
 
@@ -24,7 +25,7 @@ package struct ProxyRule: Hashable, Sendable {
     /// Lowercase names, addresses and networks that are reached directly.
     private let exceptions: [String]
 
-    /// - Parameter variable: the value of a variable of the environment, if it has one.
+    /// - Parameter variable: returns the value of an environment variable, if it is set.
     package init(_ variable: (String) -> String?) {
         func first(_ names: String...) -> Proxy? {
             for name in names {
@@ -33,18 +34,18 @@ package struct ProxyRule: Hashable, Sendable {
             return nil
         }
         let all = first("all_proxy", "ALL_PROXY")
-        // Not HTTP_PROXY: a server that runs programs for its requests (CGI) sets that to what a client sends as `Proxy`.
+        // Not HTTP_PROXY: a server that runs programs for its requests (CGI) sets that to a client's `Proxy` field.
         http = first("http_proxy") ?? all
         https = first("https_proxy", "HTTPS_PROXY") ?? all
         let list = variable("no_proxy") ?? variable("NO_PROXY") ?? ""
         exceptions = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
     }
 
-    /// What the environment of this process says now.
+    /// The rule of this process's present environment.
     package static var environment: ProxyRule { ProxyRule { name in getenv(name).map { String(cString: $0) } } }
 
-    /// The proxy of a request to the URL; `nil` where it goes directly, as every request to this machine does. O(1) where no proxy is named,
-    /// otherwise O(exceptions).
+    /// Returns the proxy of a request to the URL; `nil` for a direct request, as every request to this machine is.
+    /// O(1) if no proxy is set, otherwise O(exceptions).
     package func proxy(for url: String) -> Proxy? {
         guard http != nil || https != nil, let target = RequestTarget(url), !target.isLoopback,
             let proxy = target.isEncrypted ? https : http
@@ -54,8 +55,8 @@ package struct ProxyRule: Hashable, Sendable {
         return exceptions.contains { Self.matches(host, $0) } ? nil : proxy
     }
 
-    /// Whether an element of `no_proxy` includes the host: `*`, the name, a name above it with or without a dot before it, an address, or a
-    /// network such as `10.0.0.0/8`.
+    /// Whether an element of `no_proxy` includes the host: `*`, the name, a parent domain with or without a leading
+    /// dot, an address, or a network such as `10.0.0.0/8`.
     private static func matches(_ host: String, _ exception: String) -> Bool {
         if exception == "*" { return true }
         if let address = bytes(of: host) {

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// The host that a URL leads to, read by libcurl's own parser, so that a check and the transfer never disagree on it.
+/// The host of a URL, parsed by libcurl's parser, so that a check and the transfer never disagree.
 package struct RequestTarget: Hashable, Sendable {
     /// The host as libcurl resolves it: percent-decoded, IPv4 addresses in dotted form, IPv6 addresses in brackets.
     package let host: String
@@ -10,7 +10,7 @@ package struct RequestTarget: Hashable, Sendable {
     /// Whether requests go over TLS.
     let isEncrypted: Bool
 
-    /// - Returns: `nil` where libcurl would not send a request, or the URL is neither `http` nor `https`.
+    /// - Returns: `nil` if libcurl would not send a request, or the URL is neither `http` nor `https`.
     package init?(_ url: String) {
         guard let parsed = curl_url() else { return nil }
         defer { curl_url_cleanup(parsed) }
@@ -32,7 +32,8 @@ package struct RequestTarget: Hashable, Sendable {
         return String(cString: text)
     }
 
-    /// What stands before the segment `/v1` of a server's URL, with which the path of every request begins; `nil` where it has none.
+    /// Returns the part of a server's URL before the segment `/v1`, with which the path of every request begins; `nil`
+    /// without this segment.
     package static func root(of url: String) -> String? {
         let segments = url.split(separator: "/", omittingEmptySubsequences: false)
         // The first three are the scheme, nothing, and the host.
@@ -43,8 +44,9 @@ package struct RequestTarget: Hashable, Sendable {
     /// Whether requests cannot be read on a network: they are encrypted, or stay on this machine.
     package var isProtected: Bool { isEncrypted || isLoopback }
 
-    /// Whether the host is in `127.0.0.0/8`, `[::1]`, `localhost` or a name below it; libcurl resolves those names itself, to loopback.
-    /// An IPv6 address that holds an IPv4 one and names that end with a dot do not count: libcurl asks the system about the latter.
+    /// Whether the host is in `127.0.0.0/8`, `[::1]`, `localhost` or a name below it; libcurl resolves those names
+    /// itself, to loopback. An IPv6 address that contains an IPv4 one does not count, nor does a name that ends with a
+    /// dot, which libcurl resolves through the system.
     var isLoopback: Bool {
         let name = host.lowercased()
         if name == "localhost" || name.hasSuffix(".localhost") { return true }
@@ -54,7 +56,7 @@ package struct RequestTarget: Hashable, Sendable {
     /// Whether a text is an address in `127.0.0.0/8`, or `::1`.
     package static func isLoopback(address: String) -> Bool {
         var version4 = in_addr()
-        // The address is in network order: its first byte in memory is the first that is written.
+        // The address is in network order: its first byte in memory is the first in the text.
         if inet_pton(AF_INET, address, &version4) == 1 { return withUnsafeBytes(of: version4) { $0[0] == 127 } }
         var version6 = in6_addr()
         guard inet_pton(AF_INET6, address, &version6) == 1 else { return false }

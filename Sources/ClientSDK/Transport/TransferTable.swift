@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// The transfers under way; lives on the curl thread alone.
+/// The transfers in progress; accessed only by the curl thread.
 final class TransferTable {
     let multi: UnsafeMutableRawPointer
     private let configuration: CurlTransport.Configuration
@@ -15,7 +15,7 @@ final class TransferTable {
         _ = freshet_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, configuration.maximumConnections * 2)
     }
 
-    /// Takes a request in; ``proceed()`` sends it. If it throws, the completion is not called.
+    /// Adds a request; ``proceed()`` sends it. If it throws, the completion is not called.
     func begin(
         _ id: UInt64, _ request: HTTPRequestDescription, _ completion: @escaping Transfer.Completion
     ) throws(TransportError) {
@@ -41,13 +41,13 @@ final class TransferTable {
         for id in transfers.keys.sorted() { cancel(id) }
     }
 
-    /// Lets libcurl read and write what it can. No completion is called.
+    /// Lets libcurl read and write as much as it can. No completion is called.
     func proceed() {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
     }
 
-    /// Completes what has ended, also what ends meanwhile.
+    /// Completes the transfers that have ended, including those that end during the call.
     func complete() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
@@ -64,7 +64,7 @@ final class TransferTable {
 
     private func finish(_ transfer: Transfer, _ outcome: Result<HTTPReply, TransportError>) {
         curl_multi_remove_handle(multi, transfer.easy.handle)
-        // From here on libcurl knows the transfer no more, so it may go.
+        // libcurl does not use the transfer any more, so it may be released.
         transfers[transfer.id] = nil
         if idleHandles.count < configuration.maximumConnections {
             transfer.easy.reset()

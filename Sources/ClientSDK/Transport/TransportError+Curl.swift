@@ -1,11 +1,11 @@
 internal import CCurl
 
 extension TransportError {
-    /// What libcurl's result means.
+    /// Converts libcurl's result code.
     ///
     /// - Parameters:
-    ///   - limit: the bound on the response that was asked for.
-    ///   - proxy: what the request went through.
+    ///   - limit: the request's limit of the response.
+    ///   - proxy: the proxy of the request.
     init(_ code: CURLcode, text: String, limit: Int, proxy: String? = nil) {
         let text = proxy.map { "\(text), through \($0)" } ?? text
         self =
@@ -19,7 +19,8 @@ extension TransportError {
                 CURLE_SSL_ENGINE_INITFAILED:
                 .tls(text)
             case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_SEND_FAIL_REWIND: .connectionLost(text)
-            // libcurl says "unsupported protocol" of a first line that is no status line (HTTP/0.9) as well as of a URL.
+            // libcurl reports "unsupported protocol" for a first line that is no status line (HTTP/0.9) as well as for
+            // a URL.
             case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2, CURLE_HTTP2_STREAM: .malformedResponse(text)
             case CURLE_UNSUPPORTED_PROTOCOL: text.contains("HTTP/0.9") ? .malformedResponse(text) : .invalidRequest(text)
             case CURLE_FILESIZE_EXCEEDED: .tooLarge(limit: limit)

@@ -1,16 +1,18 @@
-/// Why there is no response. Each but ``invalidRequest(_:)``, ``tls(_:)`` and ``tooLarge(limit:)`` may pass by itself: try again later.
+/// The reason why there is no response. All but ``invalidRequest(_:)``, ``tls(_:)`` and ``tooLarge(limit:)`` may be
+/// temporary: try again later.
 package enum TransportError: Error, Hashable, Sendable {
     /// The host's name could not be resolved. Check the URL and the network.
     case couldNotResolve(String)
-    /// Nothing accepted the connection. Check that the server runs and the port is right.
+    /// The connection was not accepted. Check that the server runs and the port is right.
     case couldNotConnect(String)
-    /// The request's time was up, connecting included. Whether the server has acted is unknown: ask again. `proxy` is what it went through.
+    /// The request's time was up, connecting included. Whether the server has acted is unknown: retry. `proxy` is the
+    /// proxy of the request.
     case timedOut(proxy: String? = nil)
     /// The certificate or the handshake failed. Check the server's certificate and this machine's clock and roots.
     case tls(String)
-    /// The connection broke before the response was complete. Whether the server has acted is unknown: ask again.
+    /// The connection broke before the response was complete. Whether the server has acted is unknown: retry.
     case connectionLost(String)
-    /// What came back is not HTTP. Check that the URL leads to a Freshet server.
+    /// The response is not HTTP. Check that the URL leads to a Freshet server.
     case malformedResponse(String)
     /// The response is larger than allowed. Raise the limit, or ask for less.
     case tooLarge(limit: Int)
@@ -18,7 +20,7 @@ package enum TransportError: Error, Hashable, Sendable {
     case aborted
     /// The URL or the request cannot be sent. Correct it.
     case invalidRequest(String)
-    /// libcurl failed in another way; its code and text say how.
+    /// libcurl failed in another way, which its code and text describe.
     case failed(code: Int, String)
 }
 

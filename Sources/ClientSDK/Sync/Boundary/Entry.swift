@@ -21,16 +21,16 @@ package struct Entry: Hashable, Sendable {
     package var epoch: Epoch
     /// The revision of the last write to the record; where there is none, the same as ``asOf``.
     package var revision: Revision
-    /// The position through which the entry is known to be right, at or past ``revision``.
+    /// The latest position at which the entry is known to be right, at or past ``revision``.
     package var asOf: Revision
     /// The verification pass that confirmed it. An entry of an earlier pass than the machine's is unverified (after a reset).
     package var pass: Int64
     /// The value; `nil` where there is no record, or ``lacksValue``.
     package var content: Content?
-    /// Whether there is a record whose value is not here: it was too large to come along with others.
+    /// Whether there is a record whose value is not on this device: it was too large for a response with other records.
     package var lacksValue: Bool
-    /// The position of an invalidation that reached the record after ``asOf``; `nil` where none did. The value is shown until the record has
-    /// been read again, and is not called confirmed.
+    /// The position of an invalidation that reached the record after ``asOf``; `nil` without one. The value is shown,
+    /// but not as confirmed, until the record has been read again.
     package var invalidatedAt: Revision?
     /// When the record was written, by the server's clock.
     package var modified: Timestamp?
@@ -57,13 +57,13 @@ package struct Entry: Hashable, Sendable {
 
     /// Whether there is no record.
     package var isAbsent: Bool { content == nil && !lacksValue }
-    /// Whether the record is to be read from the server for this entry's sake.
+    /// Whether the entry requires a read of the record from the server.
     package var needsRefresh: Bool { lacksValue || invalidatedAt != nil }
 
     /// Whether a device whose present pass is `pass` may rely on the entry.
     package func isConfirmed(in pass: Int64) -> Bool { self.pass >= pass && invalidatedAt == nil }
 
-    /// Whether this entry may take the place of `stored`. The one rule of the disk that keeps a value from going back:
+    /// Whether this entry may replace `stored`. This is the one rule of the disk that keeps a value from going back:
     ///
     /// - in one epoch, neither the revision falls, nor, in one pass, the position through which it is known;
     /// - of two epochs, whose revisions cannot be compared, the later pass wins.
@@ -78,8 +78,8 @@ package struct Entry: Hashable, Sendable {
         return revision >= stored.revision && (pass > stored.pass || (pass == stored.pass && asOf >= stored.asOf))
     }
 
-    /// This entry in the place of `stored`, which it supersedes: an invalidation after the position through which it is known stays with it.
-    /// Not so in a later pass, which tells of the invalidation again.
+    /// Returns this entry for the place of `stored`, which it supersedes: an invalidation of `stored` that is past
+    /// this entry's ``asOf`` is kept. In a later pass it is not kept, since the feed reports the invalidation again.
     package func replacing(_ stored: Entry) -> Entry {
         guard let position = stored.invalidatedAt, epoch == stored.epoch, pass == stored.pass, asOf < position else { return self }
         var entry = self

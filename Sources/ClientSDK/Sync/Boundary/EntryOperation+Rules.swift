@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension Entry {
-    /// Raises what is known of the entry if `news` are about this very revision; otherwise does nothing.
+    /// Raises `asOf`, `pass` and `verifiedAt` if `news` is about this very revision; otherwise does nothing.
     package mutating func confirm(_ news: Confirmation) {
         guard epoch == news.epoch, revision == news.revision else { return }
         asOf = max(asOf, news.asOf)
@@ -10,15 +10,15 @@ extension Entry {
         if let position = invalidatedAt, asOf >= position { invalidatedAt = nil }
     }
 
-    /// Notes an invalidation of this epoch at `position`; no effect where the entry is known through it, or is of another epoch.
+    /// Marks the entry as invalidated at `position`, if it is of that epoch and its `asOf` is before the position.
     package mutating func invalidate(at position: Cursor) {
         guard epoch == position.epoch, asOf < position.revision else { return }
         invalidatedAt = max(invalidatedAt ?? position.revision, position.revision)
     }
 
-    /// What a device knows of a record that is at a revision now whose value it did not get.
+    /// Returns the entry of a record whose present revision is known and whose value the device did not receive.
     ///
-    /// - Parameter keepsValue: whether an earlier value stays, invalidated at the new revision, rather than none.
+    /// - Parameter keepsValue: whether an earlier value is kept, invalidated at the new revision, rather than dropped.
     package static func withoutValue(_ news: Confirmation, over stored: Entry?, keepsValue: Bool) -> Entry {
         let entry = Entry(
             key: news.key, epoch: news.epoch, revision: news.revision, asOf: news.asOf, pass: news.pass, content: nil, lacksValue: true,
@@ -37,11 +37,11 @@ extension Entry {
         return stored
     }
 
-    /// Whether news from `position` go beyond what is known of the entry.
+    /// Whether news from `position` is newer than the entry.
     package func isKnownOnly(before position: Cursor) -> Bool { epoch != position.epoch || asOf < position.revision }
 
-    /// What becomes of the entry when a pass is over and the feed goes on from `position`: it stays if the pass has confirmed it, or if it is
-    /// known beyond the position, where the feed tells of all that follows.
+    /// Returns the entry after a pass has ended and the feed continues from `position`; `nil` removes it. It stays if
+    /// the pass has confirmed it, or if it is known beyond the position, where the feed reports every later change.
     package func ended(_ pass: Int64, at position: Cursor) -> Entry? {
         guard self.pass < pass else { return self }
         guard !isKnownOnly(before: position) else { return nil }
@@ -50,24 +50,25 @@ extension Entry {
         return entry
     }
 
-    /// Whether the disk may let the entry go for want of room.
+    /// Whether the disk may evict the entry for want of room.
     ///
-    /// One that is known beyond the device's cursor has to stay: a page that is still on its way may hold an older value of its key, and
-    /// nothing but the entry tells that it is older (rule 2).
+    /// An entry that is known beyond the device's cursor has to stay: a page that is still in flight may hold an older
+    /// value of its key, and only the entry shows that this value is older (rule 2).
     package func mayBeEvicted(_ state: SyncState) -> Bool { Self.mayBeEvicted(epoch: epoch, asOf: asOf, pass: pass, state) }
 
-    /// As ``mayBeEvicted(_:)``, of an entry whose value was not read.
+    /// As ``mayBeEvicted(_:)``, for an entry whose value was not read.
     static func mayBeEvicted(epoch: Epoch, asOf: Revision, pass: Int64, _ state: SyncState) -> Bool {
         if let cursor = state.cursor, cursor.epoch == epoch { return asOf <= cursor.revision }
         guard pass < state.pass else { return false }
         guard state.cursor == nil, epoch == state.epoch else { return true }
-        // A reading from nothing is no older than the position that was lost. A verdict that came since then may be newer than its pages.
+        // A pass from the start is no older than the position that was lost, but may be older than a verdict that
+        // arrived since then.
         return state.lostCursor.map { $0.epoch == epoch && asOf <= $0.revision } ?? false
     }
 }
 
 extension EntryOperation {
-    /// Whether rows may need a refresh after it that did not before.
+    /// Whether the operation can make rows need a refresh.
     var leavesWorkToRefresh: Bool {
         switch self {
         case .withoutValue, .invalidate: true
@@ -75,7 +76,7 @@ extension EntryOperation {
         }
     }
 
-    /// What the operation makes of the row of `key`; the rules of the disk in one place.
+    /// Returns the row of `key` after the operation; the rules of the disk in one place.
     package func applied(to stored: Entry?, of key: RecordKey) -> Entry? {
         switch self {
         case .put(let entry, let onlyIfHeld):

@@ -1,7 +1,8 @@
-/// Names one request of the machine. Never used again within a process; an answer to one that the machine has forgotten is ignored.
+/// The name of one request of the machine, unique within a process. A reply to a request that the machine has
+/// forgotten is ignored.
 package struct RequestID: Hashable, Comparable, Sendable {
     package let number: Int64
-    /// What the machine had begun when it sent the request: a clear and a reset begin another generation.
+    /// The machine's generation when it sent the request. A clear and a reset begin another generation.
     package let generation: Int64
 
     package init(_ number: Int64, generation: Int64 = 0) {
@@ -12,7 +13,7 @@ package struct RequestID: Hashable, Comparable, Sendable {
     package static func < (left: RequestID, right: RequestID) -> Bool { left.number < right.number }
 }
 
-/// Names one disk transaction of the machine; they are carried out in the order in which they were asked for.
+/// The name of one disk transaction of the machine. Transactions are carried out in the order in which they were requested.
 package struct TransactionID: Hashable, Comparable, Sendable {
     package let number: Int64
     /// As of a ``RequestID``.
@@ -26,21 +27,21 @@ package struct TransactionID: Hashable, Comparable, Sendable {
     package static func < (left: TransactionID, right: TransactionID) -> Bool { left.number < right.number }
 }
 
-/// The edge's name for a caller that waits for an answer (a continuation); the machine hands it back once, untouched.
+/// The edge's name for a caller that waits for an answer (a continuation). The machine returns it once, unchanged.
 package struct Token: Hashable, Comparable, Sendable {
     package let number: Int64
     package init(_ number: Int64) { self.number = number }
     package static func < (left: Token, right: Token) -> Bool { left.number < right.number }
 }
 
-/// Names a local write on the device for as long as it is of interest. 1, 2, 3 … on each device, without the gaps that numbers may have.
+/// The name of a local write on the device. Receipts count 1, 2, 3 … on each device, without the gaps that numbers may have.
 package struct Receipt: Hashable, Comparable, Sendable {
     package let number: Int64
     package init(_ number: Int64) { self.number = number }
     package static func < (left: Receipt, right: Receipt) -> Bool { left.number < right.number }
 }
 
-/// The name under which the user registered a closure that resolves conflicts; a name, so that it outlives a restart.
+/// The name under which the user registered a closure that resolves conflicts. A name survives a restart.
 package struct MergeName: Hashable, Sendable {
     package let text: String
     package init(_ text: String) { self.text = text }

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// What a ``SyncMachine`` holds, for tests and tools to look at; nothing of it can be changed.
+/// A read-only view of the contents of a ``SyncMachine``, for tests and tools.
 package struct Inspection: Sendable {
     package var state: SyncState
     /// The keys of the outbox.
@@ -15,6 +15,6 @@ package struct Inspection: Sendable {
     package var requestsSent: Int64
     package var isResetting: Bool
     package var isClearing: Bool
-    /// As of a ``RequestID``: what belongs to an earlier one has no effect.
+    /// As in a ``RequestID``: a reply or answer of an earlier generation has no effect.
     package var generation: Int64
 }

@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// What a device shows for a key: the confirmed record with the pending writes replayed over it (rule 7).
+/// The value that a device shows for a key: the confirmed record with the pending writes replayed over it (rule 7).
 package struct KeyView: Hashable, Sendable {
     /// The value to show.
     package enum Value: Hashable, Sendable {
@@ -9,10 +9,10 @@ package struct KeyView: Hashable, Sendable {
         case absent
         /// There is a record, whose value is not on this device yet.
         case elsewhere
-        /// Nothing is known: never read, or evicted. Read it to know.
+        /// Nothing is known: the key was never read, or was evicted. A read makes it known.
         case unknown
 
-        /// What an entry says; `nil` says nothing.
+        /// The value of an entry; ``unknown`` for `nil`.
         package init(_ entry: Entry?) {
             guard let entry else {
                 self = .unknown
@@ -21,7 +21,7 @@ package struct KeyView: Hashable, Sendable {
             self = if let content = entry.content { .content(content) } else if entry.lacksValue { .elsewhere } else { .absent }
         }
 
-        /// Whether a read from the server would say nothing that the device does not know.
+        /// Whether the device knows the value, so that a read from the server is not needed.
         package var isKnown: Bool {
             switch self {
             case .content, .absent: true
@@ -37,7 +37,7 @@ package struct KeyView: Hashable, Sendable {
     package var value: Value
     /// The revision of the confirmed record underneath; `nil` where none is known.
     package var revision: Revision?
-    /// Whether a write of this device to the key waits for its verdict (rule 8).
+    /// Whether a write of this device to the key is waiting for its verdict (rule 8).
     package var isPending: Bool
     /// The confirmed entry underneath, with its origin and the time of its confirmation; `nil` where none is known.
     package var entry: Entry?

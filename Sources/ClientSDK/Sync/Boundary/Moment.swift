@@ -1,12 +1,12 @@
 package import FreshetWire
 
-/// What the edge knows when it hands an event to ``SyncMachine``: both clocks and some chance.
+/// The context of an event that the edge gives to ``SyncMachine``: both clocks and some random bits.
 package struct Moment: Hashable, Sendable {
-    /// Milliseconds of a clock that never goes back and counts sleep (`CLOCK_BOOTTIME`). All deadlines are in it.
+    /// Milliseconds of a clock that never goes back and counts sleep (`CLOCK_BOOTTIME`). All deadlines use it.
     package var uptime: Int64
-    /// The wall clock, for people to read; nothing is ordered by it.
+    /// The wall clock, for people to read. Nothing is ordered by it.
     package var wall: Timestamp
-    /// 64 random bits, fresh with every event; they spread back-offs.
+    /// 64 random bits, fresh for every event; they spread back-offs.
     package var random: UInt64
 
     package init(uptime: Int64, wall: Timestamp, random: UInt64) {

@@ -104,7 +104,7 @@ extension JSONWriter {
         member("position", position.description)
     }
 
-    /// The members `policy` or `merge`; none for what is usual.
+    /// Writes the member `policy` or `merge`; none for the default policy.
     mutating func policy(_ policy: ConflictPolicy) {
         switch policy {
         case .lastWriterWins: break
@@ -113,7 +113,7 @@ extension JSONWriter {
         }
     }
 
-    /// A content as an object of its own.
+    /// Writes a content as a separate object.
     mutating func object(_ content: Content) {
         beginObject()
         content.write(to: &self)

@@ -1,7 +1,7 @@
 package import FreshetWire
 
-/// A write that was rejected, with all that the user needs to decide what becomes of it. The disk keeps it from the rejection until the user has
-/// retried or discarded it.
+/// A rejected write, with all that the user needs to retry or discard it. The disk keeps it from the rejection until
+/// the user has done either.
 package struct RejectedWrite: Hashable, Sendable {
     /// The name that the write had in the outbox.
     package var receipt: Receipt
@@ -14,7 +14,7 @@ package struct RejectedWrite: Hashable, Sendable {
     package var problem: Problem
     /// When the user wrote it, by the device's wall clock.
     package var created: Timestamp
-    /// When the device learned of the rejection, by its wall clock.
+    /// When the device received the rejection, by its wall clock.
     package var rejected: Timestamp
 
     package init(
@@ -37,15 +37,15 @@ package struct RejectedWrite: Hashable, Sendable {
             created: row.created, rejected: rejected)
     }
 
-    /// About how many bytes it takes on disk.
+    /// The approximate number of bytes that it takes on disk.
     package var size: Int { 256 + operation.size + problem.detail.utf8.count + (problem.current?.content?.bytes.count ?? 0) }
 }
 
 /// One operation on the list of rejected writes.
 package enum RejectionOperation: Hashable, Sendable {
-    /// Add it at the end.
+    /// Adds the write at the end.
     case put(RejectedWrite)
-    /// Remove it.
+    /// Removes the write.
     case remove(Receipt)
 }
 

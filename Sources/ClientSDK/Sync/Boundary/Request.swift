@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// A request that the transport is to send.
+/// A request for the transport to send.
 package struct RequestDescription: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// `GET changes`; `wait` in seconds. With `client` the response states that device's last decided write; `wait` is 0 then.
@@ -20,7 +20,8 @@ package struct RequestDescription: Hashable, Sendable {
     package var kind: Kind
     /// Whether the token closure must give a fresh token, since the last one was refused with `401`.
     package var needsFreshToken: Bool
-    /// How long the transport may take, in milliseconds. The machine's own watchdog fires at the same time, whatever the transport believes.
+    /// How long the transport may take, in milliseconds. The machine's watchdog fires at the same time, independently
+    /// of the transport.
     package var timeout: Int64
 
     package init(id: RequestID, kind: Kind, needsFreshToken: Bool, timeout: Int64) {
@@ -31,7 +32,7 @@ package struct RequestDescription: Hashable, Sendable {
     }
 }
 
-/// What came back for a request, decoded.
+/// The decoded response to a request.
 package enum Reply: Hashable, Sendable {
     /// `200` of `changes`.
     case page(ChangePage)
@@ -49,19 +50,20 @@ package enum Reply: Hashable, Sendable {
     case missing(Cursor)
     /// `200` of `clients/{client}`, and the `Freshet-Cursor`: the number counts in its history.
     case client(ClientStatus, Cursor)
-    /// A problem document of the server's, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were any; or any `401`, since
-    /// what checks the token may stand in front of the server. What else is answered with an error is ``TransportFailure/foreign(_:)``.
+    /// A problem document of the server, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were
+    /// any; or any `401`, since a proxy in front of the server may check the token. Other error responses are
+    /// ``TransportFailure/foreign(_:)``.
     case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
-    /// The answer has more bytes than the transport takes: ask for less. The text says how many that are.
+    /// The response has more bytes than the transport accepts, as the text explains: ask for less.
     case tooLarge(String)
-    /// No whole answer came.
+    /// No complete response arrived.
     case failure(TransportFailure)
-    /// An answer that is not what the protocol says; the text tells what was wrong.
+    /// A response that violates the protocol, as the text explains.
     case garbage(String)
 }
 
 extension Reply {
-    /// The history that the response speaks of, where it says so.
+    /// The history of the response, where it states one.
     var epoch: Epoch? {
         switch self {
         case .page(let page): page.cursor.epoch
@@ -75,20 +77,21 @@ extension Reply {
     }
 }
 
-/// Why there was no answer.
+/// The reason why there was no response.
 package enum TransportFailure: Error, Hashable, Sendable {
-    /// No address, no route, refused: the request did not leave. Check the URL and the network.
+    /// No address, no route, or connection refused: the request was not sent. Check the URL and the network.
     case unreachable(String)
-    /// The connection broke or the time was over; the request may have arrived.
+    /// The connection broke or the time was over. The request may have arrived.
     case interrupted(String)
-    /// The watchdog of the machine fired: nothing came within hold and grace.
+    /// The watchdog of the machine fired: no response within hold and grace.
     case watchdog
-    /// Something else answered: a proxy, the login page of a network, a firewall. It says nothing about the request, which may have arrived.
+    /// Something other than a Freshet server answered: a proxy, the login page of a network, a firewall. The request
+    /// may have arrived.
     case foreign(ForeignAnswer)
-    /// Another store answered than the one that the device belongs to; `nil` for one that does not say which it is.
+    /// A server of another store than the device's answered; `nil` for a server that does not state its store.
     case otherStore(StoreIdentifier?, expected: StoreIdentifier)
 
-    /// How long the next attempt must wait at least, in milliseconds, where the answer said so.
+    /// The minimum wait before the next attempt, in milliseconds, where the answer stated one.
     var retryAfter: Int64? { if case .foreign(let answer) = self { answer.retryAfter } else { nil } }
 }
 
@@ -97,7 +100,7 @@ package struct ForeignAnswer: Hashable, Sendable {
     package var status: Int
     /// Its `Retry-After` in milliseconds.
     package var retryAfter: Int64?
-    /// What shows that it is not the server's.
+    /// Why the response is not from a Freshet server.
     package var text: String
 
     package init(status: Int, retryAfter: Int64? = nil, _ text: String) {

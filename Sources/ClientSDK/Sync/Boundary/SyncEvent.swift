@@ -1,19 +1,22 @@
 package import FreshetWire
 
-/// What can happen to a ``SyncMachine``. The edge hands events in one at a time.
+/// An event for a ``SyncMachine``. The edge hands events in one at a time.
 package enum SyncEvent: Hashable, Sendable {
-    /// A merge closure of this name can be called from now on, until the process ends; before ``started(_:)`` or at any time after it. Writes that
-    /// are to be merged wait for theirs.
+    /// A merge closure of this name can be called until the process ends. Comes before ``started(_:)`` or at any time
+    /// after it. Writes that are to be merged wait for their closure.
     case registered(MergeName)
-    /// Once, before all but ``registered(_:)``: what the disk holds. The views of keys with pending writes are published at once.
+    /// The content of the disk, once, before all events but ``registered(_:)``. The views of keys with pending writes
+    /// are published at once.
     case started(PersistedState)
     /// The user writes. Answered with ``Answer/accepted(_:)`` once the row is on disk, otherwise with ``Answer/failed(_:)``.
     case set(SetRequest)
-    /// The user gives a rejected write up. Answered with ``Answer/discarded`` once it is off the disk, otherwise with ``Answer/failed(_:)``.
+    /// The user discards a rejected write. Answered with ``Answer/discarded`` once it is off the disk, otherwise with
+    /// ``Answer/failed(_:)``.
     case discard(Receipt, Token)
-    /// The user wants the server's value of some keys, now. Answered with ``Answer/views(_:)`` or ``Answer/failed(_:)``.
+    /// The user requests the server's present value of some keys. Answered with ``Answer/views(_:)`` or
+    /// ``Answer/failed(_:)``.
     case fetch(FetchRequest)
-    /// The caller behind the token waits no longer. What it asked for goes on for the others; it gets no answer.
+    /// The caller of this token no longer waits and gets no answer. Its reads continue for other callers.
     case abandon(Token)
     /// The transaction is on disk. `skipped` lists the indices within ``DiskTransaction/entries`` of operations that had no effect.
     case committed(TransactionID, skipped: [Int])
@@ -21,21 +24,24 @@ package enum SyncEvent: Hashable, Sendable {
     case commitFailed(TransactionID, DiskFailure)
     /// The answer to ``SyncAction/loadHeld(_:)``: the keys in order; empty when there are no more.
     case heldKeys(HeldQuery, [HeldKey])
-    /// The disk could not be read for ``SyncAction/loadHeld(_:)``; asked again after a back-off.
+    /// The disk could not be read for ``SyncAction/loadHeld(_:)``; the machine asks again after a back-off.
     case heldKeysFailed(HeldQuery, DiskFailure)
-    /// The disk let these entries go for want of room; ``SyncMachine/needs(_:)`` was false and ``Entry/mayBeEvicted(_:)`` true of each.
+    /// The disk evicted these entries for want of room; ``SyncMachine/needs(_:)`` was false and
+    /// ``Entry/mayBeEvicted(_:)`` true of each.
     case evicted([RecordKey])
-    /// What came back for a request, and what its `Freshet-Last-Write` and `Freshet-Store` said; `nil` where it had none.
+    /// The reply to a request, with its `Freshet-Last-Write` and `Freshet-Store`; `nil` where it had none.
     case replied(RequestID, Reply, lastWrite: Int64? = nil, store: StoreIdentifier? = nil)
     /// The answer to ``SyncAction/merge(_:)``, with the generation of the request.
     case merged(Receipt, Resolution, generation: Int64 = 0)
-    /// The deadline that ``SyncAction/schedule(at:)`` named has passed. An early or a late one does no harm.
+    /// The deadline of ``SyncAction/schedule(at:)`` has passed. An early or a late event does no harm.
     case timer
     /// The device woke from sleep or the network path changed: reconnect and catch up at once.
     case wake
-    /// Log-out, account switch, change of schema: forget everything. Answered with ``Answer/cleared`` once the disk has.
+    /// A log-out, switch of account or change of schema: remove everything. Answered with ``Answer/cleared`` once the
+    /// disk has done it.
     case clear(newClient: ClientIdentifier, Token)
-    /// Cancel what is under way and fall silent; those who wait get ``SyncFailure/stopped``. Nothing but a new machine follows.
+    /// Stops the machine: it cancels its requests and fails waiting callers with ``SyncFailure/stopped``. It accepts
+    /// no further events.
     case stop
 }
 
@@ -45,13 +51,14 @@ package struct SetRequest: Hashable, Sendable {
     package var key: RecordKey
     package var operation: WriteOperation
     package var policy: ConflictPolicy
-    /// Whether an increment is to be rejected where the record is gone when it arrives, if the device shows one now.
+    /// Whether an increment is to be rejected if the record has gone by the time that it arrives, provided that the
+    /// device shows a record now.
     package var rejectsIfGone: Bool
     /// The disk's row of the key now, if there is one.
     package var base: Entry?
-    /// Whether the device knows, without a row, that there is no record: it has all that it follows.
+    /// Whether the device knows, without a row, that there is no record: its copy of the followed keys is complete.
     var isKnownAbsent = false
-    /// The rejected write that it takes the place of; that one leaves the disk in the same transaction.
+    /// The rejected write that this one replaces; it leaves the disk in the same transaction.
     package var retries: Receipt?
 
     package init(
@@ -68,11 +75,12 @@ package struct SetRequest: Hashable, Sendable {
     }
 }
 
-/// A read from the server that the user, or a miss of the cache, asks for.
+/// A read from the server, for the user or after a miss of the cache.
 package struct FetchRequest: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
         package var key: RecordKey
-        /// The disk's row of the key now, if there is one: it need not be sent again, and the answer may not be older.
+        /// The disk's row of the key now, if there is one: the server need not send its value again, and the response
+        /// may not be older.
         package var known: Entry?
 
         package init(key: RecordKey, known: Entry? = nil) {
@@ -82,9 +90,9 @@ package struct FetchRequest: Hashable, Sendable {
     }
 
     package var token: Token
-    /// Each key once. A request without any asks only whether the server can be reached, as far as the device knows.
+    /// Each key once. A request without keys asks only whether the server can be reached, as far as the device knows.
     package var items: [Item]
-    /// Whether the answer must be to a request sent after this call; otherwise one that is under way already will do.
+    /// Whether the response must be to a request sent after this call; otherwise one that is already in flight suffices.
     package var mustBeNew: Bool
 
     package init(token: Token, items: [Item], mustBeNew: Bool = false) {
@@ -94,7 +102,7 @@ package struct FetchRequest: Hashable, Sendable {
     }
 }
 
-/// Which held keys the machine wants to know of, after a key, in order of the keys.
+/// A query for held keys after a given key, in the order of the keys.
 package struct HeldQuery: Hashable, Sendable {
     package enum Selection: Hashable, Sendable {
         /// Rows with a lower pass than this.
@@ -104,10 +112,10 @@ package struct HeldQuery: Hashable, Sendable {
     }
 
     package var selection: Selection
-    /// Only keys after this one, in the order of ``RecordKey``.
+    /// Selects only keys after this one, in the order of ``RecordKey``.
     package var after: RecordKey?
     package var limit: Int
-    /// As of a ``RequestID``.
+    /// As in a ``RequestID``.
     package var generation: Int64
 
     package init(_ selection: Selection, after: RecordKey?, limit: Int, generation: Int64 = 0) {
@@ -119,7 +127,7 @@ package struct HeldQuery: Hashable, Sendable {
 }
 
 extension Entry {
-    /// Whether a query asks for the entry.
+    /// Whether the query selects the entry.
     package func isSelected(by selection: HeldQuery.Selection) -> Bool {
         switch selection {
         case .before(let pass): self.pass < pass
@@ -148,12 +156,12 @@ package struct HeldKey: Hashable, Sendable {
     }
 }
 
-/// What the user's closure made of a conflict.
+/// The result of the user's closure for a conflict.
 package enum Resolution: Hashable, Sendable {
-    /// This value is to be stored.
+    /// Stores this value.
     case put(Content)
-    /// The record is to go.
+    /// Deletes the record.
     case delete
-    /// The other's value stays; the write counts as rejected.
+    /// Keeps the other writer's value; the write counts as rejected.
     case takeTheirs
 }

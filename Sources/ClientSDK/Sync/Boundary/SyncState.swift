@@ -1,12 +1,12 @@
 package import FreshetWire
 
-/// The small row that a device keeps beside its entries and its outbox; changed only by ``StateChange`` within transactions.
+/// The small row that a device stores with its entries and its outbox. Only ``StateChange`` within transactions changes it.
 package struct SyncState: Hashable, Sendable {
     /// Whether all entries have been confirmed since the last reset.
     package enum Verification: Int64, Hashable, Sendable {
-        /// They have: an entry's pass is the state's, and the feed keeps it right.
+        /// All are confirmed: an entry's pass is the state's, and the feed keeps it up to date.
         case complete = 0
-        /// The feed is being read from the start; what it does not bring is evicted at its end.
+        /// The feed is being read from the start; entries that it does not bring are evicted at its end.
         case fromStart = 1
         /// The held keys are being read page by page.
         case ofHeldKeys = 2
@@ -14,34 +14,36 @@ package struct SyncState: Hashable, Sendable {
 
     /// The device's name in the namespace.
     package var client: ClientIdentifier
-    /// The number that the next write gets. Never goes back: a number names its write in every history.
+    /// The number of the next write. It never decreases: a number names its write in every history.
     package var nextNumber: Int64
-    /// The receipt that the next write gets.
+    /// The receipt of the next write.
     package var nextReceipt: Int64
     /// The history that is followed; `nil` before the first contact.
     package var epoch: Epoch?
     /// The position of the feed through which all changes are on disk; `nil` before the first page and after a reset.
     package var cursor: Cursor?
-    /// When ``cursor`` was stored with nothing left behind it, by the device's wall clock; `nil` while there is more to read.
+    /// When ``cursor`` was stored at the end of the feed, by the device's wall clock; `nil` while there is more to read.
     package var completeAt: Timestamp?
-    /// The position before the reset that took ``cursor`` away; `nil` as soon as there is another. What was shown may be as new as this.
+    /// The position before the reset that removed ``cursor``; `nil` as soon as there is another cursor. Shown values
+    /// may be as new as this.
     package var lostCursor: Cursor?
-    /// Counts the resets. Entries of an earlier pass are unverified.
+    /// The number of the pass; each reset begins another one. Entries of an earlier pass are unverified.
     package var pass: Int64
     package var verification: Verification
-    /// What was followed with ``cursor``: if the settings say otherwise at the next start, all entries are verified.
+    /// The settings that were followed up to ``cursor``. If they differ at the next start, all entries are verified.
     package var scope: String
-    /// Whether the server must be asked for its last number of ours before anything is sent (after a new epoch).
+    /// Whether the server must be asked for its last number of this device before anything is sent (after a new epoch).
     package var mustReconcile: Bool
-    /// How many rejected writes were dropped before the user had retried or discarded them, since there were too many.
+    /// The number of rejected writes that were dropped, because there were too many, before the user had retried or
+    /// discarded them.
     package var droppedRejections: Int64
-    /// The store that the entries and the writes belong to; `nil` until a server has said which it is.
+    /// The store that the entries and the writes belong to; `nil` until a server has stated it.
     package var store: StoreIdentifier?
-    /// Another device has the name too. Writes through this number get their answers under it; then the device takes another name, and sends the
-    /// others under that.
+    /// Set when another device has the same name. Writes up to this number get their answers under this name; then the
+    /// device takes another name and sends the other writes under that.
     package var renamesAfter: Int64?
 
-    /// The state of a device that knows nothing yet.
+    /// The state of a new device.
     package init(client: ClientIdentifier) {
         self.client = client
         nextNumber = 1
@@ -77,7 +79,7 @@ package struct SyncState: Hashable, Sendable {
     }
 }
 
-/// A change of one field of ``SyncState``; one by one, so that a transaction writes only what it decided.
+/// A change of one field of ``SyncState``, so that a transaction writes only the fields that it decided.
 package enum StateChange: Hashable, Sendable {
     case nextNumber(Int64)
     case nextReceipt(Int64)
@@ -94,7 +96,7 @@ package enum StateChange: Hashable, Sendable {
     case client(ClientIdentifier)
 }
 
-/// All that the machine needs from the disk at its start; no scan of the entries.
+/// The data that the machine needs from the disk at its start, without a scan of the entries.
 package struct PersistedState: Hashable, Sendable {
     package var state: SyncState
     /// The outbox in the order of the receipts.
@@ -107,10 +109,10 @@ package struct PersistedState: Hashable, Sendable {
     package var needsRefresh: Bool
     /// The rejected writes that the user has not retried or discarded, oldest first.
     package var rejections: [RejectionPlace]
-    /// Whether the disk had nothing before this start: then nobody else can know the device's name.
+    /// Whether the disk was empty before this start. No other device can have the same name in that case.
     package var isNew: Bool
 
-    /// - Parameter isNew: whether nothing was there; `nil` for what the state looks like.
+    /// - Parameter isNew: whether the disk was empty; `nil` derives it from the state.
     package init(
         state: SyncState, outbox: [OutboxRow] = [], bases: [Entry] = [], watermarks: [RecordKey: WriteWatermark] = [:],
         needsRefresh: Bool = false, rejections: [RejectionPlace] = [], isNew: Bool? = nil
