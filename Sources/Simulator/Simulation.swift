@@ -2,8 +2,8 @@ import FreshetWire
 
 /// One run: a server and several devices in virtual time, with the cores that ship, over networks, disks and processes that fail.
 ///
-/// The same scenario, or the same seed and workload, gives the same run in every build, byte for byte: ``Outcome/hash`` tells. A run takes
-/// no real time beyond what it computes, and touches no socket, file or clock. Different runs may go on in different threads at once.
+/// The same scenario, or the same seed and workload, gives the same run in every build, byte for byte, and so the same ``Outcome/hash``.
+/// A run takes no real time beyond its computation, and touches no socket, file or clock. Different runs may go on in different threads.
 ///
 /// ```swift
 /// let outcome = try Simulation(seed: 7, workload: Workload(devices: 3)).run()
@@ -17,7 +17,7 @@ public struct Simulation: Sendable {
 
     private let course: Course
 
-    /// What is broken on purpose; for the tests of the judges.
+    /// A fault put into the implementation on purpose, for the tests of the judges.
     package var sabotage: Sabotage?
 
     /// A random run.
@@ -35,7 +35,7 @@ public struct Simulation: Sendable {
 
     /// - Parameters:
     ///   - stepLimit: after how many steps a scenario's faults end, however many incidents are left.
-    ///   - coverage: collects what is covered; `nil` collects nothing, and costs nothing.
+    ///   - coverage: collects the triples that the run covers; `nil` collects nothing, and costs nothing.
     func run(isRecorded: Bool, stepLimit: Int, coverage: CoverageRecorder?) throws(ScenarioError) -> Outcome {
         switch course {
         case .random(let workload, let seed):
@@ -62,9 +62,9 @@ public struct Outcome: Sendable {
     public var steps: Int
     /// The virtual time that passed, in milliseconds.
     public var time: Int64
-    /// What was done, as a scenario that does it again.
+    /// The run's incidents, as a scenario that repeats them.
     public var scenario: Scenario
-    /// What happened, if it was recorded.
+    /// The events of the run, if they were recorded.
     public var timeline: Timeline?
 }
 

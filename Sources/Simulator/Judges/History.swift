@@ -12,7 +12,7 @@ struct History {
     /// What it went on from, and how much of that it took over.
     let parent: (history: Int, through: Int64)?
     var head: Int64
-    /// Everything through here was told to someone.
+    /// The last revision that the server has acknowledged; a crash must keep all revisions up to it.
     var acknowledged: Int64
     /// By the keys' numbers, in revision order.
     private(set) var versions: [[Version]]
@@ -42,7 +42,7 @@ struct History {
 
     mutating func invalidate(_ key: Int, at revision: Int64) { invalidated[key].append(revision) }
 
-    /// Forgets what is after a revision.
+    /// Forgets all changes and invalidations after a revision.
     mutating func cut(after revision: Int64) {
         head = revision
         for key in versions.indices {
@@ -60,7 +60,8 @@ struct History {
     }
 
     /// When the key was last changed or invalidated, at or before a revision; 0 for never. O(log n).
-    /// - Parameter origin: invalidations up to here do not count: what was read from nothing after them needs none.
+    /// - Parameter origin: the revision at which the device began to read from the start. Invalidations up to it do not count, since the
+    ///   records that the device has read since then are newer.
     func lastTouch(of key: Int, at revision: Int64, origin: Int64 = 0) -> Int64 {
         let changed = version(of: key, at: revision)?.revision ?? 0
         let list = invalidated[key]

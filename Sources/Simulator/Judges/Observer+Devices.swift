@@ -106,7 +106,8 @@ extension Observer {
         if device.isCleared { records[device.number].wantedNext = wanted }
     }
 
-    /// The device has the disk of another one, or an earlier one of its own, with what was known of that then.
+    /// Notes that the device's disk was replaced by a copy, from another device or from an earlier time. `record` is the observer's record
+    /// from the time of the copy.
     func replaced(_ device: SimulatedDevice, by record: DeviceRecord) {
         records[device.number] = record
         // Its user may have asked for all that is on it.

@@ -46,7 +46,7 @@ extension Observer {
         }
     }
 
-    /// What is wrong with the list on the device's disk.
+    /// Compares the rejections on the device's disk with the expected list; `nil` if they are equal.
     func rejectionComplaint(_ device: SimulatedDevice) -> Complaint? {
         let expected = records[device.number].rejections
         let found = device.store.rejections.map(\.receipt)
@@ -55,7 +55,7 @@ extension Observer {
         return Complaint(.rejectionsStay, "the rejections of the writes \(numbers.0) are to be listed, and those of \(numbers.1) are")
     }
 
-    /// The device tells its user that the write is rejected; says what is wrong if it was never listed.
+    /// Checks a rejection that the device reports to its user. Returns a complaint if the device never listed that rejection.
     func unlisted(_ device: SimulatedDevice, _ receipt: Receipt) -> String? {
         guard !records[device.number].listed.contains(receipt), let write = write(receipt, of: device) else { return nil }
         return "the device says that \(writes[write].name) is rejected, and does not list it"

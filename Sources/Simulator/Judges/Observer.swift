@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// Sees all that happens everywhere, and knows every value ever written: the measure of what devices show.
+/// Sees every event and knows every value ever written, and judges by them the values that devices show.
 final class Observer {
     /// A point in a history.
     struct Point: Hashable {
@@ -17,7 +17,7 @@ final class Observer {
         var verdict: WriteOutcome.Verdict
     }
 
-    /// What is wrong.
+    /// A broken rule, with a description for people.
     struct Complaint: Error {
         var rule: Rule
         var text: String
@@ -28,7 +28,7 @@ final class Observer {
         }
     }
 
-    /// A write of a device, whatever its number is on the wire.
+    /// A write of a device, independent of its number on the wire.
     struct WriteRecord {
         var device: Int
         var receipt: Receipt
@@ -41,7 +41,7 @@ final class Observer {
         var timesSent = 0
         /// Where and at which revision it took effect.
         var applied: [(history: Int, revision: Int64)] = []
-        /// The histories that decided it without effect: it was refused, or a delete of what was not there.
+        /// The histories that decided it without effect: it was refused, or it deleted a record that did not exist.
         var refused: Set<Int> = []
         /// The histories that had decided another write under its number.
         var displaced: Set<Int> = []
@@ -51,7 +51,7 @@ final class Observer {
         var isDecided: Bool { isRefused || !applied.isEmpty }
     }
 
-    /// What is known of a device in its present account.
+    /// The observer's knowledge of a device in its current account.
     struct DeviceRecord {
         /// Its writes by receipt: 1, 2, 3 …
         var receipts: [Int] = []
@@ -69,9 +69,9 @@ final class Observer {
         var wanted: Set<Int> = []
         /// Those that it has asked for in its next account already.
         var wantedNext: Set<Int> = []
-        /// Where its present reading of the feed began: invalidations of before it never hears of, and needs not.
+        /// Where its current reading of the feed began. It never receives earlier invalidations, and does not need them.
         var origin: Int64 = 0
-        /// What a commit showed to be wrong, until it can be told.
+        /// A complaint that a commit caused, until it can be thrown.
         var complaint: Complaint?
         /// The last transaction was a reset's.
         var wasReset = false
@@ -86,7 +86,7 @@ final class Observer {
     var records: [DeviceRecord]
     /// The clients' names that are on a copied disk, and so may be those of two devices.
     var copiedNames: Set<ClientIdentifier> = []
-    /// By the keys' numbers: how new an answer must be at least, since that was told to somebody.
+    /// By the keys' numbers: the revision below which no read may answer, since an earlier read or verdict has reported it.
     private var floors: [Point]
     /// Where the server stood over time.
     private var positions: [(time: Int64, point: Point)] = []
@@ -185,10 +185,10 @@ final class Observer {
         }
     }
 
-    /// Everything so far has been told.
+    /// Notes that the server has acknowledged all changes so far.
     func acknowledged() { histories[current].acknowledged = histories[current].head }
 
-    /// The server's process is up again: has its disk kept what it had told?
+    /// Checks after a restart that the server's disk has kept all acknowledged changes.
     func serverStarted(_ state: NamespaceState) -> String? {
         guard state.epoch == histories[current].epoch else { return nil }
         let head = state.head.number
@@ -236,7 +236,7 @@ final class Observer {
         }
     }
 
-    /// A device says that there is no record; says what is wrong with that.
+    /// Checks a device's statement that there is no record; returns a description if the server had one.
     func claimed(_ absence: Entry) -> String? {
         guard let number = numbers[absence.key], let history = history(absence.epoch),
             let content = histories[history].version(of: number, at: absence.asOf.number)?.content
@@ -244,7 +244,7 @@ final class Observer {
         return "a copy says that there is no \(absence.key) at \(absence.asOf), where the server had \(Replay.text(content))"
     }
 
-    /// A reader got this; says what is wrong with that.
+    /// Checks a view that a read returned; returns a description if it is too old.
     func returned(_ view: KeyView, of key: RecordKey, _ floor: Point) -> String? {
         guard let entry = view.entry, let history = history(entry.epoch), history == floor.history else { return nil }
         if entry.asOf.number < floor.revision {
@@ -264,7 +264,7 @@ final class Observer {
         for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
             guard let write = write(row.receipt, of: device) else { continue }
             if let sent = batch.writes.first(where: { $0.number == row.number }), sent.operation != row.operation {
-                // One that was made over a write that goes on under another name goes with it.
+                // A write over another one that moves to another name moves with it.
                 if case .after(let earlier) = row.precondition,
                     device.store.rows.values.contains(where: { $0.receipt == earlier && $0.isDisplaced })
                 {
@@ -293,7 +293,7 @@ final class Observer {
         return writes.count - 1
     }
 
-    /// The device told its user that the write is kept.
+    /// Checks that a write is on disk when the device reports to its user that it is kept.
     func accepted(_ device: SimulatedDevice, _ receipt: Receipt, _ key: RecordKey) -> String? {
         guard let write = write(receipt, of: device), writes[write].key == key else {
             return "the device accepted write \(receipt.number), which its disk never had"
@@ -309,7 +309,7 @@ final class Observer {
         if let write = write(receipt, of: device) { writes[write].hasYielded = true }
     }
 
-    /// The device told its user what became of a write.
+    /// Checks the verdict on a write that the device reports to its user.
     func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict) -> String? {
         guard let write = write(receipt, of: device) else { return nil }
         switch verdict {

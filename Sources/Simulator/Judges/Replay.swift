@@ -24,7 +24,8 @@ struct Replay {
         }
     }
 
-    /// Why the increment should not have made this value; from what is there, not by the rule that servers and overlays share.
+    /// Why the increment should not have made this value. Compares the two values themselves, without the code that servers and overlays
+    /// share.
     static func flaw(_ increment: Increment, made content: Content?, of before: Content?) -> String? {
         if before == nil, increment.onMissing == .reject { return "it demands a record, and there was none" }
         guard let content, var found = try? JSONDocument(content.bytes) else { return "there is no JSON after it" }
@@ -42,8 +43,8 @@ struct Replay {
         if let document = try? make() { value = .content(Content(checkedJSON: document.bytes)) }
     }
 
-    /// A value for people: text up to 200 bytes as it is, and of longer text the beginning. Bytes that are no text are told by size
-    /// and media type. Where the value itself is not complete in the text, a hash tells it from others of the same size.
+    /// A value for people: text up to 200 bytes as it is, and the beginning of longer text. For bytes that are no text it states the size
+    /// and the media type. Where the value is not complete, a hash distinguishes it from others of the same size.
     static func text(_ content: Content?) -> String {
         guard let content else { return "nothing" }
         let bytes = content.bytes

@@ -1,4 +1,4 @@
-/// What must hold. The first twelve are the rules of sync; `docs/architecture.md` gives their words.
+/// The rules that every run must keep. The first twelve are the rules of sync; `docs/architecture.md` states them.
 public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// Once links heal and queues drain, every device equals the server, and the queues do drain.
     case converge = 1
@@ -6,11 +6,11 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case neverBack
     /// From `set` until the verdict, a device shows its own value.
     case readYourWrites
-    /// What is known of a key includes all that the device was told of it.
+    /// A device's knowledge of a key includes every response that it has received about that key.
     case fenceFetches
     /// Each write has its effect once.
     case exactlyOnce
-    /// What was acknowledged is on disk.
+    /// Every acknowledged write is on disk.
     case durableBeforeAcknowledged
     /// A view is the confirmed record with the pending writes replayed over it.
     case overlayThenBase
@@ -22,7 +22,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
     case nothingInvented
     /// A reset verifies the entries and keeps the outbox.
     case resetKeepsYours
-    /// After `clear()` nothing of before is left or comes back.
+    /// After `clear()` no earlier data is left or comes back.
     case clearMeansClear
     /// Reads and writes of one record fit one order that respects time.
     case linearizable
@@ -66,6 +66,6 @@ public struct Violation: Error, Hashable, Sendable {
     public var time: Int64
     /// The device that broke it, by its number; `nil` for the server.
     public var device: Int?
-    /// What was seen, and what should have been.
+    /// The observed state or value, and the expected one.
     public var text: String
 }

@@ -10,7 +10,7 @@ struct Scene {
     private let keys: [Int?]
     /// The keys that have writes under way.
     let written: Set<Int>
-    /// Where the server stood so long ago that a live device knows of it; `nil` for one that has only just woken.
+    /// The server's position so long ago that a live device must know it; `nil` for a device that has only just woken.
     let past: Observer.Point?
 
     init(_ device: SimulatedDevice, patience: Int64, _ observer: Observer, at now: Int64) {

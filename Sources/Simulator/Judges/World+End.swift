@@ -2,9 +2,9 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// What must be so at the end, and what a scenario expects on its way.
+/// The checks at the end of a run, and the expectations of a scenario during it.
 extension World {
-    /// Links have healed long ago, and something still goes on.
+    /// The violation of a run that does not come to rest although all faults ended long ago.
     func unrest() -> Violation {
         for device in devices where device.phase != .absent {
             guard device.phase == .running, let status = device.status else {
@@ -45,7 +45,7 @@ extension World {
                 throw fail(.exactlyOnce, device.number, "\(observer.writes[receipt].name) was accepted and never decided")
             }
         }
-        // A poll that came late or twice may wait for nobody, but not for long.
+        // A poll that came late or twice may wait although no device does, but not for long.
         let waiting = (server.feed?.waiting ?? 0) - strays.count { now <= $0.arrival + $0.hold }
         if waiting > devices.count { throw fail(.bounded, nil, "\(waiting) polls wait for \(devices.count) devices that have one each") }
     }

@@ -90,14 +90,14 @@ extension World {
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
-    /// Whether the record is the device's own large value, for one of a copy that has its name, its number and as many bytes: the feed leaves the bytes
-    /// out. Without a verdict on its own write the device cannot tell (docs/decisions/copied-devices.md).
+    /// Whether the device takes a copy's large value for its own: the write has the same name, number and size, and the feed leaves the
+    /// bytes out. Until its own write has a verdict, the device cannot distinguish the two (docs/decisions/copied-devices.md).
     private func isTakenForOwn(_ entry: Entry, _ device: SimulatedDevice) -> Bool {
         guard let content = entry.content, observer.copiedNames.contains(device.store.state.client) else { return false }
         return device.store.rows.values.contains { $0.key == entry.key && $0.state == .pending && $0.operation == .put(content) }
     }
 
-    /// Whether an entry knows all that the feed has told of it.
+    /// Checks that an entry includes all changes of its key that the feed has delivered.
     private func checkFence(_ entry: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
         let state = device.store.state
         if device.generation > 0, device.settings.following == .held, !observer.hasWanted(number, device) {
@@ -110,7 +110,7 @@ extension World {
         guard state.verification == .complete, device.settings.filter.matches(entry.key), let place = observer.history(cursor.epoch) else {
             return
         }
-        // The feed tells the latest change alone: one before the cursor may be hidden by another one after it.
+        // The feed has only the latest change of a key: a change after the cursor may hide one before it.
         let origin = observer.records[device.number].origin
         let touched = observer.histories[place].lastTouch(of: number, at: .max, origin: origin)
         guard touched > entry.asOf.number, touched <= cursor.revision.number else { return }
@@ -172,7 +172,7 @@ extension World {
         if let history = observer.history(shown.epoch), let applied = observer.appliedRevision(of: write, in: history) {
             return shown.revision.number < applied
         }
-        // What was refused changed no record. Whether the device knows that it was decided, its watermark says.
+        // A refused write changed no record. The watermark shows whether the device knows that it was decided.
         guard observer.writes[write].isRefused, let watermark = device.store.watermarks[row.key] else { return true }
         // The user is to see it until it is merged. A record of another history may contain it, for all that the device knows.
         if case .merging(let epoch) = row.state, epoch == watermark.epoch { return true }

@@ -1,5 +1,5 @@
 extension Page {
-    /// What stands on the page; the script fills it.
+    /// The page's elements, which the script fills.
     static let body = #"""
         <body>
         <noscript>This report is drawn by its own script: allow scripts for this page.</noscript>

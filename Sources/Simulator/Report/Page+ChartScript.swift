@@ -1,5 +1,5 @@
 extension Page {
-    /// The chart's frame: what is visible, where a lane lies, the axis, the squeezed stretches, and the order of drawing.
+    /// The chart's frame: the visible window, the places of the lanes, the axis, the squeezed stretches, and the order of drawing.
     static let chartScript = #"""
         const chart = byId("chart");
         const gutter = 190;
@@ -36,7 +36,7 @@ extension Page {
         // What the pointer can meet, from the frame drawn last.
         let targets = [];
 
-        // Labels take their room in turn; one that would cover another is left out and is still told by its tip.
+        // Labels are placed in turn. A label that would cover another is left out; its tip still shows the text.
         let taken = [];
         let labels = 0;
         let hiddenLabels = 0;
@@ -74,8 +74,8 @@ extension Page {
           return true;
         }
 
-        // Gathers what is of one kind and would be drawn in the same place, from `leftOf` to `rightOf` in pixels. The places grow coarser
-        // until no more than `limit` are left. The one in the middle stands for its group, so that a crowd does not line up in columns.
+        // Groups items of one kind that would be drawn in the same place, from `leftOf` to `rightOf` in pixels. The places grow coarser
+        // until no more than `limit` groups are left. The middle item stands for its group, so that many groups do not line up in columns.
         function gathered(items, limit, kindOf, leftOf, rightOf = leftOf) {
           const kinds = new Map();
           const bounded = x => Math.min(8000, Math.max(-8000, x));

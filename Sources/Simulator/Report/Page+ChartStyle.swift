@@ -1,5 +1,5 @@
 extension Page {
-    /// What is drawn.
+    /// The styles of the chart.
     static let chartStyle = #"""
         svg text { font: 11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: var(--ink); }
         svg .mono { font: 10.5px var(--mono); }
@@ -71,7 +71,7 @@ extension Page {
 
         """#
 
-    /// The table of what is held, the list of events, and what hovers.
+    /// The styles of the table of cache entries, the list of events, and the tips.
     static let tableStyle = #"""
         .scroll { overflow: auto; max-height: 520px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); }
         table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13px; }

@@ -1,5 +1,5 @@
 extension Page {
-    /// The head of the page, the slider, the buttons, the keyboard; and the beginning of it all.
+    /// The head of the page, the slider, the buttons, the keyboard, and the start of the script.
     static let controlScript = #"""
         const slider = byId("moment");
 
@@ -19,7 +19,7 @@ extension Page {
         }
         const showAll = () => setWindow(-0.03 * scale.length, 1.03 * scale.length);
 
-        // Redraws what depends on what changed.
+        // Sets properties of the state, and redraws the parts that depend on them.
         function change(changes) {
           Object.assign(state, changes);
           slider.value = String(state.moment);
@@ -41,7 +41,7 @@ extension Page {
           if (place < state.from || place > state.to) setWindow(place - 0.6 * length, place + 0.4 * length);
           change({ moment });
         }
-        // To the violation, with what led to it in view; without one to the first fault, with what followed.
+        // Goes to the violation, with the events before it in view; without one to the first fault, with the events after it.
         function goToIncident() {
           if (incident === null) return;
           const place = placeOf(incident);
@@ -146,7 +146,7 @@ extension Page {
           }
         }
 
-        // Makes the axis again, with what was in view in view.
+        // Builds the axis again and keeps the same stretch of time in view.
         function setScale(changes) {
           const from = timeAt(state.from);
           const to = timeAt(state.to);

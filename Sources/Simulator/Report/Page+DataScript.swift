@@ -1,5 +1,5 @@
 extension Page {
-    /// Reads the timeline and makes of it what the rest asks for: moments, bars, holdings by key, events in words.
+    /// Reads the timeline and derives the data of the other scripts: moments, bars, holdings by key, events in words.
     static let dataScript = #"""
         const data = JSON.parse(document.getElementById("timeline").textContent);
         const byId = id => document.getElementById(id);

@@ -28,7 +28,7 @@ extension Page {
               group.append(shape("text", { x: 12, y: y + 15 + 13 * row, class: className }, note));
             });
             layers.gutter.append(group);
-            // Between two lanes: under what is drawn, over the lanes' names.
+            // The rule between two lanes: under the drawing, over the lanes' names.
             layers.bands.append(shape("line", { x1: gutter, x2: view.width, y1: box.top, y2: box.top, class: "rule" }));
             layers.gutter.append(shape("line", { x1: 0, x2: gutter, y1: box.top, y2: box.top, class: "rule" }));
           }

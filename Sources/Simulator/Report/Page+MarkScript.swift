@@ -1,5 +1,5 @@
 extension Page {
-    /// Moments of a lane: marks, cursors, the violation, and the line of now.
+    /// Moments of a lane: marks, cursors, the violation, and the line of the current moment.
     static let markScript = #"""
         function drawMarks() {
           const visible = marks.map((_, index) => index).filter(index => isVisible(places.marks[index], places.marks[index]));

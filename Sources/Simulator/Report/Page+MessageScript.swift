@@ -1,11 +1,11 @@
 extension Page {
     /// Messages: one path each, from the line of one lane to that of another.
     static let messageScript = #"""
-        // What never arrived stops on its way.
+        // A message that never arrived ends on its way.
         const reach = { arrived: 1, ignored: 1, lost: 0.62, intercepted: 0.5, underWay: 0.75 };
-        // What was refused stays at its sender's line.
+        // A refused message stays at its sender's line.
         const refusedLength = 18;
-        // The last message that reached the lane of the violation before it did: what it was told when it broke the rule.
+        // The last message that reached the lane of the violation before the violation: the response after which it broke the rule.
         const suspect = breach ? messages.reduce((best, item, index) => {
           const isBefore = item.to === breach.lane && !item.isIdle && item.fate === "arrived" && item.ended <= breach.time;
           return isBefore && (best < 0 || item.ended >= messages[best].ended) ? index : best;

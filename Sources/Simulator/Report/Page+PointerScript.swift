@@ -9,7 +9,7 @@ extension Page {
           const share = Math.min(1, Math.max(0, ((x - line.x1) * width + (y - line.y1) * height) / (width * width + height * height || 1)));
           return Math.hypot(x - line.x1 - share * width, y - line.y1 - share * height);
         }
-        // What lies under the pointer: the smallest thing wins, an arrow catches from six pixels.
+        // The target under the pointer: the smallest one wins, and an arrow is hit within six pixels.
         function targetAt(x, y) {
           if (x < gutter) return null;
           let best = null;

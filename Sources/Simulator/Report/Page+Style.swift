@@ -1,5 +1,6 @@
 extension Page {
-    /// Light and dark. The stages' colours are Okabe and Ito's, told apart by most eyes; each also has a sign or a pattern of its own.
+    /// Light and dark colours. The stages have the colours of Okabe and Ito, which most people can distinguish; each stage also has a
+    /// separate sign or pattern.
     static let style = #"""
         :root {
           color-scheme: light dark;

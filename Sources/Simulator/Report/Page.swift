@@ -46,7 +46,7 @@ enum Page {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// JSON that no end of a script or comment can be read out of: `<` stands in strings alone, where an escape means the same.
+    /// JSON that cannot contain the end of a script or comment: `<` occurs in strings only, where it is escaped.
     private static func embedded(_ json: [UInt8]) -> [UInt8] {
         var safe: [UInt8] = []
         safe.reserveCapacity(json.count + 64)

@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// Takes down what happens in a run, for its timeline.
+/// Records the events of a run in its timeline.
 final class Recorder {
     private(set) var timeline: Timeline
     private let keys: [RecordKey]
@@ -172,7 +172,7 @@ final class Recorder {
         timeline.messages[place].ended = time
     }
 
-    // MARK: What is held
+    // MARK: Cache entries
 
     func published(_ publication: Publication, _ device: SimulatedDevice, at time: Int64) {
         for key in keys { show(key, device, time) }

@@ -1,4 +1,4 @@
-/// What happened in a run, told for people: lanes, messages, writes, faults and what each cache held, over virtual time.
+/// The events of a run, for people: lanes, messages, writes, faults and the entries of each cache, over virtual time.
 ///
 /// All times are milliseconds of virtual time from the run's beginning; lists are in the order of their times.
 public struct Timeline: Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct Timeline: Hashable, Sendable {
     public struct Lane: Hashable, Sendable {
         /// `server`, or the device's name.
         public var name: String
-        /// What there is to know of it, for example `follows everything, collections hot cold`.
+        /// Its properties, for example `follows everything, collections hot cold`.
         public var detail: String
 
         /// A lane.
@@ -24,7 +24,7 @@ public struct Timeline: Hashable, Sendable {
             case arrived
             /// It was lost on its way.
             case lost
-            /// It arrived when nobody waited for it any more.
+            /// It arrived when no request waited for it any more.
             case ignored
             /// It never left its sender: there was no connection, or the receiver's host refused one. ``Message/outcome`` says which.
             case refused
@@ -48,7 +48,7 @@ public struct Timeline: Hashable, Sendable {
         public var label: String
         /// The complete position that ``label`` shortens, for example `a-17`; empty where it names none.
         public var cursor: String
-        /// What became of it, where ``fate`` does not say it, for example `connection refused`; empty otherwise.
+        /// Its outcome, where ``fate`` does not state it, for example `connection refused`; empty otherwise.
         public var outcome: String
         /// Whether it is a poll that brought nothing, or the response that said so. A report hides those until they are asked for.
         public var isIdle: Bool
@@ -188,7 +188,7 @@ public struct Timeline: Hashable, Sendable {
         public var time: Int64
         /// The rule, for example `2 never back`.
         public var rule: String
-        /// What was seen and what should have been.
+        /// The observed state or value, and the expected one.
         public var text: String
 
         /// A breach.
@@ -210,7 +210,7 @@ public struct Timeline: Hashable, Sendable {
     public var end: Int64
     /// The server, then the devices.
     public var lanes: [Lane]
-    /// What was sent.
+    /// The requests and responses.
     public var messages: [Message] = []
     /// The devices' writes.
     public var writes: [Write] = []
@@ -218,7 +218,7 @@ public struct Timeline: Hashable, Sendable {
     public var faults: [Fault] = []
     /// Moments.
     public var marks: [Mark] = []
-    /// What was held.
+    /// The entries of the caches.
     public var holdings: [Holding] = []
     /// The rule that was broken, if one was.
     public var breach: Breach?

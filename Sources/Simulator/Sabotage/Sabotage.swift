@@ -7,7 +7,7 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case stopSending
     /// 1. The disk does not know which records were invalidated or lack their values.
     case loseRefreshes
-    /// 2. The disk stores what comes, newer or not.
+    /// 2. The disk stores every record that arrives, newer or not.
     case storeOlder
     /// 3. A restart forgets the outbox.
     case forgetOutbox
@@ -21,7 +21,7 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case forgetNumber
     /// 5. The server forgets the device's last number in a crash.
     case forgetLedger
-    /// 5. The server takes a number for the write, whatever its nonce.
+    /// 5. The server identifies a write by its number and ignores the nonce.
     case ignoreNonces
     /// 5. A device takes what a proxy answers for the server's word.
     case trustProxy
@@ -29,11 +29,11 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case acknowledgeBeforeSync
     /// 6. The device says that a write is kept before its disk has it.
     case acceptBeforeSync
-    /// 7. The answer to a write takes it out of what is shown, although the record does not hold it yet.
+    /// 7. The response to a write removes it from the overlay, although the record does not hold it yet.
     case dropOverlay
     /// 7. Responses do not count the write that was decided last.
     case understateLastWrite
-    /// 7. A page overwrites what is pending in memory.
+    /// 7. A page overwrites a pending value in memory.
     case flicker
     /// 8. A write that was sent counts as confirmed.
     case confirmAtSend
@@ -45,9 +45,9 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case sleepingWatchdog
     /// 9. Once live, always live, to those who read.
     case stuckLive
-    /// 10. The cursor is stored before the records, in a transaction of its own.
+    /// 10. The cursor is stored before the records, in a separate transaction.
     case cursorFirst
-    /// 10. A commit between a reader's look and its wait wakes nobody, and the position after it is told with the next.
+    /// 10. A commit between a poll's lookup and its wait wakes no waiter, and the next response states the position after that commit.
     case loseWakeUp
     /// 10. A merge patch is stored as if it were the whole value.
     case inventValue
@@ -59,7 +59,7 @@ package enum Sabotage: String, Hashable, Sendable, CaseIterable {
     case resetDropsOutbox
     /// 11. A reset verifies nothing.
     case trustAfterReset
-    /// 12. What was on its way when the device was cleared is stored all the same.
+    /// 12. A response that was on its way when the device was cleared is stored all the same.
     case storeAfterClear
     /// 12. Clearing forgets the memory tier.
     case clearDiskOnly

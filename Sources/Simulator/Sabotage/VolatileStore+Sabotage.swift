@@ -3,7 +3,7 @@ import FreshetWire
 
 /// What broken implementations do to a disk; see ``Sabotage`` and ``SmallSabotage``.
 extension VolatileStore {
-    /// Replaces the entry of a key, or removes it, whatever the rules of the disk say.
+    /// Replaces the entry of a key, or removes it, against the rules of the disk.
     mutating func overwrite(_ key: RecordKey, with entry: Entry?) {
         let eviction = entries[key].map { EntryOperation.evict(.key(key), before: Cursor(epoch: $0.epoch, revision: .maximum)) }
         let operations = [eviction, entry.map { .put($0, onlyIfHeld: false) }].compactMap { $0 }

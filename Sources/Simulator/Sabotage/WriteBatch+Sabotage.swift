@@ -11,7 +11,7 @@ extension WriteBatch {
         }
     }
 
-    /// Nothing tells a write from another of its number.
+    /// Removes the nonces, without which a write cannot be distinguished from another one of the same number.
     mutating func removeNonces() {
         for place in writes.indices { writes[place].nonce = nil }
     }

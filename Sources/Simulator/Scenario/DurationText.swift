@@ -10,7 +10,7 @@ enum DurationText {
         return "\(milliseconds / UInt64(unit.milliseconds))\(unit.name)"
     }
 
-    /// Milliseconds, at least 0; `nil` for what is no duration.
+    /// Milliseconds, at least 0; `nil` if the text is no duration.
     static func read(_ text: String) -> Int64? {
         let digits = text.utf8.prefix { (0x30...0x39).contains($0) }
         let name = String(text.utf8.dropFirst(digits.count)) ?? ""

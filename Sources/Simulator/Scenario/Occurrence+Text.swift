@@ -78,7 +78,7 @@ extension Occurrence {
         }
     }
 
-    /// Whether it ends what lasts ``untilUndone``.
+    /// Whether it ends faults that last ``untilUndone``.
     var undoes: Bool {
         switch self {
         case .heal, .start, .wake: true
@@ -104,7 +104,7 @@ extension Increment {
 }
 
 extension Occurrence.Conflict {
-    /// What a line says of it at its end; nothing for what is usual.
+    /// The words for it at the end of a line; `nil` for the default.
     var words: String? {
         switch self {
         case .overwrite: nil

@@ -13,11 +13,11 @@ public enum Occurrence: Hashable, Sendable {
     case read(device: Int, RecordKey)
     /// The device's user reads what the server has now.
     case fetch(device: Int, [RecordKey])
-    /// The device's user writes again what was rejected first of all that waits for that.
+    /// The device's user retries the oldest rejected write that still waits for a decision.
     case retryRejected(device: Int)
-    /// The device's user gives up what was rejected first of all that waits for that.
+    /// The device's user discards the oldest rejected write that still waits for a decision.
     case discardRejected(device: Int)
-    /// The device's disk tier lets a key go for want of room.
+    /// The device's disk tier evicts a key for lack of room.
     case evict(device: Int, RecordKey)
     /// The user logs out, and in under another account: everything is forgotten.
     case clear(device: Int)
@@ -39,8 +39,8 @@ public enum Occurrence: Hashable, Sendable {
     case start(Party)
     /// The next process of the device registers its merge closures so many milliseconds after its start.
     case postponeClosures(device: Int, Int64)
-    /// The device's disk is copied as it is, as for an image or a snapshot. Nothing happens where the copy could not be told from one that has sent
-    /// a write already: where a device with writes that wait has a name that was copied before.
+    /// The device's disk is copied as it is, as for an image or a snapshot. Nothing happens if writes wait on the disk and its client name
+    /// was copied before: the copy could not be distinguished from one that has sent those writes already.
     case copyDisk(device: Int)
     /// The device goes on with the last copy, its own or another device's, as a clone or after a rollback. Nothing happens without a copy, or where
     /// that is of a device that follows something else.
@@ -49,7 +49,7 @@ public enum Occurrence: Hashable, Sendable {
     case sleep(device: Int, Int64)
     /// A device that sleeps wakes, before its time if it had one.
     case wake(device: Int)
-    /// The network path changes: the device connects anew.
+    /// The network path changes: the device opens a new connection.
     case reconnect(device: Int)
     /// The wall clock of a device, or of the server, is set forward or back.
     case setClock(Party, by: Int64)
@@ -58,15 +58,15 @@ public enum Occurrence: Hashable, Sendable {
 
     // MARK: The network
 
-    /// Nothing passes for a while, and nobody is told: in both directions, or in one.
+    /// Messages are lost silently for a while, in both directions or in one.
     case partition(device: Int, Direction, Int64)
-    /// The device cannot reach the server for a while, and is told so at once.
+    /// The device cannot reach the server for a while, and each of its requests fails at once.
     case unplug(device: Int, Int64)
     /// All that was wrong with the device's link is over.
     case heal(device: Int)
     /// Messages take fifty times as long for a while.
     case slow(device: Int, Int64)
-    /// The device's connections break; what was under way is cut.
+    /// The device's connections break, and all messages under way are cut.
     case cutConnections(device: Int)
     /// A proxy, the login page of a network or a firewall answers for the server for a while, with this status. Some requests reach the server
     /// all the same, and only the answer does not come back.
@@ -78,7 +78,7 @@ public enum Occurrence: Hashable, Sendable {
 
     /// The server's process is killed, and started again after so many milliseconds.
     case crashServer(down: Int64)
-    /// Whatever the device asks is refused for a while.
+    /// The server refuses all requests of the device for a while.
     case refuse(device: Int, Refusal, Int64)
     /// A back-up is made.
     case backUp
@@ -91,15 +91,15 @@ public enum Occurrence: Hashable, Sendable {
 
     // MARK: For scenarios that people write
 
-    /// All faults end now: links heal, disks work, and who is dead or asleep starts. At the end of a scenario this happens by itself.
+    /// All faults end: links heal, disks work, and processes that are dead or asleep start. The end of a scenario implies it.
     case healAll
 
     /// The scenario goes on once all is quiet.
     case settle
-    /// What must be so at this moment.
+    /// A claim that must be true at this moment.
     case expect(Expectation)
 
-    /// Who has a clock and a disk.
+    /// A process with a clock and a disk.
     public enum Party: Hashable, Sendable {
         /// The server.
         case server
@@ -107,9 +107,9 @@ public enum Occurrence: Hashable, Sendable {
         case device(Int)
     }
 
-    /// What is to happen to a write that met a change by someone else.
+    /// How a write that meets a change by someone else is resolved.
     public enum Conflict: String, Hashable, Sendable, CaseIterable {
-        /// It takes effect whatever is there.
+        /// It takes effect over any record.
         case overwrite
         /// It is refused.
         case reject
@@ -117,7 +117,7 @@ public enum Occurrence: Hashable, Sendable {
         case merge
     }
 
-    /// What is wrong with a disk.
+    /// A fault of a disk.
     public enum DiskTrouble: String, Hashable, Sendable, CaseIterable {
         /// It has no room.
         case full
@@ -145,9 +145,9 @@ public enum Occurrence: Hashable, Sendable {
         case reply
     }
 
-    /// What can happen to a message.
+    /// A fault of one message.
     public enum Mishap: Hashable, Sendable {
-        /// It is lost, and nobody is told.
+        /// It is lost silently.
         case drop
         /// It comes twice, the second time so many milliseconds later.
         case duplicate(after: Int64)
@@ -155,11 +155,11 @@ public enum Occurrence: Hashable, Sendable {
         case delay(Int64)
         /// The connection is cut in the middle of it.
         case cut
-        /// Something on the way answers with a page of its own.
+        /// An intermediary replaces it with another page.
         case garble
     }
 
-    /// How a server says no.
+    /// How a server refuses requests.
     public enum Refusal: String, Hashable, Sendable, CaseIterable {
         /// 503 with `Retry-After`.
         case overloaded
@@ -170,7 +170,7 @@ public enum Occurrence: Hashable, Sendable {
     }
 }
 
-/// What a scenario claims.
+/// A claim of a scenario.
 public enum Expectation: Hashable, Sendable {
     /// The device shows this value for the key; `nil`: that there is none.
     case shows(device: Int, RecordKey, [UInt8]?)
@@ -183,7 +183,7 @@ public enum Expectation: Hashable, Sendable {
     /// The server has this value; `nil`: that there is none.
     case server(RecordKey, [UInt8]?)
 
-    /// How a device stands.
+    /// The connection of a device.
     public enum Standing: String, Hashable, Sendable, CaseIterable {
         /// It follows the feed.
         case live

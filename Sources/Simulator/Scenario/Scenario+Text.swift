@@ -1,7 +1,7 @@
 import FreshetWire
 
 extension Scenario {
-    /// Reads what people write: one statement a line, `#` before a comment. `docs/simulator.md` tells all of it.
+    /// Parses a scenario's text: one statement a line, `#` before a comment. `docs/simulator.md` describes the language.
     ///
     /// ```swift
     /// let scenario = try Scenario(
@@ -12,7 +12,7 @@ extension Scenario {
     ///         """)
     /// ```
     /// O(n) in the length of the text.
-    /// - Throws: ``ScenarioError/invalid(line:_:)`` with the line, what was found in it, and what would be right.
+    /// - Throws: ``ScenarioError/invalid(line:_:)`` with the line, the words found in it, and the valid alternatives.
     public init(text: String) throws(ScenarioError) {
         var parser = ScenarioParser()
         for (number, bytes) in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -36,8 +36,8 @@ extension Scenario {
     }
 
     /// Whether it can be run, and written as text.
-    /// - Throws: ``ScenarioError/invalid(line:_:)`` for devices that cannot be told apart or do not exist, for names that none can have, and
-    ///   for times beyond a hundred years.
+    /// - Throws: ``ScenarioError/invalid(line:_:)`` for devices that share a name or do not exist, for invalid names, and for times beyond
+    ///   a hundred years.
     public func check() throws(ScenarioError) {
         for (number, device) in devices.enumerated() {
             try device.check()

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// A course of events that can be run again, byte for byte: who takes part, and what happens when.
+/// A course of events that can be run again, byte for byte: the devices that take part, and the incidents with their times.
 ///
 /// Write one in Swift, or as text (``init(text:)``):
 ///
@@ -23,7 +23,7 @@ public struct Scenario: Hashable, Sendable {
 
         /// Its name: a letter, then letters, digits or `-`.
         public var name: String
-        /// Which changes it stores; what it holds unless told otherwise, as in a scenario's text.
+        /// Which changes it stores; by default those of the keys that it holds, as in a scenario's text.
         public var following: Following
         /// The collections that it follows; empty for all.
         public var collections: [String]
@@ -48,7 +48,7 @@ public struct Scenario: Hashable, Sendable {
     public struct Incident: Hashable, Sendable {
         /// Milliseconds since the incident before, at least 0.
         public var delay: Int64
-        /// What happens.
+        /// The event.
         public var what: Occurrence
 
         /// An incident.
@@ -60,14 +60,14 @@ public struct Scenario: Hashable, Sendable {
 
     /// Decides how long each message and each disk takes. Without one they always take the same: 10 ms and 1 ms.
     public var seed: UInt64?
-    /// Who takes part.
+    /// The devices that take part.
     public var devices: [Device]
     /// Whether the server keeps as little in memory as it can and leaves long values out of its feed soon.
     public var isServerSmall: Bool
     /// Whether messages and disks take up to 64 times as long as usual, each order of magnitude as likely as any other: all races are
     /// frequent then. Without a seed it has no effect.
     public var hasWideDelays: Bool
-    /// What happens, in order.
+    /// The incidents, in order.
     public var incidents: [Incident]
 
     /// A scenario.
@@ -81,6 +81,6 @@ public struct Scenario: Hashable, Sendable {
         self.incidents = incidents
     }
 
-    /// Adds what happens next.
+    /// Appends an incident.
     public mutating func add(_ what: Occurrence, after delay: Int64 = 0) { incidents.append(Incident(after: delay, what)) }
 }

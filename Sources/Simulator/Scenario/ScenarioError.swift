@@ -1,6 +1,6 @@
-/// What can be wrong with a scenario or with what is asked of the simulator.
+/// An error in a scenario or in a request to the simulator.
 public enum ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text or a value in it is not what a scenario takes; the message says what would be right, the line counts from 1.
+    /// The text or a value in it is invalid. The message says what would be right; the line counts from 1.
     case invalid(line: Int?, String)
 
     /// For people.

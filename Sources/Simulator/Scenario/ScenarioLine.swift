@@ -68,8 +68,8 @@ struct ScenarioLine {
         return true
     }
 
-    /// Takes what must come next.
-    /// - Parameter rule: what comes here, for people.
+    /// Takes the next word, which must exist.
+    /// - Parameter rule: the words that may follow here, for people.
     mutating func word(_ rule: String) throws(ScenarioError) -> Word {
         guard let word = try word() else { throw .invalid(line: nil, "the line ends too soon: \(rule)") }
         return word

@@ -66,7 +66,7 @@ extension ScenarioParser {
 }
 
 extension Expectation {
-    /// Whether a value is the one that is expected: as JSON, whatever its white space.
+    /// Whether a value equals the expected one as JSON; white space does not matter.
     static func matches(_ found: [UInt8]?, _ wanted: [UInt8]?) -> Bool {
         if found == wanted { return true }
         guard let found, let wanted, let left = try? JSONDocument(found), let right = try? JSONDocument(wanted) else { return false }

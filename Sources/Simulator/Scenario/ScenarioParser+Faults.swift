@@ -1,4 +1,4 @@
-/// What befalls devices, links and the server.
+/// The faults of devices, links and the server.
 extension ScenarioParser {
     /// The fault that begins with this word; `nil` if none does.
     mutating func fault(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence? {

@@ -57,7 +57,7 @@ extension ScenarioParser {
         }
     }
 
-    /// What someone may have meant who wrote a line that begins with no known word, and goes on with no known verb.
+    /// A suggestion for a line that begins with no known word and continues with no known verb.
     private static func advice(_ first: String, _ line: ScenarioLine) -> String {
         if let meant = Vocabulary.nearest(to: first, in: Vocabulary.openings) {
             return "no statement begins with '\(first)'; did you mean '\(meant)'?"

@@ -9,7 +9,7 @@ struct ScenarioParser {
     private var delay: Int64?
     private var total: Int64 = 0
     private var lastLine = 0
-    /// What was put at each key last, as far as the text alone tells: for expectations that name no value.
+    /// The last value put at each key, as far as the text alone shows it, for expectations that name no value.
     var lastValues: [RecordKey: [UInt8]?] = [:]
     /// How many writes named no value.
     var unnamedWrites = 0
@@ -74,11 +74,11 @@ struct ScenarioParser {
 
     // MARK: Devices
 
-    /// What follows `device NAME`: `follows everything in notes counters, small steps, joins later`.
+    /// Parses the rest of a line after `device NAME`: `follows everything in notes counters, small steps, joins later`.
     mutating func declare(_ name: String, _ line: inout ScenarioLine) throws(ScenarioError) {
         try checkHeader("device")
         guard hasDeclarations || numbers.isEmpty else {
-            throw .invalid(line: nil, "a device was spoken of before; 'device' lines stand before all others that name one")
+            throw .invalid(line: nil, "an earlier line names a device already; 'device' lines stand before all others that name one")
         }
         guard numbers[name] == nil else { throw .invalid(line: nil, "there is a device \(name) already; give this one another name") }
         var device = Scenario.Device(name)

@@ -3,7 +3,7 @@
 /// For each triple it keeps the entry that reaches it in the fewest steps, cut off behind the incident after which it
 /// does. An entry that is the shortest way to no triple leaves.
 struct Corpus {
-    /// What is known of a triple.
+    /// The visits of a triple and the shortest way to it.
     private struct Cell {
         var triple: Triple
         /// How many runs have covered it.

@@ -110,9 +110,9 @@ extension Reply {
 }
 
 extension Occurrence {
-    /// Which class of faults it is of, from 1; `nil` for what users and backends do, and for what is no fault. The
-    /// classes are few, so that triples are: what devices and links do wrong differs less in its effects than in its
-    /// causes.
+    /// Its class of faults, from 1; `nil` for actions of users and backends, and for other incidents that are no faults.
+    /// The classes are few, so that the triples are few: faults of devices and links differ more in their causes than in
+    /// their effects.
     fileprivate var faultClass: UInt8? {
         switch self {
         case .crash, .postponeClosures, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1

@@ -8,7 +8,7 @@ import FreshetWire
 struct DenseWorkload {
     private var generator: WorkloadGenerator
     private let keys: [RecordKey: RecordKey]
-    /// The device at which half of what happens to devices happens; `nil` for all alike.
+    /// The device that gets half of the devices' incidents; `nil` distributes them evenly.
     private let device: Int?
     /// What some devices follow: all but the collection of a key that is written. Empty for all.
     private let collections: [String]

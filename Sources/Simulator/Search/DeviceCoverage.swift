@@ -1,7 +1,7 @@
 import FreshetClient
 import FreshetWire
 
-/// An abstraction of a device's state. Searches use it to tell states that no run has reached yet from those that many have.
+/// An abstraction of a device's state. Searches use it to distinguish states that no run has reached yet from those that many have.
 ///
 /// It is small on purpose: states that differ in numbers, times or contents alone are equal. It looks at what the device has stored and what
 /// it waits for, not into its machine, so that the machine may change.
@@ -59,7 +59,7 @@ struct DeviceCoverage: Hashable, Sendable {
         }
     }
 
-    /// The record, the first write and the last one; what is between them differs seldom.
+    /// The record, the first write and the last one; the writes between them seldom differ.
     private static func value(of rows: [OutboxRow], on entry: Entry?, _ watermark: WriteWatermark?, in epoch: Epoch?) -> UInt64 {
         let rows = rows.sorted { $0.receipt < $1.receipt }
         var bits = PackedBits()

@@ -1,8 +1,8 @@
-/// Searches for violations, guided by what runs have covered: triples of a device's state, an event and the latest
+/// Searches for violations, guided by the triples that runs have covered: a device's state, an event and the latest
 /// fault.
 ///
 /// It makes batches of runs: mutations of scenarios that reached rare triples, new dense scenarios, and uniform seeds.
-/// What a batch covered decides the next. The same settings give the same search, however many runs go on at once.
+/// The triples that a batch covers decide the next batch. The same settings give the same search, however many runs go on at once.
 ///
 /// Going back to a rare state and on from there is Go-Explore's idea (Ecoffet et al., 2021,
 /// <https://doi.org/10.1038/s41586-020-03157-9>), and the bias to what few runs reach is AFLFast's (Böhme et al., 2016,

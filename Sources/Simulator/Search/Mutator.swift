@@ -6,7 +6,7 @@ struct Mutator {
     let devices: Int
     var random: RandomSource
 
-    /// How many incidents count as the end of a scenario, where most changes are made: what is rare was reached there.
+    /// How many incidents count as the end of a scenario. Most changes are made there, where the scenario reached the rare state.
     private static var tail: Int { 24 }
     /// The most incidents of a mutated scenario.
     static var longest: Int { 600 }
@@ -52,7 +52,7 @@ struct Mutator {
 
     // MARK: Changes
 
-    /// Appends incidents. The first comes about when the place was reached, while whatever was under way there is.
+    /// Appends incidents. The first comes about when the place was reached, while the messages under way there still are.
     /// There are many, since most of a run's cost is the way to the place and the end of all faults.
     private mutating func goOn(_ scenario: inout Scenario, after elapsed: Int64) {
         var workload = workload(for: scenario)
@@ -78,14 +78,14 @@ struct Mutator {
         }
     }
 
-    /// Puts in incidents, each at a moment of its own.
+    /// Inserts incidents, each at a separate moment.
     private mutating func insert(_ scenario: inout Scenario) {
         var workload = workload(for: scenario)
         for _ in 0..<random.pick([1, 2, 4]) {
             let place = place(in: scenario)
             let room = scenario.incidents.indices.contains(place) ? scenario.incidents[place].delay : 100
             let delay = Int64(random.below(Int(min(room, 1_000_000)) + 1))
-            // What follows comes when it would have come.
+            // The incidents after it keep their times.
             if scenario.incidents.indices.contains(place) { scenario.incidents[place].delay -= delay }
             scenario.incidents.insert(Scenario.Incident(after: delay, workload.next(&random).what), at: place)
         }

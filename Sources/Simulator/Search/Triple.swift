@@ -1,4 +1,4 @@
-/// What a device was, what happened to it, and what had gone wrong last: the unit that a search counts.
+/// A device's state, an event that the device handled, and the latest fault: the unit that a search counts.
 struct Triple: Hashable, Sendable {
     /// A hash of the three, the same in every build and process.
     let value: UInt64

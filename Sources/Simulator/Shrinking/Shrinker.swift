@@ -6,10 +6,10 @@ public struct Shrinker: Sendable {
     /// The most runs that it takes.
     public var tries: Int
 
-    /// What is broken on purpose; for the tests of the judges.
+    /// A fault put into the implementation on purpose, for the tests of the judges.
     package var sabotage: Sabotage?
 
-    /// What a shorter scenario must break as the whole one does; `nil` for the rule in any way.
+    /// The kind of violation that a shorter scenario must still show; `nil` accepts any violation of the rule.
     package var kind: ViolationKind?
 
     private let rule: Rule
@@ -43,7 +43,7 @@ private struct ShrinkingSearch {
     var left: Int
     var best: Scenario
 
-    /// What is to become less: incidents first, then what surrounds them.
+    /// The size to minimize: the incidents first, then devices, delays and the seed.
     var cost: Int {
         let times = best.incidents.reduce(0) { $0 + ($1.delay > 0 ? 1 : 0) }
         return best.incidents.count * 1_000 + best.devices.count * 100 + times + (best.seed == nil ? 0 : 50)
@@ -63,8 +63,8 @@ private struct ShrinkingSearch {
         return true
     }
 
-    /// Takes the scenario as it is, or with the usual delays, or with those of another seed: what is left out may move what comes after it,
-    /// and a rule that breaks by a race then needs other luck.
+    /// Accepts the scenario with its delays, the usual delays, or those of another seed. Incidents that were left out may move the later
+    /// ones, and a race may then break the rule only with other delays.
     private mutating func acceptWithAnyDelays(_ scenario: Scenario) -> Bool {
         if accept(scenario) { return true }
         guard scenario.seed != nil else { return false }
@@ -130,7 +130,7 @@ private struct ShrinkingSearch {
 }
 
 extension Scenario {
-    /// With time for the violation before the faults end, should it come later than it did; what is after it is cut off again.
+    /// Leaves time before the faults end, in case the violation comes later than before. Incidents after it are cut off again.
     fileprivate var loosened: Scenario {
         var copy = self
         if let last = copy.incidents.last, last.what == .healAll {
@@ -139,7 +139,7 @@ extension Scenario {
         return copy
     }
 
-    /// Without some incidents; what comes after them comes when it would have come.
+    /// The scenario without some incidents; the later ones keep their times.
     fileprivate func without(_ range: Range<Int>) -> Scenario {
         var copy = self
         let delay = incidents[range].reduce(0) { $0 + $1.delay }

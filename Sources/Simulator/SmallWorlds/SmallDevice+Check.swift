@@ -117,7 +117,7 @@ extension SmallDevice {
         }
         guard state.verification == .complete, let history = server.history(of: cursor.epoch) else { return }
         let origin = judge.origin.map { $0.epoch == cursor.epoch ? $0.revision.number : 0 } ?? 0
-        // The feed tells the latest change alone: one before the cursor may be hidden by another one after it.
+        // The feed has only the latest change of a key: a change after the cursor may hide one before it.
         let touched = history.lastTouch(of: key, at: .max, origin: origin)
         guard touched > entry.asOf.number, touched <= cursor.revision.number else { return }
         throw SmallComplaint(

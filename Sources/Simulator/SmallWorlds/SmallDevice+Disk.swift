@@ -3,7 +3,7 @@ import FreshetWire
 
 /// The device's disk and its process.
 extension SmallDevice {
-    /// Carries out the next transaction and says so.
+    /// Carries out the next transaction and reports it.
     mutating func commitNext(_ server: SmallServer) {
         let transaction = transactions.removeFirst()
         // What the disk says it has and has not; a crash shows it.
@@ -54,7 +54,7 @@ extension SmallDevice {
         if store.entries[setup.keys[key]] == nil, !machine.overlaidKeys.contains(setup.keys[key]) { shown[key] = nil }
     }
 
-    /// The process dies and starts again: what is not on disk is gone, and what was sent may still arrive.
+    /// The process dies and starts again. Data that is not on disk is lost, and requests that were sent may still arrive.
     mutating func crash(commits: Bool, _ server: SmallServer) {
         if commits, !transactions.isEmpty { commit(transactions.removeFirst(), server) }
         loseUnsynced()

@@ -1,7 +1,7 @@
 import FreshetClient
 import FreshetWire
 
-/// A device: the machine that ships, its disk, what was published, and the judge's memory of it.
+/// A device: the machine that ships, its disk, the published views, and the judge's memory of it.
 struct SmallDevice {
     /// A request that the machine waits for.
     struct Call: Hashable {
@@ -82,7 +82,7 @@ struct SmallDevice {
         }
     }
 
-    /// The device waits no longer for the response. A batch may still arrive; whatever else arrives late changes nothing.
+    /// Stops waiting for the response. A batch may still arrive; no other late request changes anything.
     mutating func giveUp(_ call: Call) {
         if let response = call.response { return ignore(response, to: call.description.id) }
         guard call.description.kind.isWrites else { return }
@@ -90,7 +90,7 @@ struct SmallDevice {
         late.sort { $0.order < $1.order }
     }
 
-    /// A response that nobody waits for has no effect, whenever it arrives: so it need not arrive.
+    /// A response for which no caller waits has no effect at any time, so it need not arrive.
     private mutating func ignore(_ response: SmallResponse, to id: RequestID) {
         if sabotage == .storeAfterClear { strays.append(response) }
         guard judge.isClearing else { return }

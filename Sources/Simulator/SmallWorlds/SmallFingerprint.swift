@@ -1,7 +1,7 @@
 import FreshetClient
 
-/// 128 bits that stand for a state. Two states with the same would be one to the search, which would then miss what follows from the second;
-/// it never makes up a violation. Among 10⁸ states the chance of that is below 10⁻²².
+/// 128 bits that stand for a state. Of two states with the same bits, the search would skip the second and all that follows from it;
+/// it would never report a false violation. Among 10⁸ states the chance of such a pair is below 10⁻²².
 struct SmallFingerprint: Hashable {
     private let low: Int
     private let high: Int
@@ -18,7 +18,8 @@ struct SmallFingerprint: Hashable {
 }
 
 extension SmallDevice {
-    /// What decides how the device and its judge go on. Requests and transactions stand in their order, without their numbers.
+    /// A hash of the state that decides how the device and its judge go on. It includes the order of requests and transactions, not their
+    /// numbers.
     var fingerprint: SmallFingerprint {
         let state = machine.relativeState(at: uptime)
         return SmallFingerprint { hasher in

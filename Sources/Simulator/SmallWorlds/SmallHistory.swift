@@ -32,7 +32,7 @@ struct SmallHistory: Hashable {
     var versions: [[Version]]
     var invalidations: [Invalidation] = []
     var ledgers: [ClientIdentifier: Ledger] = [:]
-    /// Includes what was decided in the histories that this one goes on from.
+    /// Includes the decisions of the histories that this one goes on from.
     var decisions: [ClientIdentifier: [Int64: Decision]] = [:]
 
     init(epoch: Epoch, keys: Int) {

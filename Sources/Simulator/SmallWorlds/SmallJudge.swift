@@ -1,7 +1,7 @@
 import FreshetClient
 import FreshetWire
 
-/// What a user of the device knows and remembers: the naive side of every comparison. It never asks the machine.
+/// The knowledge of a device's user: the naive side of every comparison. It never asks the machine.
 struct SmallJudge: Hashable {
     /// A write of the user, or one that a merge made.
     struct Written: Hashable {
@@ -11,7 +11,7 @@ struct SmallJudge: Hashable {
         /// Known once the write is on disk.
         var receipt: Receipt?
         var number: Int64 = 0
-        /// Whether its verdict was told, or may have been just before a crash.
+        /// Whether its verdict was reported, or may have been just before a crash.
         var isTold = false
         /// The history that rejected it, while it waits for its merge.
         var rejectedIn: Epoch?
@@ -39,7 +39,7 @@ struct SmallJudge: Hashable {
     private(set) var reads: [Read] = []
     /// The newest position shown of each key.
     var highest: [Cursor?]
-    /// Where the present reading of the feed began: earlier invalidations are not told and need not be.
+    /// Where the current reading of the feed began. The server does not send earlier invalidations, and need not.
     var origin: Cursor?
     var clears = 0
     private(set) var isClearing = false
@@ -103,7 +103,7 @@ struct SmallJudge: Hashable {
                 .linearizable, "a read gives the state of \(entry.epoch)-\(entry.asOf), and the server was at \(read.asked) before it")
     }
 
-    // MARK: What is on disk
+    // MARK: The disk
 
     mutating func stored(
         _ transaction: DiskTransaction, before: VolatileStore, after: VolatileStore, _ server: SmallServer,
@@ -128,7 +128,7 @@ struct SmallJudge: Hashable {
             writes[place].rejectedIn = if case .merging(let epoch) = row.state { epoch } else { nil }
             return
         }
-        // What goes on disk between a clear and its transaction is of the account before.
+        // A write that reaches the disk between a clear and its transaction belongs to the previous account.
         let place = isClearing ? nil : calls.firstIndex { $0.key == row.key && $0.operation == row.operation }
         if place == nil, !isClearing, row.attempts == 0 {
             complaint = complaint ?? SmallComplaint(.nothingInvented, "write \(row.number) is on disk, and nobody made it")
@@ -189,7 +189,7 @@ struct SmallJudge: Hashable {
         }
     }
 
-    /// Forgets what concerned the step that is over.
+    /// Forgets the verdicts and removed writes of the step that is over.
     mutating func endStep() { (left, told) = ([], []) }
 }
 

@@ -2,12 +2,13 @@
 ///
 /// Devices and keys are given by their numbers, requests by their place among those of the device.
 package enum SmallMove: Hashable, Sendable, CustomStringConvertible {
-    /// What the bound on events and the limits of a world count. `nil` in ``SmallMove/kind`` is what follows without a choice.
+    /// The kinds of moves that the bound on events and the limits of a world count. ``SmallMove/kind`` is `nil` for moves that follow
+    /// without a choice.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case write, exchange, read, crash, clear, epoch, foreign, fault, wake, eviction
     }
 
-    /// The disk carries out the next transaction and says so.
+    /// The disk carries out the next transaction and reports it.
     case commit(device: Int)
     /// The disk answers the next query for held keys.
     case query(device: Int)
@@ -27,7 +28,7 @@ package enum SmallMove: Hashable, Sendable, CustomStringConvertible {
     case duplicate(device: Int, call: Int)
     /// A request that the device has given up arrives after all.
     case lateRequest(device: Int, place: Int)
-    /// The connection breaks: the device hears of it, and the request may be at the server or still arrive.
+    /// The connection breaks. The device notices it; the request may be at the server or still arrive.
     case cut(device: Int, call: Int)
     /// The disk refuses the next transaction.
     case diskFails(device: Int)
@@ -40,7 +41,7 @@ package enum SmallMove: Hashable, Sendable, CustomStringConvertible {
     case drop
     /// The back-up of the beginning is restored.
     case restore
-    /// The namespace goes on as it is, under a new epoch.
+    /// The namespace continues unchanged, under a new epoch.
     case renew
     /// Someone without a cache writes, deletes or invalidates.
     case foreignPut(key: Int)

@@ -4,7 +4,7 @@ package enum SmallSabotage: String, Hashable, Sendable, CaseIterable {
     case loseWakeUp
     /// A device gives up sending after a connection broke.
     case stopSending
-    /// The disk stores what comes, newer or not.
+    /// The disk stores every record that arrives, newer or not.
     case storeOlder
     /// A write that waits for its merge is replayed over a record that contains it.
     case replayMerging
@@ -26,15 +26,15 @@ package enum SmallSabotage: String, Hashable, Sendable, CaseIterable {
     case reuseNumber
     /// The device says that a write is kept before its disk has it.
     case acceptBeforeSync
-    /// The answer to a write takes it out of what is shown.
+    /// The response to a write removes it from the overlay.
     case dropOverlay
-    /// A page overwrites what is pending in memory.
+    /// A page overwrites a pending value in memory.
     case flicker
     /// A write that was sent counts as confirmed.
     case confirmAtSend
     /// A rejected write stays pending.
     case keepRejected
-    /// The cursor is stored before the records, in a transaction of its own.
+    /// The cursor is stored before the records, in a separate transaction.
     case cursorFirst
     /// A merge patch is stored as if it were the whole value.
     case inventValue
@@ -42,7 +42,7 @@ package enum SmallSabotage: String, Hashable, Sendable, CaseIterable {
     case resetDropsOutbox
     /// A reset verifies nothing.
     case trustAfterReset
-    /// What was on its way when the device was cleared is stored all the same.
+    /// A response that was on its way when the device was cleared is stored all the same.
     case storeAfterClear
     /// Clearing forgets the memory tier.
     case clearDiskOnly

@@ -30,7 +30,7 @@ package struct SmallSearch {
         /// The number of events that were chosen, without those that lead to rest.
         package var events: Int
 
-        /// The rule, what is wrong, and a line for each step that leads there.
+        /// The rule, the complaint, and a line for each step that leads there.
         package var text: String {
             let when = isAtRest ? " and once all faults have ended" : ""
             let title = "rule \(complaint.rule), after \(events) events\(when): \(complaint.text)"

@@ -36,7 +36,7 @@ struct SmallServer: Hashable {
 
     // MARK: Requests
 
-    /// The response; `nil` for a poll that has nothing to tell yet.
+    /// The response; `nil` for a poll for which there is no news yet.
     mutating func answer(_ kind: RequestDescription.Kind, _ setup: SmallSetup) -> SmallResponse? {
         let reply: Reply?
         let client: ClientIdentifier?

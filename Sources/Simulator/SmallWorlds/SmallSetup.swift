@@ -66,7 +66,7 @@ package final class SmallSetup: Sendable {
             settings.following = following
             settings.pageLimit = pageLimit
             settings.storyNotes = 0
-            // How long a caller has waited tells states apart that are alike in all else.
+            // Without a timeout, states that differ only in how long a caller has waited are equal.
             settings.readTimeout = .max
             return Device(settings: settings, operations: Self.placed(operations, kinds))
         }

@@ -1,6 +1,6 @@
 import FreshetClient
 
-/// What comes of a world once nothing fails any more.
+/// The course of a world after all faults have ended.
 extension SmallWorld {
     /// Lets the server, the network and the disks do all that waits for them, and back-offs end, until only polls are left.
     @discardableResult
@@ -27,7 +27,7 @@ extension SmallWorld {
         return possible.first
     }
 
-    /// Ends all faults, and checks that every device comes to hold what the server has. Returns what is wrong, and how it came about.
+    /// Ends all faults, and checks that every device comes to hold all that the server has. Returns the complaint and the moves to it.
     func settled() -> (complaint: SmallComplaint, moves: [SmallMove])? {
         var world = self
         let moves = world.settle()

@@ -85,7 +85,7 @@ struct SmallWorld {
     /// How many events have been that are no exchanges.
     private var choices: Int { used.reduce(0) { $0 + Int($1) } }
 
-    /// What follows from what has been, at a time that the environment chooses.
+    /// The moves that must happen after the earlier ones, at a time that the environment chooses.
     private func inevitable(_ device: SmallDevice) -> [SmallMove] {
         let number = device.number
         var moves: [SmallMove] = []

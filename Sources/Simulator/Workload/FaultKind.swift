@@ -1,4 +1,4 @@
-/// What can go wrong in a run, by kind, for `--faults`.
+/// The kinds of faults in a run, for `--faults`.
 public enum FaultKind: String, Hashable, Sendable, CaseIterable {
     /// Partitions in one direction or both, devices that are unplugged, slow links, connections that break.
     case network
@@ -24,7 +24,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
     case compaction
     /// Devices that log out and in under another account.
     case clears
-    /// Disk tiers that let keys go.
+    /// Disk tiers that evict keys.
     case evictions
     /// Device disks that are copied, and devices that go on with a copy: images and snapshots.
     case copies

@@ -6,10 +6,10 @@ public struct Workload: Hashable, Sendable {
     public var devices: Int { didSet { devices = Self.devices(devices) } }
     /// How many steps until the faults end, at least 1. A step is one thing that happens: a call, a message's arrival, a disk's answer, a timer.
     public var steps: Int { didSet { steps = max(1, steps) } }
-    /// What may go wrong.
+    /// The kinds of faults that may happen.
     public var faults: Set<FaultKind>
 
-    /// A workload; all faults unless told otherwise.
+    /// A workload; by default with all faults.
     public init(devices: Int = 5, steps: Int = 5_000, faults: Set<FaultKind> = Set(FaultKind.allCases)) {
         self.devices = Self.devices(devices)
         self.steps = max(1, steps)
@@ -41,7 +41,7 @@ struct WorkloadGenerator {
     /// - Parameters:
     ///   - serial: the number of the last write that was made up earlier; each further one has the next.
     ///   - meanDelay: the mean time between incidents in milliseconds; `nil` lets the seed choose.
-    ///   - longestFault: the longest that a fault lasts in milliseconds; `nil` for what suits the mean delay.
+    ///   - longestFault: the longest that a fault lasts in milliseconds; `nil` derives it from the mean delay.
     init(_ workload: Workload, seed: UInt64, serial: Int = 0, meanDelay: Int64? = nil, longestFault: Int64? = nil) {
         self.workload = workload
         self.serial = serial
@@ -64,7 +64,7 @@ struct WorkloadGenerator {
                     joinsLater: number > 0 && hasJoiners && random.chance(oneIn: 2), hasSmallSteps: random.chance(oneIn: 2)))
         }
         scenario = Scenario(seed: seed, devices: devices, isServerSmall: random.chance(oneIn: 2))
-        // From a source of its own: the course of a seed is the same whatever the delays are like.
+        // From a separate source, so that the course of a seed does not depend on the delays.
         var delays = RandomSource(seed: seed, stream: 3)
         scenario.hasWideDelays = delays.chance(oneIn: 2)
         if hasJoiners {
@@ -137,7 +137,7 @@ struct WorkloadGenerator {
         return .put(Content(checkedJSON: Array("{\"v\":\"\(author)-\(serial)\(filler)\"}".utf8)))
     }
 
-    /// Each by another amount, so that a sum tells which were counted. Some have bounds, some demand a record, some begin from a value.
+    /// Each has another amount, so that a sum shows which were counted. Some have bounds, some demand a record, some begin from a value.
     private func increment(_ path: String) -> WriteOperation {
         guard let pointer = try? JSONPointer(path) else { return .delete }
         let amount = Int64(serial)
@@ -199,7 +199,7 @@ struct WorkloadGenerator {
         }
     }
 
-    /// What proxies answer, half of it refusals that would be about the request if the server gave them.
+    /// The statuses with which proxies answer. Half of them would be refusals of the request if the server sent them.
     private static let proxyStatuses = [
         200, 204, 302, 304, 400, 400, 403, 404, 407, 409, 410, 413, 413, 415, 422, 422, 429, 500, 502, 503, 504, 511,
     ]

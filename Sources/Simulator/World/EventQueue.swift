@@ -1,4 +1,4 @@
-/// What is to come, in the order of its time; what comes at the same time, in the order in which it was put in.
+/// The events to come, in the order of their times; events of one time in the order in which they were added.
 struct EventQueue<Element> {
     private struct Entry {
         var time: Int64
@@ -10,7 +10,7 @@ struct EventQueue<Element> {
         }
     }
 
-    /// A binary heap of places in ``slots``, so that what is large need not move.
+    /// A binary heap of places in ``slots``, so that large elements need not move.
     private var entries: [Entry] = []
     private var slots: [Element?] = []
     private var freeSlots: [Int] = []

@@ -1,4 +1,4 @@
-/// Something that is so until a time, in milliseconds of virtual time.
+/// A condition that holds until a time, in milliseconds of virtual time.
 struct Lasting<Condition> {
     private let condition: Condition
     private let end: Int64
@@ -8,6 +8,6 @@ struct Lasting<Condition> {
         self.end = end
     }
 
-    /// What is so now; `nil` once it is over.
+    /// The condition at `now`; `nil` once it has ended.
     func present(at now: Int64) -> Condition? { now < end ? condition : nil }
 }

@@ -24,8 +24,8 @@ final class Runner {
     }
 
     /// - Parameters:
-    ///   - limit: after how many steps no more incidents are asked for.
-    ///   - next: gives the next incident; `nil` for no more.
+    ///   - limit: the number of steps after which no more incidents are requested.
+    ///   - next: returns the next incident; `nil` after the last one.
     func run(untilStep limit: Int, _ next: () -> Scenario.Incident?) -> Outcome {
         var violation: Violation?
         do throws(Violation) {
@@ -78,7 +78,7 @@ final class Runner {
         world.coverage?.heal(at: world.now)
         world.healAll()
         try settle()
-        // As long as a poll is held, so that nobody is left who waits for nothing.
+        // As long as a poll is held, so that no abandoned poll is left.
         try pass(until: world.now + Self.afterglow)
         try settle()
         try world.checkEnd()

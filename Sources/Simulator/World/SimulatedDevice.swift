@@ -18,7 +18,7 @@ final class SimulatedDevice {
     let settings: SyncSettings
 
     var phase = Phase.absent
-    /// Counts its processes: what belongs to an earlier one comes to nothing.
+    /// Counts its processes. Events for an earlier process have no effect.
     var run = 0
     /// Counts its accounts.
     var generation = 0
@@ -32,10 +32,10 @@ final class SimulatedDevice {
     var closureDelay: Int64 = 0
     /// Its process has not registered its merge closures yet.
     var lacksClosures = false
-    /// What it will do when it wakes.
+    /// The events that it handles when it wakes.
     var postponed: [World.Event] = []
 
-    /// What is on its disk.
+    /// The contents of its disk.
     var store: VolatileStore { didSet { isTouched = true } }
     /// What the disk has not done yet, in order.
     var commits: Deque<DiskTransaction> = []
@@ -48,7 +48,7 @@ final class SimulatedDevice {
 
     /// Whether disk or memory may have changed since the judges looked.
     var isTouched = true
-    /// The keys that had writes under way then, and what the device had to know of the server.
+    /// The keys that had writes under way then, and the position that the device had to know.
     var written: Set<Int> = []
     var inspectedPast: Observer.Point?
     /// What they saw last of each key that had no write under way, and the state that it went with.
@@ -114,23 +114,23 @@ final class SimulatedDevice {
         return tier
     }
 
-    /// What may be read of the disk.
+    /// The entry on disk; none while a clear is under way.
     func entry(of key: RecordKey) -> Entry? { isCleared ? nil : store.entries[key] }
 
     /// What the tiers below the memory show.
     func view(of key: RecordKey) -> KeyView { machine.view(of: key, stored: entry(of: key)) }
 }
 
-/// What is between a device and the server.
+/// The network between a device and the server.
 struct Link {
-    /// Which messages are lost without a word.
+    /// The direction in which messages are lost silently.
     var partition: Lasting<Occurrence.Direction>?
-    /// Until when nothing leaves, and the device knows.
+    /// Until when nothing leaves, and the device knows it.
     var unpluggedUntil: Int64 = 0
     var slowUntil: Int64 = 0
-    /// What answers for the server, by the status that it gives.
+    /// The status with which a proxy answers for the server.
     var proxy: Lasting<Int>?
-    /// What happens to the next messages.
+    /// The faults of the next messages.
     var mishaps: [(way: Occurrence.Way, mishap: Occurrence.Mishap)] = []
 
     func loses(_ way: Occurrence.Way, at now: Int64) -> Bool {
@@ -142,7 +142,7 @@ struct Link {
         }
     }
 
-    /// What happens to a message that sets out now, if anything does.
+    /// Takes the fault of a message that sets out now, if there is one.
     mutating func takeMishap(_ way: Occurrence.Way) -> Occurrence.Mishap? {
         guard let place = mishaps.firstIndex(where: { $0.way == way }) else { return nil }
         return mishaps.remove(at: place).mishap

@@ -36,7 +36,7 @@ final class SimulatedServer {
     /// What the rejections of one batch may show.
     let rejectionBounds: ReadBounds
     var store: MemoryRecordStore
-    /// `nil` while the process is dead, and until somebody asks.
+    /// `nil` while the process is dead, and until the first request.
     var feed: ChangeFeed<Int>?
     var isUp = true
     /// Counts its processes.
@@ -52,7 +52,7 @@ final class SimulatedServer {
 
     // MARK: Sabotage
 
-    /// What a crash leaves behind, where more was said to be there.
+    /// The state that a crash leaves, although the server has acknowledged a later one.
     var unsynced: Lasting<MemoryRecordStore.Backup>?
     /// Devices whose numbers it has forgotten are others to it.
     var alias = 0

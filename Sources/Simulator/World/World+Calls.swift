@@ -1,7 +1,7 @@
 import FreshetClient
 import FreshetWire
 
-/// What users ask of devices, and what becomes of it.
+/// The calls of devices' users, and their results.
 extension World {
     private func token(_ caller: Caller) -> Token {
         lastToken += 1
@@ -24,7 +24,7 @@ extension World {
             device, .set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
     }
 
-    /// Writes again what was rejected first.
+    /// Retries the oldest rejected write.
     func retryRejected(_ device: SimulatedDevice) throws(Violation) {
         guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
         observer.acknowledges(device, rejection.receipt, by: rejection.operation)
@@ -36,7 +36,7 @@ extension World {
         try handle(device, .set(request))
     }
 
-    /// Gives up what was rejected first.
+    /// Discards the oldest rejected write.
     func discardRejected(_ device: SimulatedDevice) throws(Violation) {
         guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
         observer.acknowledges(device, rejection.receipt, by: nil)
@@ -102,7 +102,7 @@ extension World {
     func answer(_ token: Token, _ answer: Answer) throws(Violation) {
         guard let caller = callers.removeValue(forKey: token) else { return }
         let device = devices[caller.device]
-        // While a device sleeps, nobody waits.
+        // While a device sleeps, no caller waits.
         if case .fetch(_, _, _, let since) = caller, device.awakeSince <= since, now - since > SyncSettings().readTimeout + 1_000 {
             throw fail(.bounded, device.number, "a read was answered after \(now - since) ms")
         }
@@ -112,7 +112,7 @@ extension World {
             throw fail(.durableBeforeAcknowledged, device.number, problem)
         case (.fetch(_, let keys, let floors, _), .views(let views)):
             for ((key, floor), view) in zip(zip(keys, floors), views) {
-                // With writes of its own over it, a view may stand on an older record until their verdicts are known.
+                // Under pending writes of the device, a view may stand on an older record until their verdicts are known.
                 guard !view.isPending, !device.machine.overlaidKeys.contains(key), let problem = observer.returned(view, of: key, floor)
                 else { continue }
                 throw fail(.linearizable, device.number, problem)

@@ -3,7 +3,7 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// The server's one writer: what waits is committed together, then published, then answered.
+/// The server's one writer: it commits all waiting jobs together, then publishes them, then answers them.
 extension World {
     func submit(_ work: SimulatedServer.Job.Work) {
         guard server.isUp else { return }
@@ -19,7 +19,7 @@ extension World {
         push(.serverSync(run: server.run), after: wait)
     }
 
-    /// All that wait; what ends a history goes alone, since nobody is told what the same transaction did before it.
+    /// All waiting jobs. A job that ends a history goes alone, since no client would learn of earlier changes in the same transaction.
     private func nextGroup() -> [SimulatedServer.Job] {
         let count = server.jobs.firstIndex { $0.endsHistory } ?? server.jobs.count
         let group = Array(server.jobs.prefix(max(count, 1)))
@@ -105,7 +105,7 @@ extension World {
     /// What a job asks of the store, and how its results are read.
     private struct Part {
         var submissions: [Submission]
-        /// For each write of the message: its number and what became of it, once it is committed.
+        /// For each write of the message its number and its outcome, once it is committed.
         var results: () -> Result<[WriteOutcome], Problem>
         var cursor: () -> Cursor?
         var lastWrite: () -> Int64? = { nil }

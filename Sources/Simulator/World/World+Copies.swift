@@ -3,7 +3,7 @@ import FreshetWire
 
 /// Disks that are copied: images of which several devices are made, snapshots to which one is rolled back (docs/decisions/copied-devices.md).
 extension World {
-    /// A device's disk as it was at a moment, and what the observer knew of it.
+    /// A device's disk as it was at a moment, with the observer's record of the device.
     struct DiskCopy {
         var store: VolatileStore
         var record: Observer.DeviceRecord

@@ -39,7 +39,7 @@ extension World {
         if device.durable != nil {
             loseUnsynced(device)
         } else if let next = device.commits.first, random() % 2 == 0, device.trouble?.present(at: now) == nil {
-            // The disk was done with it, and nobody was told.
+            // The disk completed the transaction, and the crash came before its report.
             device.commits.removeFirst()
             commit(next, device)
         }

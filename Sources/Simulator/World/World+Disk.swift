@@ -66,7 +66,7 @@ extension World {
         return skipped
     }
 
-    /// What a broken implementation would have stored besides.
+    /// Adds the data that a broken implementation would also store.
     private func spoil(after transaction: DiskTransaction, _ device: SimulatedDevice) {
         switch sabotage {
         case .resetDropsOutbox where transaction.isReset: device.store.dropOutbox()

@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetServer
 import FreshetWire
 
-/// Incidents: what users, backends and misfortune do.
+/// Carries out incidents: the actions of users and backends, and faults.
 extension World {
     func perform(_ what: Occurrence) throws(Violation) {
         recorder?.incident(what, at: now)

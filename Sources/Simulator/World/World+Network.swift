@@ -4,7 +4,7 @@ import FreshetServer
 import FreshetWire
 import HTTPTypes
 
-/// What is between devices and the server: every message takes its time, and some never arrive.
+/// The network between devices and the server: every message takes its time, and some never arrive.
 extension World {
     func send(_ description: RequestDescription, _ device: SimulatedDevice) {
         if description.needsFreshToken { device.token += 1 }
@@ -103,7 +103,7 @@ extension World {
         let device = devices[message.device]
         digest.mix(Int64(serial))
         if device.phase == .asleep, device.run == message.run {
-            // Half of what comes for a sleeper is buffered, the rest times out on its way.
+            // Half of the messages to a sleeping device are buffered, the rest time out on their way.
             if random() % 2 == 0 {
                 device.postponed.append(.reply(message: serial, reply, lastWrite: lastWrite))
             } else {
@@ -139,7 +139,7 @@ extension World {
         push(.hangUp(message: serial), after: max(latency(device), message.arrival - now))
     }
 
-    /// What is in the server is cut: the devices notice if their links work.
+    /// Cuts the requests that the server holds; the devices notice it if their links work.
     func cutGuests(of only: SimulatedDevice? = nil) {
         for serial in server.guests.sorted() {
             let message = messages[serial]

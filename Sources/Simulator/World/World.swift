@@ -27,7 +27,7 @@ final class World {
         case serverStart(run: Int)
     }
 
-    /// A request on its way, and what is known of it.
+    /// A request on its way, with its state.
     final class Message {
         let device: Int
         let run: Int
@@ -134,8 +134,8 @@ final class World {
 
     // MARK: Time and chance
 
-    /// Bits that follow from the seed, the time, and how often it was asked at this time: what is left out of a scenario changes little of
-    /// what comes after it.
+    /// Random bits that follow from the seed, the time, and the number of earlier calls at this time. So an incident that is left out
+    /// of a scenario changes little of the later course.
     func random() -> UInt64 {
         lastDraw = lastDraw.time == now ? (now, lastDraw.count + 1) : (now, 0)
         return RandomSource.mix((seed ?? 0) ^ RandomSource.mix(UInt64(bitPattern: now) &* 4_096 &+ lastDraw.count))

@@ -1,6 +1,6 @@
-/// What befalls a device. Where a time may be left out, it lasts until something undoes it.
+/// Faults of a device. A fault without a duration lasts until another statement ends it.
 extension Scenario.Device {
-    /// Nothing passes for a while, and nobody is told; until ``heal(line:)`` without a time.
+    /// Loses messages silently for a while; without a duration until ``heal(line:)``.
     public func partition(
         _ direction: Occurrence.Direction = .both, for time: Duration? = nil, line: UInt = #line
     ) -> ScenarioStatement {
@@ -9,130 +9,130 @@ extension Scenario.Device {
         }
     }
 
-    /// It cannot reach the server for a while, and is told so at once; until ``heal(line:)`` without a time.
+    /// Makes the server unreachable for a while, so that each request fails at once; without a duration until ``heal(line:)``.
     public func unplug(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .unplug(device: number, try Duration.milliseconds(time)) }
     }
 
-    /// Messages take fifty times as long; until ``heal(line:)`` without a time.
+    /// Makes messages take fifty times as long; without a duration until ``heal(line:)``.
     public func slow(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .slow(device: number, try Duration.milliseconds(time)) }
     }
 
-    /// All that was wrong with its link, and all that it was refused for, is over.
+    /// Ends all faults of its link, and all refusals.
     public func heal(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .heal(device: number) }
     }
 
-    /// Its process is killed, and started again after a while; with ``start(line:)`` without a time.
+    /// Kills its process, and starts it again after a while; without a duration by ``start(line:)``.
     public func crash(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .crash(device: number, down: try Duration.milliseconds(time)) }
     }
 
-    /// Its process, which is dead, starts.
+    /// Starts its process, which is dead.
     public func start(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .start(.device(number)) }
     }
 
-    /// Its next process registers its merge closures so long after its start.
+    /// Lets its next process register its merge closures so long after its start.
     public func postponeClosures(for time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .postponeClosures(device: number, try time.milliseconds()) }
     }
 
-    /// Its disk is copied as it is; see ``Occurrence/copyDisk(device:)``.
+    /// Copies its disk as it is; see ``Occurrence/copyDisk(device:)``.
     public func copyDisk(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .copyDisk(device: number) }
     }
 
-    /// It goes on with the last copy of a disk; see ``Occurrence/replaceDisk(device:)``.
+    /// Replaces its disk by the last copy; see ``Occurrence/replaceDisk(device:)``.
     public func replaceDisk(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .replaceDisk(device: number) }
     }
 
-    /// It sleeps; until ``wake(line:)`` without a time.
+    /// Lets it sleep; without a duration until ``wake(line:)``.
     public func sleep(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .sleep(device: number, try Duration.milliseconds(time)) }
     }
 
-    /// It wakes.
+    /// Wakes it.
     public func wake(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .wake(device: number) }
     }
 
-    /// Its network path changes: it connects anew.
+    /// Changes its network path: it opens a new connection.
     public func reconnect(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .reconnect(device: number) }
     }
 
-    /// A proxy, a login page or a firewall answers for the server, with this status; until ``heal(line:)`` without a time.
+    /// Lets a proxy, a login page or a firewall answer for the server, with this status; without a duration until ``heal(line:)``.
     public func intercept(with status: Int, for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .intercept(device: number, status: status, try Duration.milliseconds(time))
         }
     }
 
-    /// Its connections break; what was under way is cut.
+    /// Breaks its connections and cuts all messages under way.
     public func cutConnections(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .cutConnections(device: number) }
     }
 
-    /// The next message is lost, and nobody is told.
+    /// Loses the next message silently.
     public func dropNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .drop) }
     }
 
-    /// The next message comes twice.
+    /// Delivers the next message twice.
     public func duplicateNext(_ way: Occurrence.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .mishap(device: number, way, .duplicate(after: try time.milliseconds()))
         }
     }
 
-    /// The next message takes so much longer; others overtake it.
+    /// Delays the next message; others overtake it.
     public func delayNext(_ way: Occurrence.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .delay(try time.milliseconds())) }
     }
 
-    /// The connection is cut in the middle of the next message.
+    /// Cuts the connection in the middle of the next message.
     public func cutNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .cut) }
     }
 
-    /// Something on the way makes the next message a page of its own.
+    /// Lets an intermediary replace the next message with another page.
     public func garbleNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .garble) }
     }
 
-    /// The server answers whatever it asks with 503 and `Retry-After`; until ``heal(line:)`` without a time.
+    /// Lets the server answer each of its requests with 503 and `Retry-After`; without a duration until ``heal(line:)``.
     public func refuseAsOverloaded(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .refuse(device: number, .overloaded, try Duration.milliseconds(time))
         }
     }
 
-    /// The server answers whatever it asks with 401, for every token; until ``heal(line:)`` without a time.
+    /// Lets the server answer each of its requests with 401, for every token; without a duration until ``heal(line:)``.
     public func refuseAsUnauthorized(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .refuse(device: number, .unauthorized, try Duration.milliseconds(time))
         }
     }
 
-    /// The token that it has is good no more; a fresh one is.
+    /// Expires its current token; the server accepts a fresh one.
     public func expireToken(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .refuse(device: number, .tokenExpired, 0) }
     }
 
-    /// Its disk is full, failing or slow for a while.
+    /// Makes its disk full, failing or slow for a while.
     public func disk(_ trouble: Occurrence.DiskTrouble, for time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .disk(.device(number), trouble, try time.milliseconds()) }
     }
 
-    /// Its wall clock is set.
+    /// Sets its wall clock forward.
     public func setClock(forward time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .setClock(.device(number), by: try time.milliseconds()) }
     }
 
-    /// Its wall clock is set back.
+    /// Sets its wall clock back.
     public func setClock(back time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .setClock(.device(number), by: -(try time.milliseconds())) }
     }

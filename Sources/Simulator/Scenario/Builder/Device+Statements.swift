@@ -1,13 +1,13 @@
 import FreshetWire
 
-/// What a device's user does.
+/// The actions of a device's user.
 extension Scenario.Device {
-    /// Its user writes again what was rejected first of all that waits for that.
+    /// The user retries the oldest rejected write that still waits for a decision.
     public func retries(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .retryRejected(device: number) }
     }
 
-    /// Its user gives up what was rejected first of all that waits for that.
+    /// The user discards the oldest rejected write that still waits for a decision.
     public func discards(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .discardRejected(device: number) }
     }
@@ -68,7 +68,7 @@ extension Scenario.Device {
         }
     }
 
-    /// The disk tier lets a key go for want of room.
+    /// The disk tier evicts a key for lack of room.
     public func evicts(_ key: String, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .evict(device: number, try .of(key)) }
     }
@@ -84,7 +84,7 @@ extension Scenario.Device {
     }
 }
 
-/// What can be expected of a device.
+/// The claims that a scenario can make about a device.
 extension Scenario.Device {
     /// It shows this value, as JSON: white space does not matter.
     public func sees(_ key: String, _ value: ScenarioValue) -> ScenarioClaim {
@@ -96,12 +96,12 @@ extension Scenario.Device {
         claim { number throws(ScenarioError) in .shows(device: number, try .of(key), nil) }
     }
 
-    /// It shows a write of its own that waits for its verdict.
+    /// It shows one of its writes that waits for its verdict.
     public func seesPending(_ key: String) -> ScenarioClaim {
         claim { number throws(ScenarioError) in .pending(device: number, try .of(key), true) }
     }
 
-    /// No write of its own to the key waits for its verdict.
+    /// None of its writes to the key waits for its verdict.
     public func seesSettled(_ key: String) -> ScenarioClaim {
         claim { number throws(ScenarioError) in .pending(device: number, try .of(key), false) }
     }

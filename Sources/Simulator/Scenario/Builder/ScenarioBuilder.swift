@@ -54,7 +54,7 @@ extension Scenario {
     /// The server, and the backend whose records it has.
     public static var server: Server { Server() }
 
-    /// What the backend does, and what befalls the server.
+    /// The actions of the backend, and the faults of the server.
     public struct Server: Hashable, Sendable {}
 }
 
@@ -102,7 +102,7 @@ struct ScenarioCast {
     }
 }
 
-/// What can stand in a scenario in Swift.
+/// A part of a scenario in Swift.
 public protocol ScenarioPart {
     /// What it says.
     var statement: ScenarioStatement { get }
@@ -140,7 +140,7 @@ public enum ScenarioBuilder {
     public static func buildEither(second: [ScenarioStatement]) -> [ScenarioStatement] { second }
 }
 
-/// Time passes before what comes next.
+/// Lets time pass before the next statement.
 public struct Wait: ScenarioPart, Sendable {
     /// What it says.
     public let statement: ScenarioStatement
@@ -151,16 +151,16 @@ public struct Wait: ScenarioPart, Sendable {
     }
 }
 
-/// What comes next waits until all is quiet: every device is live and has all that the server has, and no write waits for its verdict.
+/// Waits until all is quiet: every device is live and has all that the server has, and no write waits for its verdict.
 public struct Settle: ScenarioPart, Sendable {
     /// What it says.
     public let statement: ScenarioStatement
 
-    /// Until all is quiet, ten minutes at most: then it is a violation.
+    /// Waits at most ten minutes; a longer wait is a violation.
     public init(line: UInt = #line) { statement = ScenarioStatement(line) { _ throws(ScenarioError) in .incident(.settle) } }
 }
 
-/// All faults end: links heal, disks work, and who is dead or asleep starts. At the end of a scenario this happens by itself.
+/// Ends all faults: links heal, disks work, and processes that are dead or asleep start. The end of a scenario implies it.
 public struct HealEverything: ScenarioPart, Sendable {
     /// What it says.
     public let statement: ScenarioStatement
@@ -169,7 +169,7 @@ public struct HealEverything: ScenarioPart, Sendable {
     public init(line: UInt = #line) { statement = ScenarioStatement(line) { _ throws(ScenarioError) in .incident(.healAll) } }
 }
 
-/// What must be so at this moment.
+/// Checks a claim at this moment.
 public struct Expect: ScenarioPart, Sendable {
     /// What it says.
     public let statement: ScenarioStatement
@@ -180,7 +180,7 @@ public struct Expect: ScenarioPart, Sendable {
     }
 }
 
-/// Something that can be expected, for ``Expect``.
+/// A claim for ``Expect``.
 public struct ScenarioClaim: Sendable {
     let meaning: @Sendable (inout ScenarioCast) throws(ScenarioError) -> Expectation
 }

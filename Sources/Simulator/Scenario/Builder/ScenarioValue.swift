@@ -2,7 +2,7 @@ import FreshetWire
 
 /// A JSON value as Swift spells it: `["name": "Ada", "visits": 3, "tags": ["new"], "note": nil]`. Members keep their order.
 ///
-/// So the compiler sees that it is well-formed. What is JSON text already is ``json(_:)``.
+/// The compiler checks that it is well-formed. For JSON text use ``json(_:)``.
 public struct ScenarioValue: Sendable {
     /// Checked where it is used.
     let text: String

@@ -53,44 +53,44 @@ extension Scenario.Server {
         statement(line) { () throws(ScenarioError) in .invalidate(.everything) }
     }
 
-    // MARK: What befalls it
+    // MARK: Faults
 
-    /// Its process is killed, and started again after a while; with ``start(line:)`` without a time.
+    /// Kills its process, and starts it again after a while; without a duration by ``start(line:)``.
     public func crash(for time: Duration? = nil, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .crashServer(down: try Duration.milliseconds(time)) }
     }
 
-    /// Its process, which is dead, starts.
+    /// Starts its process, which is dead.
     public func start(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .start(.server) } }
 
-    /// Its disk is full, failing or slow for a while.
+    /// Makes its disk full, failing or slow for a while.
     public func disk(_ trouble: Occurrence.DiskTrouble, for time: Duration, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .disk(.server, trouble, try time.milliseconds()) }
     }
 
-    /// Its wall clock is set.
+    /// Sets its wall clock forward.
     public func setClock(forward time: Duration, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .setClock(.server, by: try time.milliseconds()) }
     }
 
-    /// Its wall clock is set back.
+    /// Sets its wall clock back.
     public func setClock(back time: Duration, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .setClock(.server, by: -(try time.milliseconds())) }
     }
 
-    /// A back-up is made.
+    /// Makes a back-up.
     public func backUp(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .backUp } }
 
-    /// It goes back to the last back-up, with a new epoch. Without one, nothing happens.
+    /// Restores the last back-up, with a new epoch. Without a back-up, nothing happens.
     public func restore(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .restore } }
 
-    /// All deletes and invalidations are forgotten.
+    /// Forgets all deletes and invalidations.
     public func compact(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .compact } }
 
-    /// The namespace is removed with all that is in it.
+    /// Removes the namespace with all that is in it.
     public func drop(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .drop } }
 
-    // MARK: What can be expected
+    // MARK: Claims
 
     /// It has this value, as JSON: white space does not matter.
     public func has(_ key: String, _ value: ScenarioValue) -> ScenarioClaim {
