@@ -2,7 +2,7 @@ import Testing
 
 @testable import FreshetSimulator
 
-/// What ships, under every fault: no rule is broken.
+/// The code that ships breaks no rule under any fault.
 @Suite struct SeedTests {
     @Test(arguments: 0..<12)
     func noRuleIsBroken(_ group: UInt64) throws {
@@ -42,7 +42,7 @@ import Testing
     @Test func itsScenarioIsTheSameRun() throws {
         // Given a random run
         let outcome = try Simulation(seed: 3_001, workload: Workload(devices: 4, steps: 1_000)).run()
-        // When what it did is run as a scenario, through its text
+        // When its incidents are run as a scenario, through its text
         let again = try Simulation(try Scenario(text: outcome.scenario.text)).run()
         // Then it is the same, but for the keys that it never used
         #expect(again.steps == outcome.steps)

@@ -2,7 +2,7 @@ import Foundation
 import FreshetSimulator
 import TestSupport
 
-/// Headless Chromium, which opens a report, plays its reader, and tells what it found.
+/// Headless Chromium, which opens a report, acts as its reader, and returns its findings.
 struct Browser {
     /// The names under which Debian and others install it.
     static let names = ["chromium", "chromium-browser", "google-chrome"]
@@ -23,9 +23,9 @@ struct Browser {
         executable = found
     }
 
-    /// What a script that ran in the page returned. Anything that the browser complained of, or fetched, fails.
+    /// Runs a script in the page and returns its result. An error of the browser, or a request that it makes, fails the test.
     ///
-    /// The script is the body of an asynchronous function and returns a value that JSON can tell.
+    /// The script is the body of an asynchronous function and returns a value that JSON can represent.
     func findings<Findings: Decodable & Sendable>(
         in page: [UInt8], as type: Findings.Type = Findings.self, _ script: String
     ) async throws -> Findings {
@@ -70,7 +70,7 @@ struct Browser {
         let value: Findings?
     }
 
-    /// Runs before the page's own script: notes what goes wrong. Frames are timers here, which run in order whatever the machine's load.
+    /// Runs before the page's script and records errors. Frames are timers here, which run in order under any load.
     private static let watch = """
         window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 0);
         window.troubles = [];

@@ -26,6 +26,6 @@ struct BrowserThreads: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == BrowserThreads {
-    /// Runs the tests on threads of their own queue.
+    /// Runs the tests on the threads of a separate queue.
     static var browserThreads: Self { Self() }
 }

@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// What the page draws, looked at in a real browser.
+/// The page's drawing, in a real browser.
 @Suite("A report's drawing", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct DrawingTests {
     private struct Drawn: Decodable {
@@ -51,7 +51,7 @@ struct DrawingTests {
           violations: all("#violation").length, violationLine: number(byId("violation") ?? byId("chart"), "cy"),
           verdict: byId("verdict").textContent, command: byId("command").textContent, scenario: byId("scenario").textContent,
           legend: all("#legend li").map(element => element.textContent),
-          // Whatever can be worked has a name that is read aloud.
+          // Every control has a name that a screen reader can read.
           unnamed: all("button, input, select, [tabindex]").filter(element => !(element.textContent.trim() || element.labels?.length
             || element.getAttribute("aria-label") || element.getAttribute("aria-labelledby"))).length,
         };

@@ -2,7 +2,7 @@ import Foundation
 import FreshetSimulator
 import Testing
 
-/// What the eye gets: pixels where the elements say that they are.
+/// The visible picture: pixels at the places of the elements.
 @Suite("A report's picture", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct PictureTests {
     private struct Place: Codable {

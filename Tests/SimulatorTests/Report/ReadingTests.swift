@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// What a reader does with the page, done in a real browser.
+/// The actions of a reader, in a real browser.
 @Suite("A report's reader", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct ReadingTests {
     private struct Cell: Decodable, Hashable {
@@ -12,7 +12,7 @@ struct ReadingTests {
         let differs: Bool
     }
 
-    /// What the table should show at a moment, worked out from the timeline alone.
+    /// The expected table at a moment, derived from the timeline alone.
     private static func cells(of timeline: Timeline, at time: Int64) -> Set<Cell> {
         let keys = Set(timeline.holdings.map(\.key))
         func held(_ lane: Int, _ key: String) -> Timeline.Holding? {
@@ -27,7 +27,7 @@ struct ReadingTests {
                 }
                 let stage = ["pending", "rejected"].first(where: holding.detail.contains) ?? ""
                 let differs = lane > 0 && !key.isEmpty && holding.value != nil && holding.value != held(0, key)?.value
-                // A cursor is told without its epoch.
+                // The page shows a cursor without its epoch.
                 let text = key.isEmpty ? holding.value.map { "@" + $0.drop { $0 != "-" }.dropFirst() } : holding.value
                 cells.insert(Cell(lane: lane, key: key, text: text ?? "not held", stage: stage, differs: differs))
             }
@@ -35,7 +35,7 @@ struct ReadingTests {
         return cells
     }
 
-    @Test("finds at every moment of the slider what the timeline says was held then")
+    @Test("finds at every moment of the slider the values that were held then by the timeline")
     func slider() async throws {
         // Given
         struct Moment: Decodable {
@@ -147,7 +147,7 @@ struct ReadingTests {
         #expect(path.frames[1] < path.frames[0] / 4 && path.frames[2] > path.frames[1] * 1.5)
     }
 
-    @Test("zooms with the wheel, pans by dragging, is told by tips, and pins one")
+    @Test("zooms with the wheel, pans by dragging, reads tips, and pins one")
     func pointer() async throws {
         // Given
         struct Told: Decodable {
@@ -247,7 +247,7 @@ struct ReadingTests {
             await click("true-scale");
             return { squeezed, real: places(), labels };
             """#)
-        // Then: every burst can be told from the next, and each message of a burst from the others.
+        // Then every burst is apart from the next, and each message of a burst from the others.
         #expect(axis.squeezed.count == timeline.messages.count)
         #expect(axis.squeezed.enumerated().allSatisfy { index, place in index == 0 || place > axis.squeezed[index - 1] })
         let bursts = stride(from: 0, to: 80, by: 4).map { axis.squeezed[$0 + 3] - axis.squeezed[$0] }

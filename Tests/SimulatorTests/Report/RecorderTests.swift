@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// What a run's timeline has of its messages and values.
+/// The messages and values in a run's timeline.
 @Suite("A recorded run")
 struct RecorderTests {
     private static func timeline(of text: String) throws -> Timeline {
@@ -100,7 +100,7 @@ struct RecorderTests {
         #expect(!labels.contains { $0.contains("AAEC") || $0.unicodeScalars.contains { $0.value < 32 } })
     }
 
-    @Test("tells a fault without its duration, which its bar shows, and a clock's change in two units")
+    @Test("labels a fault without its duration, which its bar shows, and a clock's change in two units")
     func faults() throws {
         // When
         let timeline = try Self.timeline(

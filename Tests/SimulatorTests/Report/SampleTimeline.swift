@@ -133,7 +133,7 @@ enum SampleTimeline {
         timeline.breach = .init(
             lane: phone, time: breachTime, rule: "2 never back",
             text: "customers/7 was shown at revision 5 from 2 d 14:00:00.700 on, and now at revision 4. "
-                + "An answer of before the change at revision 5 arrived after it and was stored: it should have been dropped.")
+                + "An earlier response arrived after the change at revision 5 and was stored: it should have been dropped.")
     }
 }
 

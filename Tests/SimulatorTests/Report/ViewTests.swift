@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// What a report shows when it opens, and what its controls change, in a real browser.
+/// The view of a report when it opens, and after its controls are used, in a real browser.
 @Suite("A report's view", .serialized, .browserThreads, .timeLimit(.minutes(15)))
 struct ViewTests {
     @Test("opens at the violation, or at the first fault, or shows the whole of a run without either")

@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// What the simulator has found: each scenario here broke a rule once, as its comment tells.
+/// The simulator's findings: each scenario here broke a rule once, as its comment explains.
 @Suite struct RegressionTests {
     private static let folder = "Tests/SimulatorTests/Regressions"
 

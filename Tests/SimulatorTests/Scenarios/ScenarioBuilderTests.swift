@@ -20,7 +20,7 @@ import Testing
             Expect(b.sees("customers/7", ["name": "Ada"]))
             Expect(b.is(.live))
         }
-        // Then it is what the text says, and holds
+        // Then it equals the text's scenario, and holds
         let text = """
             device A
             device B follows everything

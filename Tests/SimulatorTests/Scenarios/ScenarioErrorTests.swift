@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetSimulator
 
-/// What is wrong in a text is told with its line, what was found, and what would be right.
+/// An error in a text names its line, the words found there, and the valid alternatives.
 @Suite struct ScenarioErrorTests {
     @Test(arguments: [
         ("partition B fro 5m", "'fro' does not fit here: after the device comes 'for' and a duration, as in 'for 5m'"),
@@ -54,7 +54,7 @@ import Testing
     func theLineIsToldAndWhatWouldBeRight(line: String, message: String) throws {
         // Given a text whose third line is wrong
         let text = "# a comment\nA puts n/1 1\n\(line)\nsettle\n"
-        // When it is read, then the error tells
+        // When it is read, then the error names the line and the alternatives
         let error = try #require(throws: ScenarioError.self) { try Scenario(text: text) }
         #expect(error.description.hasPrefix("line 3: '\(line)': "), "\(error)")
         #expect(error.description.contains(message), "\(error)")

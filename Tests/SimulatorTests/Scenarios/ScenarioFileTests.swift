@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: try Repository.scenarios(in: "Examples/scenarios"))
     func everyScenarioHoldsWhateverTheDelays(name: String) throws {
-        // Given a file without its expectations, which tell of one course of events
+        // Given a file without its expectations, which hold in one course of events only
         let original = try Scenario(text: try Repository.text(of: "Examples/scenarios/\(name)"))
         var (scenario, delay) = (original, Int64(0))
         scenario.incidents = []

@@ -1,7 +1,7 @@
 import FreshetSimulator
 import Testing
 
-/// The example scenarios are no decoration: each of these finds what it is about when that is broken on purpose.
+/// The example scenarios find faults: each of these finds the rule that it tests when a sabotage breaks it.
 @Suite struct ScenarioTeethTests {
     @Test(arguments: [
         ("01-half-open-socket", Sabotage.sleepingWatchdog, Rule.expectation),
@@ -24,7 +24,7 @@ import Testing
         // Given a scenario, and an implementation that is broken where it looks
         var simulation = Simulation(try Scenario(text: try Repository.text(of: "Examples/scenarios/\(name).scenario")))
         simulation.sabotage = sabotage
-        // When it is run, then it tells
+        // When it is run, then the rule is broken
         #expect(try simulation.run().violation?.rule == rule)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetSimulator
 
-/// What is written is read, and what was read is written again.
+/// A text is parsed, and a parsed scenario is written as the same text.
 @Suite struct ScenarioTextTests {
     @Test func aPersonsTextIsRead() throws {
         // Given a text as people write it
@@ -29,7 +29,7 @@ import Testing
         // When it is read and run
         let scenario = try Scenario(text: text)
         let outcome = try Simulation(scenario).run()
-        // Then it says what was meant, and holds
+        // Then it is the intended scenario, and holds
         #expect(scenario.seed == 17)
         #expect(scenario.devices == [.init("A"), .init("B", following: .everything)])
         #expect(scenario.incidents.count == 9)

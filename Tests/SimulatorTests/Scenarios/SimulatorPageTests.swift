@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func itsErrorsAreThose() throws {
-        // Given the lines that the page calls wrong, each after `>`, and below it what is said of it
+        // Given the lines that the page calls wrong, each after `>`, with its error below it
         let blocks = try Self.blocks(of: "error")
         #expect(blocks.count >= 3)
         for block in blocks {
@@ -69,6 +69,6 @@ extension String {
         return blocks
     }
 
-    /// What stands before the first bracket: the name of an enum's case.
+    /// The text before the first bracket: the name of an enum's case.
     fileprivate var kind: String { String(prefix { $0 != "(" }) }
 }

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func aSearchGoesOnFromACorpus() throws {
-        // Given what a search has left, through its text
+        // Given the corpus of a search, through its text
         let first = search(4, batches: 1)
         let entries = try first.entries.keys.sorted().compactMap { first.entries[$0] }.map {
             try Scenario(text: $0.text)
@@ -48,9 +48,9 @@ import Testing
     }
 
     @Test func aSearchFindsASabotage() {
-        // Given a server that forgets what devices have sent
+        // Given a server that forgets the devices' writes
         var search = GuidedSearch(seed: 5, workload: Workload(devices: 3, steps: 600), sabotage: .forgetLedger, batch: 8)
-        // When a search looks for what comes of that
+        // When a search looks for a violation
         var finding: GuidedSearch.Finding?
         while finding == nil, search.progress.steps < 60_000 {
             finding = search.take(search.nextBatch().map { $0.run() }).first

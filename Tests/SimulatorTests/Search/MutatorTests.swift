@@ -14,7 +14,7 @@ import Testing
                 incidents: scenario.incidents.count - round % 5, steps: 100, elapsed: Int64(round * 37),
                 isHealed: round % 3 == 0)
             scenario = mutator.mutated(Corpus.Place(scenario: scenario, reach: reach), with: other)
-            // Then what comes of it is a scenario that its text gives again
+            // Then the result is a scenario that its text gives again
             try scenario.check()
             #expect(try Scenario(text: scenario.text) == scenario)
             if scenario.incidents.count > 150 { scenario = mutator.fresh() }
