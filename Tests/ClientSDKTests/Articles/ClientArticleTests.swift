@@ -21,7 +21,7 @@ struct ClientArticleTests {
         }
     }
 
-    @Test("the page about troubles names each error, and each member of the status that tells of one")
+    @Test("the page about troubles names each error, and each member of the status that reports one")
     func complete() throws {
         // Given
         let page = try #require(try Article.all(in: "Sources/ClientSDK/FreshetClient.docc").first { $0.name == "Troubleshooting" }).text

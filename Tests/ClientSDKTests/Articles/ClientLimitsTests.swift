@@ -31,7 +31,7 @@ private func save(_ product: Product, _ products: SyncedCollection<Product>, sho
 struct ClientLimitsTests {
     private let directory = TemporaryDirectory()
 
-    @Test("the settings are taken, and what is used is known")
+    @Test("the settings take effect, and the used sizes are known")
     func settings() async throws {
         // Given
         let world = try World()
@@ -43,7 +43,7 @@ struct ClientLimitsTests {
         await client.stop()
     }
 
-    @Test("a full disk is told to the user, and nothing that was stored is lost")
+    @Test("a full disk is reported to the user, and no stored data is lost")
     func full() async throws {
         // Given
         let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.fileLimit = 512 << 10 }

@@ -124,13 +124,13 @@ struct LoadingPicturesTests {
         // Then
         #expect(asked == ["/red.ppm", "/torn.ppm", "/missing.ppm"])
         #expect(first.loads == 1 && first.failedLoads == 2 && first.diskHits == 0 && first.writes == 1)
-        // When it runs again, Then what is no picture is asked for again, and the picture is not
+        // When it runs again, then the torn and the missing picture are requested again, and the good one is not
         let (second, askedAgain) = try await run()
         #expect(askedAgain == ["/torn.ppm", "/missing.ppm"])
         #expect(second.loads == 0 && second.failedLoads == 2 && second.diskHits == 1 && second.writes == 0)
     }
 
-    @Test("the file is on disk as it came, and what is no picture is not")
+    @Test("the file is on disk as it came, and bytes that are no picture are not")
     func bytes() async throws {
         // Given
         _ = try await run()

@@ -41,7 +41,7 @@ struct DiskTierEvictionTests {
         try range.filter { try tier.entry(Sample.key("a/\($0)")) != nil }
     }
 
-    @Test("the oldest leave, and what was read since they came is spared once")
+    @Test("the oldest are evicted, and records that were read since their arrival are spared once")
     func spares() throws {
         // Given more than fits, of which every tenth was read
         let tier = try open()
@@ -64,7 +64,7 @@ struct DiskTierEvictionTests {
         #expect(try tier.bytes <= 450_000)
     }
 
-    @Test("what was used is on disk: another process goes on where the first was")
+    @Test("the marks of used records are on disk: another process continues with them")
     func survivesRestart() throws {
         do {
             let tier = try open()
@@ -79,14 +79,14 @@ struct DiskTierEvictionTests {
         #expect(try numbers(tier, of: 1...20).count == 20)
     }
 
-    @Test("what is known beyond the cursor stays, and so does what is needed")
+    @Test("entries beyond the cursor are not evicted, nor are needed ones")
     func rules() throws {
         // Given
         let tier = try open()
         for number in 1...1_000 as ClosedRange<Int64> { try put(number, tier) }
         let ahead = Sample.entry("a/ahead", 2_000, asOf: 2_000, Sample.json("1"))
         _ = try tier.apply(transaction([.put(ahead, onlyIfHeld: false)]))
-        // When there is room for nothing
+        // When there is no room at all
         var round = EvictionRound(newest: try tier.newestRow)
         while !round.isHopeless {
             try tier.carryOut(
@@ -131,7 +131,7 @@ struct DiskTierEvictionTests {
         #expect(try tier.candidates(atMost: 9).count == 5)
     }
 
-    @Test("a random walk: what is read most stays, limits hold, and what was put last is there")
+    @Test("a random walk: the most-read records stay, limits hold, and the last write is there")
     func walk() throws {
         let tier = try open(600_000)
         var random = SeededGenerator(seed: 4)
@@ -194,7 +194,7 @@ struct DiskTierEvictionTests {
         #expect(known > first)
     }
 
-    @Test("a tier in memory tells nothing without a look")
+    @Test("a tier in memory has no upper bound of its size without a look")
     func mostInMemory() throws {
         let tier = try DiskTier(directory: nil, namespace: Sample.namespace, client: Sample.client, limit: 400_000)
         _ = try tier.bytes

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    // MARK: What is stored
+    // MARK: Stored data
 
     @Test func aTransactionIsThereAfterTheFileIsOpenedAgain() throws {
         // Given a tier with an entry, a known absence, a write with its watermark, and a state
@@ -173,7 +173,8 @@ import Testing
             // When both carry them out
             let transaction = transaction(entries: (0..<(1 + random.next() % 4)).map { _ in operation() })
             let skipped = try tier.apply(transaction)
-            // Then both hold the same, and what it skipped had no effect in the model (which also counts what changes a row into itself)
+            // Then both hold the same, and the skipped operations had no effect in the model, which also counts operations that leave
+            // their row as it was
             let expected = model.commit(transaction)
             #expect(Set(skipped).isSubset(of: expected), "turn \(turn): \(transaction.entries)")
             for key in keys.map(Sample.key) { #expect(try tier.entry(key) == model.entries[key], "turn \(turn): \(transaction.entries)") }
@@ -192,19 +193,19 @@ import Testing
         #expect("\u{D7FF}".nextAfterAllWithPrefix == "\u{E000}")
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test func aFullDiskIsAnErrorAndNothingIsLost() throws {
         // Given a file that may not grow beyond 16 pages, with a write in it
         let tier = try open(fileLimit: 65_536)
         let first = Sample.row(1, "notes/1", .put(Sample.json("1")))
         _ = try tier.apply(transaction(outbox: [.put(first)], state: [.nextNumber(2)]))
-        // When a change comes that is larger than what is left
+        // When a change comes that is larger than the remaining room
         let large = Sample.entry("notes/2", 5, Content(bytes: [UInt8](repeating: 7, count: 200_000), type: "image/png"))
         let failure = error {
             _ = try tier.apply(transaction(entries: [.put(large, onlyIfHeld: false)], state: [.cursor(Sample.cursor(5))]))
         }
-        // Then it is refused whole, in memory too, and what was there is still there
+        // Then it is refused whole, in memory too, and the earlier data is still there
         #expect(failure == .diskFull(path: directory.file("freshet.sqlite")))
         #expect(tier.state.cursor == nil && tier.state.nextNumber == 2)
         #expect(try tier.entry(large.key) == nil)
@@ -257,7 +258,7 @@ import Testing
         #expect(quarantine.hasPrefix(directory.file("freshet.sqlite.corrupt-")))
         #expect(access(quarantine, F_OK) == 0)
         #expect(failure?.description.contains(quarantine) == true)
-        // And the next opening begins anew
+        // And the next opening begins with an empty file
         #expect(try open().load().outbox.isEmpty)
     }
 
@@ -301,7 +302,7 @@ import Testing
     }
 
     @Test func aReadOnlyFileSystemSaysSo() {
-        // /proc takes no files, whoever asks.
+        // /proc takes no files, from any user.
         let failure = error { _ = try DiskTier(directory: "/proc/freshet", namespace: Sample.namespace, client: Sample.client) }
         #expect(failure != nil)
     }

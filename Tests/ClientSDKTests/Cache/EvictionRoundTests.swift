@@ -28,7 +28,7 @@ struct EvictionRoundTests {
         #expect(chosen(&round, (4...9).map { candidate($0, bytes: 1_000) }, 1) == [[4], []])
     }
 
-    @Test("what was used, what is needed, what is not yet followed, and what memory holds is spared")
+    @Test("rows that are used, needed, beyond the cursor, or in memory are spared")
     func spared() {
         var round = EvictionRound(newest: 6)
         let candidates = [
@@ -39,7 +39,7 @@ struct EvictionRoundTests {
         #expect(!round.isHopeless)
     }
 
-    @Test("memory's goes in the second lap, what is needed never, and then it is hopeless")
+    @Test("a row in memory is evicted in the second lap, a needed one never, and then the round is hopeless")
     func laps() {
         // Given rows of which one is needed and one in memory
         var round = EvictionRound(newest: 3)

@@ -44,7 +44,7 @@ import Testing
         #expect(tier.read(Sample.key("a/pending")) != nil && tier.read(Sample.key("a/observed")) != nil)
         tier.store(view("a/pending"))
         tier.release(Sample.key("a/observed"))
-        // They count as used: what is used as well pushes them out.
+        // They count as used: other used values push them out.
         fill(1_000, reads: 3)
         #expect(tier.read(Sample.key("a/pending")) == nil && tier.read(Sample.key("a/observed")) == nil)
     }
@@ -116,12 +116,12 @@ import Testing
         // Then
         #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: Timestamp(milliseconds: 2_000)))
         #expect(!tier.mayBeLive)
-        // And an answer with another question after it begins anew
+        // And after an answer and the next poll it is live again
         tier.liveUntil = 61_000
         #expect(tier.read(Sample.key("a/1"))?.freshness == .live)
     }
 
-    @Test("what a filter leaves out is never live")
+    @Test("a key that a filter leaves out is never live")
     func filtered() throws {
         let tier = MemoryTier(costLimit: 100_000, filter: try ChangeFilter(collections: ["b"], prefix: ""))
         for key in ["a/1", "b/1"] { tier.store(view(key)) }
@@ -130,7 +130,7 @@ import Testing
         #expect(tier.read(Sample.key("a/1"))?.freshness == .confirmed(at: Timestamp(milliseconds: 2_000)))
     }
 
-    @Test("beside a writer that is live at even revisions alone, no reader is told that an odd one is live")
+    @Test("with a concurrent writer that is live at even revisions only, no reader sees an odd one as live")
     func freshnessBelongsToTheValue() {
         let isDone = Atomic(false)
         let key = Sample.key("a/1")

@@ -58,7 +58,7 @@ import Testing
         for id in Self.ids { #expect(bob.notes[id]?.value?.text.count == 60_000) }
     }
 
-    @Test("a record that alone is larger than the limit is an error for who reads it, and for nobody else")
+    @Test("a record that alone is larger than the limit is an error for its readers, and for nobody else")
     func largeRecord() async throws {
         // Given
         let world = try await world()

@@ -26,7 +26,7 @@ import Testing
         try await first.offline()
         for number in 0..<waiting { try await stock(first).increment("/stock", by: 1_000_000, of: number == 0 ? "all" : "other") }
         await first.stop()
-        // When each clone writes one record of all and one of its own, before and after it is in contact
+        // When each clone writes one shared and one separate record, before and after it is in contact
         try await withThrowingTaskGroup { group in
             for clone in 1...Self.clones {
                 let path = directory.file("clone-\(clone)")

@@ -26,7 +26,7 @@ struct ConfigurationExtremeTests {
         await client.stop()
     }
 
-    @Test("the smallest times and limits work, or are refused with what would be right")
+    @Test("the smallest times and limits work, or the error names valid ones")
     func smallest() async throws {
         // Given
         let url = "http://127.0.0.1:1"

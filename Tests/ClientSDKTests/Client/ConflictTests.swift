@@ -43,7 +43,7 @@ import Testing
         let next = try await scene.notes.set(Note(text: "next"), for: "2")
         #expect(scene.notes["1"]?.value?.text == "mine")
         scene.world.proxy.acceptAgain()
-        // Then the verdict says what is there now
+        // Then the verdict has the current record
         let verdict = try await within { try await write.verdict() }
         guard case .rejected(let problem) = verdict else {
             Issue.record("got \(verdict)")
@@ -51,7 +51,7 @@ import Testing
         }
         #expect(problem.code == .preconditionFailed)
         #expect(problem.current?.content?.bytes == Array("{\"text\":\"theirs\",\"votes\":10}".utf8))
-        // And that is what is shown
+        // And the snapshot shows that record
         let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
         #expect(shown.value == Note(text: "theirs", votes: 10))
         await #expect(throws: ClientError.rejected(problem)) { try await write.confirmed() }

@@ -2,7 +2,7 @@ import FreshetClient
 import TestSupport
 import Testing
 
-@Suite("What snapshots, statuses and statistics say to a person")
+@Suite("The descriptions of snapshots, statuses and statistics")
 struct DescriptionTests {
     @Test("a snapshot says its value, and how far it can be relied on")
     func snapshot() async throws {

@@ -54,7 +54,7 @@ struct DiskLimitTests {
         withExtendedLifetime(world) {}
     }
 
-    @Test("what is observed stays, whatever comes")
+    @Test("an observed record is not evicted by any number of others")
     func observed() async throws {
         // Given a record that is observed, and is not the last to be read
         let directory = TemporaryDirectory()
@@ -72,7 +72,7 @@ struct DiskLimitTests {
         withExtendedLifetime(world) {}
     }
 
-    @Test("a limit that is lowered holds from the next start, offline too, and what is pending stays")
+    @Test("a limit that is lowered holds from the next start, offline too, and pending writes stay")
     func pending() async throws {
         // Given a device that holds much, and has a write that cannot be sent
         let directory = TemporaryDirectory()

@@ -17,7 +17,7 @@ struct ListTests {
         return (world, ann, bob)
     }
 
-    @Test("a client follows everything unless it is told otherwise")
+    @Test("a client follows everything by default")
     func defaults() async throws {
         // Given
         #expect(SyncClient.Configuration(url: "http://127.0.0.1:8180", namespace: "test").following == .everything)
@@ -26,7 +26,7 @@ struct ListTests {
         let client = try SyncClient(url: world.server.url, namespace: "test")
         try await client.start()
         try await within { try await client.live() }
-        // Then it has what others wrote
+        // Then it has the others' writes
         #expect(try await client.notes.ids() == ["0"] && client.notes["0"]?.value == Note(text: "a"))
         for client in [client, ann, bob] { await client.stop() }
     }
@@ -55,7 +55,7 @@ struct ListTests {
         withExtendedLifetime(world) {}
     }
 
-    @Test("a list shows the device's own writes, and what it holds that came later")
+    @Test("a list shows the device's own writes, and held records that came later")
     func overlay() async throws {
         // Given a device with pending writes
         let (world, ann, bob) = try await scene()
@@ -76,7 +76,7 @@ struct ListTests {
 
     @Test("where the server and the device say different things of a record, it is read again")
     func differences() async throws {
-        // Given a device that holds a record and an absence, and misses what happens to both
+        // Given a device that holds a record and an absence, and misses a change of both
         let (world, ann, bob) = try await scene()
         #expect(try await bob.notes.value(for: "0") != nil)
         #expect(try await bob.notes.value(for: "late") == nil)
@@ -86,14 +86,14 @@ struct ListTests {
         // When
         let ids = try await within { try await bob.notes.ids() }
         let all = try await within { try await bob.notes.all() }
-        // Then the list has what the server has now
+        // Then the list has the server's current records
         #expect(ids == ["1", "2", "late"])
         #expect(all.map(\.id) == ["1", "2", "late"] && all.last?.value == Note(text: "late"))
         world.proxy.release()
         for client in [ann, bob] { await client.stop() }
     }
 
-    @Test("offline, a list fails at once or has what is held, as its policy says")
+    @Test("offline, a list fails at once or has the held records, by its policy")
     func offline() async throws {
         // Given a device that holds one of the records
         let (world, ann, bob) = try await scene()

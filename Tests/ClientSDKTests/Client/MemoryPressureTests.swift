@@ -5,9 +5,9 @@ import Testing
 
 @Suite("A client whose machine is short of memory")
 struct MemoryPressureTests {
-    @Test("keeps what is pending and observed in memory, and reads the rest from disk")
+    @Test("keeps pending and observed records in memory, and reads the rest from disk")
     func shrinks() async throws {
-        // Given a device that holds much in memory, and a pressure that hears of nothing but what the test says
+        // Given a device that holds much in memory, and a pressure monitor that only the test notifies
         let world = try World()
         let directory = TemporaryDirectory()
         var configuration = MemoryPressure.Configuration()

@@ -12,7 +12,7 @@ import Testing
 
     @Test("a write of an earlier process waits for its merge closure, and other writes go on")
     func waitsForItsClosure() async throws {
-        // Given a device that wrote without a network what is to be merged, while another one changed the record, and whose process ended
+        // Given a device that wrote offline under the merge policy, while another one changed the record, and whose process ended
         let world = try World()
         let ann = try await world.live()
         _ = try await within { try await ann.notes.set(Note(text: "base"), for: "1").confirmed() }

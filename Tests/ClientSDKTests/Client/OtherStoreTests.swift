@@ -3,7 +3,7 @@ import FreshetServer
 import TestSupport
 import Testing
 
-/// A directory belongs to a store, whatever its address.
+/// A directory belongs to a store, at any address.
 @Suite struct OtherStoreTests {
     private let directory = TemporaryDirectory()
 
@@ -47,7 +47,7 @@ import Testing
         // When the directory is used with another server's address
         let device = try client(production.url)
         try await device.start()
-        // Then it says so, and shows what it has
+        // Then it reports that, and shows the records that it has
         let error = try #require(try await refusal(of: device))
         #expect(error.description.contains("adoptsStore"))
         #expect(device.status.waitingWrites == 1 && device.notes["2"]?.isPending == true)

@@ -23,7 +23,7 @@ import Testing
             await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "1", policy: policy) } }
         }
         let cached = try await within { try await client.notes.snapshot(of: "1", policy: .networkElseCache) }
-        // Then each took no longer than that, and the last one gave what is cached: nothing
+        // Then each took no longer than that, and the last one returned the cached state: nothing is known
         #expect(!cached.isKnown)
         #expect(start.duration(to: .now) < .seconds(25), "three reads of 300 ms each, on a busy machine")
         await client.stop()

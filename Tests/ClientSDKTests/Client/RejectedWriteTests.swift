@@ -2,7 +2,7 @@ import FreshetClient
 import TestSupport
 import Testing
 
-/// What an app does with writes that were rejected.
+/// The calls of an app for rejected writes.
 @Suite struct RejectedWriteTests {
     private let directory = TemporaryDirectory()
 
@@ -50,7 +50,7 @@ import Testing
         let rejection = try #require(try await bob.rejections.all().first)
         // When
         let write = try await bob.notes.retry(rejection, with: Note(text: "both"))
-        // Then it is a write as any other, compared with what is there now
+        // Then it is a write as any other, compared with the current record
         _ = try await within { try await write.confirmed() }
         #expect(try await bob.rejections.all().isEmpty && bob.notes["1"]?.value == Note(text: "both"))
         await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.retry(rejection) }
@@ -63,7 +63,7 @@ import Testing
         await bob.stop()
     }
 
-    @Test("it can be retried as it was, over whatever is there")
+    @Test("it can be retried as it was, over any current record")
     func retriesAsItWas() async throws {
         let world = try await rejected()
         let bob = try await bob(world)

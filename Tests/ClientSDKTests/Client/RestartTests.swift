@@ -60,13 +60,13 @@ import Testing
         let pending = try await bob.notes.set(Note(text: "b"), for: "2")
         // When it is cleared
         try await within { try await bob.clear() }
-        // Then nothing is readable, and the writer is told
+        // Then nothing is readable, and the writer gets an error
         #expect(bob.notes["1"] == nil && bob.notes["2"] == nil)
         #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
         #expect(try await bob.notes.ids().isEmpty)
         await #expect(throws: ClientError.cleared) { try await within { try await pending.verdict() } }
         #expect(bob.status.waitingWrites == 0)
-        // After a restart neither, but what the server has comes again
+        // After a restart neither, but the server's records come again
         await bob.stop()
         try await bob.start()
         #expect(try await bob.notes.ids().isEmpty)
@@ -107,7 +107,7 @@ import Testing
         let other = try World()
         world.proxy.retarget(to: other.port)
         world.proxy.acceptAgain()
-        // Then the write reaches the new one, and what it does not have is gone
+        // Then the write reaches the new one, and records that it does not have are gone
         _ = try await within { try await pending.confirmed() }
         let seen = try await first(of: bob.notes.snapshots()) { $0.map(\.id) == ["2"] && $0.allSatisfy { !$0.isPending } }
         #expect(seen.first?.value == Note(text: "mine"))

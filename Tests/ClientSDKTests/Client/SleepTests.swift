@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A device that slept")
 struct SleepTests {
-    @Test("is not live in what it is asked first, and live again once it was told something")
+    @Test("is not live at its first read, and live again once the server has answered")
     func asked() async throws {
         // Given a live device with a value
         let world = try World()
@@ -15,7 +15,7 @@ struct SleepTests {
         try await bob.past(revision)
         #expect(bob.status.isLive)
         #expect(bob.notes["1"]?.freshness == .live)
-        // When the time of its poll is over, which nothing of its own has noticed
+        // When the time of its poll is over, which no timer of the device has noticed
         bob.engine.memory.liveUntil = DeviceClock.uptime
         // Then
         #expect(!bob.status.isLive)

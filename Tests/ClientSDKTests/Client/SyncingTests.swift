@@ -104,7 +104,7 @@ import Testing
         #expect(fetched.value == Note(text: "1") && fetched.source == .fetch)
         #expect(bob.notes["1"]?.value == Note(text: "1") && bob.notes["2"] == nil)
         #expect(try await bob.notes.value(for: "nothing") == nil)
-        // Then the absence is known too, and what is held is followed
+        // Then the absence is known too, and the device follows the keys that it holds
         #expect(bob.notes["nothing"]?.isKnown == true)
         try await ann.notes.set(Note(text: "new"), for: "1")
         let followed = try await first(of: bob.notes.snapshots(of: "1", policy: .cacheOnly)) { $0.value == Note(text: "new") }

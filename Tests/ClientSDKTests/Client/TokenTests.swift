@@ -95,7 +95,7 @@ import Testing
 
     @Test(arguments: [true, false]) func aTokenClosureThatFailsIsTriedAgain(_ throwing: Bool) async throws {
         struct Locked: Error {}
-        // Given a closure that fails twice, or gives what would break the field
+        // Given a closure that fails twice, or returns a token that would break the field
         let world = try World()
         let calls = Counter()
         let client = try world.client {

@@ -7,7 +7,7 @@ import Testing
     private let directory = TemporaryDirectory()
 
     @Test(
-        "what answers for the server is said, with its status, and decides about no write",
+        "an intermediary's answer is reported with its status, and decides no write",
         arguments: [
             "200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", "204 No Content\r\n\r\n",
             "302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n",
@@ -110,7 +110,7 @@ import Testing
         // When a write comes that does not fit
         let large = Note(text: String(repeating: "x", count: 100_000))
         await #expect(throws: ClientError.diskFull(path: directory.path)) { try await client.notes.set(large, for: "2") }
-        // Then it is neither shown nor sent, what was there is, and small writes go on
+        // Then it is neither shown nor sent, the earlier record is shown, and small writes go on
         #expect(client.notes["2"]?.exists != true)
         #expect(client.notes["1"]?.value == Note(text: "small"))
         _ = try await within { try await client.notes.set(Note(text: "next"), for: "3").confirmed() }

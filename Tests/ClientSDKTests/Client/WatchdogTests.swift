@@ -16,7 +16,7 @@ import Testing
         world.proxy.hold(answersTo: "GET /v1/test/changes")
         // When it hears nothing for longer than hold and grace
         try await bob.offline()
-        // Then it does not claim to be live, and catches up on a new connection what it missed
+        // Then it does not claim to be live, and reads the missed changes on a new connection
         _ = try await within { try await ann.notes.set(Note(text: "missed"), for: "1").confirmed() }
         #expect(bob.notes["1"] == nil)
         world.proxy.release()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import FreshetClient
 
-/// Between the call of a clear and its transaction the disk has what nobody may read any more.
+/// Between the call of a clear and its transaction the disk has data that nobody may read any more.
 @Suite("While a clear waits for the disk") struct ClearingTests {
     private let directory = TemporaryDirectory()
 
-    @Test("nothing of before is read, and nothing of before shows once it is done")
+    @Test("no earlier data can be read, and none is shown once the clear is done")
     func reads() async throws {
         // Given a client with a record of its server, and a waiting write
         let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
@@ -20,7 +20,7 @@ import Testing
         let found = try await client.engine.lookWhileClearing("notes", "1")
         // Then it has nothing
         #expect(found.members.isEmpty && found.ids.isEmpty && found.view == .unknown && found.stored == nil)
-        // And what observes since then sees nothing of before when the clear is done
+        // And an observer since then sees no earlier data when the clear is done
         #expect(try await client.engine.awaitClear() == 0)
         #expect(client.notes["1"] == nil)
         #expect(found.observer.snapshots(client.engine.memory, .raw).isEmpty)
@@ -28,7 +28,7 @@ import Testing
         await client.stop()
     }
 
-    @Test("a write does not stand on the value of before")
+    @Test("a write does not stand on the earlier value")
     func writes() async throws {
         // Given a client that knows a record
         let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))

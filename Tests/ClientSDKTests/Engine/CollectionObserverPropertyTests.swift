@@ -7,7 +7,7 @@ import Testing
 /// Random deliveries to two observers of one collection, one read by its changes and the other by its snapshots.
 @Suite("The changes of a collection, put together, are the collection", .timeLimit(.minutes(2)))
 struct CollectionObserverPropertyTests {
-    @Test("whatever is delivered, and however often a look is repeated", arguments: 0..<20 as Range<UInt64>)
+    @Test("for any deliveries, and however often a look is repeated", arguments: 0..<20 as Range<UInt64>)
     func folded(_ part: UInt64) throws {
         for seed in part * 100..<(part + 1) * 100 {
             var run = Run(SeededGenerator(seed: seed))
@@ -20,7 +20,7 @@ struct CollectionObserverPropertyTests {
         }
     }
 
-    /// What is not as it should be.
+    /// A difference between the observers and the expected collection.
     private struct Difference: Error, CustomStringConvertible {
         var description: String
     }
@@ -32,7 +32,7 @@ struct CollectionObserverPropertyTests {
         private let registry = ObserverRegistry()
         private let changing: CollectionObserver
         private let listed: CollectionObserver
-        /// What the changes make, put together.
+        /// The collection that the changes make, put together.
         private var folded: [String: KeyView] = [:]
         private var revision: Int64 = 0
 

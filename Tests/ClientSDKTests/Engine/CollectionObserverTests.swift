@@ -28,7 +28,7 @@ import Testing
         return [difference.inserted.map(\.view.key.id), difference.updated.map(\.view.key.id), difference.removed.map(\.id)]
     }
 
-    @Test("what is delivered together shows together")
+    @Test("values that are delivered together show together")
     func whole() {
         // Given
         let observer = observer(Self.value("b", "1"))
@@ -128,7 +128,7 @@ import Testing
         #expect(ids.count == count && Set(ids).count == count)
     }
 
-    @Test("ids are told apart by their bytes")
+    @Test("ids are compared by their bytes")
     func bytes() {
         // Given two ids that look the same
         let observer = observer(Self.value("\u{e9}", "1"), Self.value("e\u{301}", "2"))
@@ -136,7 +136,7 @@ import Testing
         #expect(ids(observer).map { Array($0.utf8) } == [Array("e\u{301}".utf8), Array("\u{e9}".utf8)])
     }
 
-    @Test("what is taken away is unknown until it comes back")
+    @Test("a value that is taken away is unknown until it comes back")
     func unknown() {
         // Given
         let observer = observer(Self.value("a", "1"), Self.value("b", "1"))

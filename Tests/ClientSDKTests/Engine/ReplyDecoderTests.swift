@@ -118,7 +118,7 @@ import Testing
                 == .problem(problem, cursor: Sample.cursor(7), retryAfter: 3_000))
     }
 
-    @Test("whatever status a proxy answers with, it decides nothing", arguments: Array(200...599))
+    @Test("a proxy's answer decides nothing, with any status", arguments: Array(200...599))
     func foreignAnswer(_ status: Int) throws {
         // Given pages, JSON and problem documents that are not the server's, one with the code of one of its problems
         let bodies: [(type: String?, text: String)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// What a collection's observer shows is the same whether memory holds the records or not.
+/// A collection's observer shows the same values whether memory holds the records or not.
 @Suite("An observer of a collection that memory is too small for", .timeLimit(.minutes(2))) struct SmallMemoryTests {
     @Test("sees a record confirmed that was invalidated and has not changed")
     func confirmed() async throws {
@@ -27,7 +27,7 @@ import Testing
         await ann.stop()
     }
 
-    @Test("sees the same as with a large memory, whatever is published")
+    @Test("sees the same as with a large memory, for any publications")
     func published() async throws {
         // Given two clients without a server
         let clients = try [1, 1 << 20].map { limit in try World.client("http://127.0.0.1:9") { $0.memoryLimit = limit } }
@@ -43,7 +43,7 @@ import Testing
         for client in clients { await client.stop() }
     }
 
-    /// Records of keys that are known through some positions and in some passes, and what befalls them.
+    /// Records of keys that are known through some positions and in some passes, and their changes.
     private static func publications(_ seed: UInt64) -> [Publication] {
         var random = SeededGenerator(seed: seed)
         return (0..<30).map { _ in
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// What an observer of the collection shows after these publications.
+    /// The values that an observer of the collection shows after these publications.
     private static func shown(_ publications: [Publication], _ collection: String, _ client: SyncClient) async throws -> [Snapshot<Content>]
     {
         let (observer, signals) = try await client.engine.observe(collection: collection, fetches: false)

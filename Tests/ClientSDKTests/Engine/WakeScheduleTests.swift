@@ -26,7 +26,7 @@ import Testing
         #expect(schedule.wait(uptime: 1_000) == nil)
         schedule.deadline = nil
         #expect(schedule.wait(uptime: 1_000) == nil)
-        // Then the timer's look finds nothing, and sets it for what is due then
+        // Then the timer's look finds nothing due, and sets the timer for the new deadline
         schedule.deadline = 3_500
         #expect(!schedule.look(uptime: 2_000, slept: 0).due)
         #expect(schedule.wait(uptime: 2_000) == 1_500)
@@ -61,7 +61,7 @@ import Testing
         // When something else happens first
         schedule.deadline = 700_000
         #expect(schedule.wait(uptime: 600_000) == 0)
-        // Then the look tells of the sleep
+        // Then the look reports the sleep
         #expect(schedule.look(uptime: 600_000, slept: 598_000).gap)
         #expect(schedule.wait(uptime: 600_000) == WakeSchedule.interval)
     }

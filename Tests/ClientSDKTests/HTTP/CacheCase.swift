@@ -3,7 +3,7 @@ import FreshetClient
 import HTTPTypes
 import Testing
 
-/// A sequence of requests with what the origin answers and what the caller must get, with the clock moved by hand.
+/// A sequence of requests with the origin's answers and the expected results, with a manual clock.
 struct CacheCase: Sendable, CustomTestStringConvertible {
     let name: String
     let steps: [CacheStep]
@@ -33,13 +33,13 @@ struct CacheStep: Sendable {
 
     var action = Action.ask
     var method = HTTPRequest.Method.get
-    /// What follows the case's own segment in the path.
+    /// The rest of the path after the case's segment.
     var path = ""
     var host = "127.0.0.1"
     var lines: [String] = []
     var body: String?
     var mode = HTTPCacheMode.standard
-    /// What the origin is asked for, in turn: exactly as often.
+    /// The origin's answers, in turn. The origin must get exactly as many requests.
     var answers: [OriginAnswer] = []
 
     var source: CachedHTTPResponse.Source?
@@ -121,7 +121,7 @@ extension CacheCase {
         return CacheCase(name, .get(.network, content, origin: answer).storage(.stored), .wait(seconds), second)
     }
 
-    /// The origin is asked anew after so many seconds, without conditions.
+    /// The origin is asked again after so many seconds, without conditions.
     static func asked(_ name: String, after seconds: Int = 0, status: Int = 200, _ lines: String..., answer: OriginAnswer? = nil)
         -> CacheCase
     {

@@ -58,7 +58,7 @@ import Testing
         first.cancel()
         await #expect(throws: CancellationError.self) { try await within { try await first.value } }
         origin.release()
-        // Then the second has an answer: of the shared request, or of its own if it came too late to share
+        // Then the second has an answer: of the shared request, or of a separate one if it came too late to share
         _ = try await within { try await second.value }
         #expect(origin.count <= 2)
     }

@@ -47,7 +47,7 @@ struct OriginAnswer: Sendable {
     }
 }
 
-/// What the origin was asked.
+/// A request that the origin received.
 struct Asked: Sendable {
     let line: String
     let fields: [String: String]
@@ -86,7 +86,7 @@ final class Origin: Sendable {
 
     func expect(_ name: String, _ answers: [OriginAnswer]) { scripts.withLock { $0[name]?.answers = answers } }
 
-    /// What was asked since the last call.
+    /// The requests since the last call.
     func takeAsked(_ name: String) -> [Asked] {
         scripts.withLock { scripts in
             defer { scripts[name]?.asked = [] }

@@ -3,7 +3,7 @@
 import FreshetClient
 import Testing
 
-/// Short names for what tests make all the time.
+/// Short names for values that most tests need.
 enum Sample {
     static let namespace = try! Namespace("test")
     static let client = try! ClientIdentifier("device-1")

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A server that does to each connection exactly what a test's script says, on a thread of the connection's own.
+/// A server that runs a test's script on each connection, on a separate thread.
 final class ScriptedServer: Sendable {
     let port: UInt16
     var url: String { "http://127.0.0.1:\(port)" }
@@ -31,7 +31,7 @@ final class ScriptedServer: Sendable {
     }
 }
 
-/// One connection to a ``ScriptedServer``; used by its own thread alone. Closed when the script lets go of it.
+/// One connection to a ``ScriptedServer``; used by its own thread alone. Closed when the script releases it.
 final class ScriptedConnection {
     private var descriptor: Int32
     private var buffer: [UInt8] = []

@@ -46,7 +46,7 @@ final class World: Sendable {
     }
 }
 
-/// What the tests store.
+/// The value that the tests store.
 struct Note: Codable, Hashable, Sendable {
     var text: String
     var votes = 0

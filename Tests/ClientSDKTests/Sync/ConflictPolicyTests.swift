@@ -181,7 +181,7 @@ import Testing
                 == MergeRequest(
                     receipt: Receipt(2), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
                     theirs: Scene.json("y")))
-        // And the third value is sent over what the server has
+        // And the third value is sent over the server's record
         scene.device.handle(.merged(Receipt(2), .put(Scene.json("24"))))
         scene.device.settleDisk()
         #expect(
@@ -311,7 +311,7 @@ import Testing
         scene.put("c/1", "2", merge)
         // When the record was too large to be shown
         scene.results([Scene.rejected(1, current: Self.outline("c/1", 12))], at: 12)
-        // Then an answer of before it does not count
+        // Then a response to an earlier read does not count
         #expect(scene.device.merges.isEmpty && scene.fetches.count == 1)
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json("x")), Scene.position(12)), lastWrite: 1)
         #expect(scene.device.merges.map(\.theirs) == [Scene.json("x")])
@@ -382,7 +382,7 @@ import Testing
         // When the verdicts arrive with a newer record of another, too large to be shown
         let rejected = Scene.rejected(1, current: Self.outline("c/1", 19))
         scene.results([rejected, Scene.applied(2, 17), Scene.applied(3, 18)], at: 19)
-        // Then the second write, which is older than what was shown, is not shown again
+        // Then the second write, which is older than the record that was shown, is not shown again
         #expect(scene.view("c/1").value == .unknown && scene.stored("c/1") == nil && !scene.isPending("c/1"))
     }
 

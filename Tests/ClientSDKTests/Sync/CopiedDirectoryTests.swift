@@ -70,14 +70,14 @@ import Testing
         #expect(second.view(Self.counter).value == first.view(Self.counter).value)
     }
 
-    @Test("what waited when a directory was copied is one write, whoever sends it", arguments: [1, 4])
+    @Test("a write that waited when a directory was copied takes effect once, from any copy", arguments: [1, 4])
     func copyWithWaitingWrites(_ waiting: Int) {
         // Given
         var server = ModelServer()
         let disk = image(&server, waiting: waiting)
         var first = ModelDevice.onCopy(of: disk, random: 100)
         var second = ModelDevice.onCopy(of: disk, random: 200)
-        // When both add a write of their own
+        // When each adds another write
         increment(&first, 1)
         increment(&second, 1)
         first.run(with: &server)
@@ -88,7 +88,7 @@ import Testing
         #expect(first.verdicts.count == waiting + 1 && second.verdicts.count == waiting + 1)
     }
 
-    @Test("a device that was rolled back sends what it writes since, and nothing a second time")
+    @Test("a device that was rolled back sends its later writes, and none a second time")
     func rollback() {
         // Given a snapshot with a write that was sent after it, and more
         var server = ModelServer()
@@ -115,7 +115,7 @@ import Testing
         var earlier = ModelDevice.onCopy(of: snapshot, random: 100)
         increment(&earlier, 1)
         earlier.run(with: &server)
-        // When the feed brings a number of its own that it never gave
+        // When the feed brings a write under its name, with a number that it never gave
         var device = ModelDevice.onCopy(of: snapshot, random: 200)
         device.run(with: &server)
         device.run(with: &server)
@@ -123,7 +123,7 @@ import Testing
         #expect(name(device) != "kiosk" && device.store.state.nextNumber == 1 && isSettled(device))
     }
 
-    /// The server as it was, in another history, with what happened since lost.
+    /// The server as it was, in another history. All changes since then are lost.
     private func restored(_ backup: ModelServer) -> ModelServer {
         var server = backup
         server.epoch = Epoch("b")!
@@ -169,7 +169,7 @@ import Testing
             second.settleDisk()
         }
         #expect(second.view(Self.counter).value.content == Scene.json(#"{"n":3}"#))
-        // When the server loses it, the first goes on without it, and the second is told so before it has read anything of the new history
+        // When the server loses it, the first goes on without it, and the second hears of that before it has read any of the new history
         server = restored(backup)
         increment(&first, 3)
         first.run(with: &server)
@@ -223,7 +223,7 @@ import Testing
         }
         first.settleDisk()
         second.settleDisk()
-        // When the feed tells the second of the first's before its own has an answer
+        // When the feed brings the first's write to the second before the second's write has an answer
         first.run(with: &server)
         if let feed = second.open.first(where: { if case .changes = $0.kind { true } else { false } }),
             let answer = second.answer(feed.kind, by: &server)

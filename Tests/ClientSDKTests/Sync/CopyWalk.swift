@@ -9,7 +9,7 @@ import FreshetWire
 struct CopyWalk {
     private static let counter = Scene.key("counters/1")
 
-    /// What is wrong at the end.
+    /// The faults found at the end.
     private(set) var faults: [String] = []
     private var server = ModelServer()
     private var devices: [ModelDevice] = []
@@ -17,7 +17,7 @@ struct CopyWalk {
     private var last: Int64 = 0
     /// The disks that devices go back to, each once.
     private var snapshots: [Int: (disk: VolatileStore, written: Int64)] = [:]
-    /// What each device has written, and what it was told.
+    /// The writes of each device, and their reported verdicts.
     private var written: [[Int64]] = []
 
     init(seed: UInt64, ignoresNonces: Bool = false) {
@@ -88,7 +88,7 @@ struct CopyWalk {
         }
         guard snapshot.written >= 0, random.below(3) == 0 else { return }
         snapshots[index]?.written = -1
-        // What only the lost disk had need not take effect, but what was sent may have.
+        // Writes that only the lost disk had need not take effect, but those that were sent may have.
         written[index].removeSubrange(Int(snapshot.written)...)
         devices[index] = Self.device(on: snapshot.disk, random: devices[index].random &+ 77)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// A read is stored only if it is not older than what the device knows (rule 4).
+/// A read is stored only if it is not older than the device's knowledge of the key (rule 4).
 @Suite struct FencingTests {
     private let key = Scene.key("c/1")
 
@@ -241,7 +241,7 @@ import Testing
         let first = scene.fetch("c/1")
         scene.answerFetch(record(4, "1", at: 10), settles: false)
         scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: Scene.position(50), retryAfter: nil), settles: false)
-        // When somebody else wants to know what is true now
+        // When another caller asks for the current value
         let second = Token(99)
         scene.device.handle(.fetch(FetchRequest(token: second, items: [.init(key: Scene.key("c/1"), known: nil)], mustBeNew: true)))
         scene.device.settleDisk()

@@ -3,12 +3,12 @@ import Testing
 
 @testable import FreshetClient
 
-/// A search that takes two states for one misses what follows from the second; one that takes one for two takes too long.
+/// A search that takes two states for one misses the states after the second; one that takes one for two takes too long.
 @Suite struct FingerprintTests {
-    /// The stored properties of the machine's parts. What is added to a part is compared as it is. So a new property must be added here, and
-    /// to `makeRelative` of its part if it is a time, or a number that only tells requests or transactions apart.
+    /// The stored properties of the machine's parts. By default a new property is compared as it is. It must be added here, and to
+    /// `makeRelative` of its part if it is a time, or a number that only distinguishes requests or transactions.
     private static let parts: [String: (compared: Set<String>, relativeOrLeftOut: Set<String>)] = [
-        // Left out: what never changes, what has no effect, and what follows from the core.
+        // Left out: properties that never change, that have no effect, or that follow from the core.
         "SyncMachine": (["core"], ["settings", "story", "uptime", "lastStatus", "lastSchedule"]),
         "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
         "SyncParts": (

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// The feed: where it begins, what is stored, what is refused.
+/// The feed: where it begins, and which changes are stored or refused.
 @Suite struct FollowingTests {
     @Test func aReplicaBeginsFromNothingAndAHolderFromNow() {
         // Given, When, Then
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func anInvalidationEvictsAndASweepEvictsMany() {
-        // Given a device that keeps what it was asked for
+        // Given a device that keeps the records that were read
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
         // When
         scene.page([Scene.invalidate(.key(Scene.key("c/1")), 11), Scene.invalidate(.collection("c", prefix: "2"), 12)], to: 12)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func aValueLeftOutIsEvictedUnlessItIsTheSameRevision() {
-        // Given a device that keeps what it was asked for
+        // Given a device that keeps the records that were read
         var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
         // When
         scene.page([Scene.put("c/1", 12, nil)], to: 12)
@@ -236,7 +236,7 @@ import Testing
             #expect(scene.feed == nil)
             #expect(scene.device.store.state.cursor == Scene.position(10))
             #expect(scene.device.store.entries.isEmpty)
-            if case .malformed? = scene.device.status?.feedTrouble {} else { Issue.record("the status does not tell") }
+            if case .malformed? = scene.device.status?.feedTrouble {} else { Issue.record("the status does not report it") }
             waits.append((scene.device.deadline ?? 0) - scene.device.uptime)
             scene.device.fireTimer()
         }
@@ -344,7 +344,7 @@ import Testing
         var scene = Scene(.everything)
         _ = scene.fetch("c/1")
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 4, Scene.json("1")), Scene.position(5)))
-        // When: deleted between 5 and 10, of which a reading from nothing does not tell
+        // When: deleted between 5 and 10, which a reading from the start does not report
         scene.page([Scene.put("c/2", 9, "2")], to: 10)
         // Then
         #expect(scene.stored("c/1") == nil)

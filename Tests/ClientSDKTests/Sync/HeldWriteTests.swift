@@ -37,7 +37,7 @@ import Testing
         #expect(scene.batch.map(\.ifRevision) == [Scene.revision(12), nil, nil])
         // When all are applied
         scene.results([Scene.applied(2, 13), Scene.applied(3, 14), Scene.applied(4, 15)], at: 15)
-        // Then each writer is told of its own
+        // Then each writer gets the verdict on its write
         #expect(scene.verdict(4) == .applied(Scene.revision(13)) && scene.verdict(2) == .applied(Scene.revision(14)))
         #expect(scene.verdict(3) == .applied(Scene.revision(15)) && scene.text("c/1") == "4" && scene.device.store.rows.isEmpty)
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(scene.numbers == [3, 4])
     }
 
-    @Test("one that depends on what is there finds the merge")
+    @Test("a conditional write finds the merge")
     func precondition() {
         // Given
         var scene = conflict()
@@ -71,7 +71,7 @@ import Testing
         #expect(scene.numbers == [3] && scene.batch.first?.ifRevision == Scene.revision(13))
     }
 
-    @Test("where the merge keeps the other's value, they go on; one that depends on what is there meets the conflict itself")
+    @Test("where the merge keeps the other's value, they go on; a conditional write meets the conflict itself")
     func takeTheirs() {
         // Given
         var scene = conflict()
@@ -138,7 +138,7 @@ import Testing
         #expect(scene.batch.isEmpty && scene.row(2)?.isHeld == true && scene.text("c/1") == "3")
     }
 
-    @Test("a clear tells their writers")
+    @Test("a clear is reported to their writers")
     func clear() throws {
         // Given
         var scene = conflict()

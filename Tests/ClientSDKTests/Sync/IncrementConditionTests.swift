@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// What an increment demands, on the device that makes it.
+/// The conditions of an increment, on the device that makes it.
 @Suite struct IncrementConditionTests {
     private func increment(
         _ amount: Int64, _ onMissing: Increment.OnMissing = .create(from: nil), min: Int64? = nil

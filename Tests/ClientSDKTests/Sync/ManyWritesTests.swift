@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// Many writes of one record that wait: each costs what it costs by itself.
+/// Many writes of one record that wait: the cost of each does not depend on the others.
 @Suite struct ManyWritesTests {
     private static func increment() throws -> WriteOperation { .increment(Increment(path: try JSONPointer("/n"), by: .integer(1))) }
 

@@ -32,7 +32,7 @@ struct ModelDevice {
     var deadline: Int64?
     var status: SyncStatus?
 
-    /// What the memory tier shows: only what was published.
+    /// The views in the memory tier: only those that were published.
     var shown: [RecordKey: KeyView] = [:]
     var publications: [Publication] = []
     var answers: [Token: Answer] = [:]
@@ -89,7 +89,7 @@ struct ModelDevice {
         handle(.started(store.persisted))
     }
 
-    /// The process dies and comes back: what is not on disk is gone; what was sent may still arrive.
+    /// The process dies and comes back. Data that is not on disk is lost; requests that were sent may still arrive.
     mutating func crash() {
         machine = SyncMachine(settings: settings, client: store.state.client)
         for place in calls.indices { (calls[place].isCancelled, calls[place].isOrphaned) = (true, true) }
@@ -158,12 +158,12 @@ struct ModelDevice {
         if store.entries[key] == nil, !machine.overlaidKeys.contains(key) { shown[key] = nil }
     }
 
-    /// What a reader sees: the overlay, or the disk.
+    /// The view that a reader sees: from the overlay, or from the disk.
     func view(_ key: RecordKey) -> KeyView { machine.view(of: key, stored: isCleared ? nil : store.entries[key]) }
 
     // MARK: The disk
 
-    /// Carries out the next transaction and tells the machine, unless `silently`.
+    /// Carries out the next transaction and reports it to the machine, unless `silently`.
     mutating func commitNext(silently: Bool = false) {
         guard !transactions.isEmpty else { return }
         let transaction = transactions.removeFirst()
@@ -201,10 +201,10 @@ struct ModelDevice {
         handle(.replied(id, reply, lastWrite: lastWrite, store: store))
     }
 
-    /// Where the present reading from nothing began; the server can tell it from one that goes on from an old position.
+    /// Where the current reading from the start began. The server can distinguish it from one that goes on from an old position.
     private var origin: Int64?
 
-    /// What the server answers to this device.
+    /// The server's answer to this device.
     mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
         if case .changes(.start, _, _, _, _) = kind { origin = server.head }
         return server.answer(kind, origin: machine.inspection.state.verification == .fromStart ? origin : nil)
@@ -239,7 +239,7 @@ struct ModelDevice {
         }
     }
 
-    /// The test's merge: theirs, with ours in a member of its own.
+    /// The test's merge: a list of their value and ours.
     static func resolve(_ merge: MergeRequest) -> Resolution {
         guard let mine = merge.mine, let theirs = merge.theirs else { return merge.mine.map { .put($0) } ?? .delete }
         return .put(Content(checkedJSON: Array("[".utf8) + theirs.bytes + Array(",".utf8) + mine.bytes + Array("]".utf8)))

@@ -4,7 +4,8 @@ import FreshetWire
 
 @testable import FreshetClient
 
-/// A server in a few lines: what the protocol promises, without a network. Values over `inlineLimit` are left out where the protocol allows it.
+/// A server in a few lines that keeps the protocol's promises, without a network. It leaves values over `inlineLimit` out where the
+/// protocol allows it.
 struct ModelServer {
     struct Stored {
         var revision: Int64
@@ -17,7 +18,7 @@ struct ModelServer {
         var last: Int64 = 0
         var outcomes: [Int64: WriteOutcome.Verdict] = [:]
         var nonces: [Int64: Int64] = [:]
-        /// What batches with `resume` left out.
+        /// The numbers that batches with `resume` left out.
         var leftOut: [ClosedRange<Int64>] = []
 
         /// Whether a write under a number that was used is another one than the one that used it.
@@ -48,7 +49,7 @@ struct ModelServer {
     var inlineLimit = 200
     /// How many records one answer to `reads` may have.
     var recordsPerAnswer = 2
-    /// Takes a number for its write, whatever the nonce says, as a server of an earlier version.
+    /// Identifies a write by its number and ignores the nonce, as a server of an earlier version.
     var ignoresNonces = false
     /// How many outcomes a client's ledger keeps.
     var kept = Int64.max
@@ -57,7 +58,7 @@ struct ModelServer {
 
     var cursor: Cursor { Cursor(epoch: epoch, revision: Revision(head)!) }
 
-    // MARK: What others do
+    // MARK: Changes by others
 
     mutating func write(_ key: RecordKey, _ content: Content?, author: Change.Author? = nil) {
         head += 1
@@ -88,8 +89,8 @@ struct ModelServer {
 
     // MARK: Requests
 
-    /// The answer; `nil` for a poll that has nothing to tell yet. For a reading from nothing, `origin` is the head at which
-    /// it began: deletes before that mean nothing to it.
+    /// The answer; `nil` for a poll for which there is no news yet. For a reading from the start, `origin` is the head at which
+    /// it began: earlier deletes do not concern it.
     mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil) -> Reply? {
         switch kind {
         case .changes(let since, let filter, let wait, let limit, _): changes(since, filter, wait, limit, origin)
@@ -105,7 +106,7 @@ struct ModelServer {
         }
     }
 
-    /// What the response to a request of this kind states as the device's last decided write.
+    /// The device's last decided write, as the response to a request of this kind states it.
     func lastWrite(for kind: RequestDescription.Kind) -> Int64? { kind.client.map { ledgers[$0]?.last ?? 0 } }
 
     private func changes(

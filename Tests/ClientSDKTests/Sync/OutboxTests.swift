@@ -141,7 +141,7 @@ import Testing
         scene.page([Scene.put("c/1", 12, #"{"n":6}"#, by: 1)], to: 12)
         // Then: not counted twice
         #expect(scene.text("c/1") == #"{"n":6}"#)
-        // Then: whether it was this device's write or a copy's, the answer tells
+        // Then it waits for the answer, which shows whether this was the device's write or a copy's
         #expect(scene.isPending("c/1") && scene.verdict(1) == nil)
         // When
         scene.results([Scene.applied(1, 12)], at: 12)
@@ -248,7 +248,7 @@ import Testing
         var scene = Scene.live(holding: [Scene.put("c/1", 4, #"{"n":5}"#)])
         _ = scene.set("c/1", Scene.increment())
         scene.results([Scene.applied(1, 11)], at: 11)
-        // When: the feed tells of the latest only
+        // When the feed brings the latest change only
         scene.page([Scene.put("c/1", 15, #"{"n":60}"#)], to: 15)
         scene.page([Scene.put("c/1", 15, #"{"n":60}"#)], to: 15, lastWrite: 1)
         // Then
@@ -283,7 +283,7 @@ import Testing
     }
 
     @Test func aDeleteOfNothingHasNoRevision() {
-        // Given: deleted by another, of which the feed has not told yet
+        // Given: deleted by another, which the feed has not brought yet
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
         _ = scene.set("c/1", .delete)
         #expect(scene.view("c/1").value == .absent)

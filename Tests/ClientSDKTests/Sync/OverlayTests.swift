@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// What writes look like before the server has them.
+/// The values that pending writes show before the server has them.
 @Suite struct OverlayTests {
     private func shown(_ base: String?, _ operations: WriteOperation...) throws(SyncFailure) -> String? {
         var overlay = Overlay(base.map(Scene.json))

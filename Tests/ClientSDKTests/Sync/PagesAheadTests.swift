@@ -92,7 +92,7 @@ import Testing
         #expect(scene.since == .after(Scene.position(12)))
         // When the position is lost
         scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: nil, retryAfter: nil))
-        // Then it begins anew
+        // Then it reads from the start
         #expect(scene.device.store.state.cursor == nil)
         #expect(scene.since == .start)
         scene.page([Scene.put("c/1", 12, "1")], to: 14)

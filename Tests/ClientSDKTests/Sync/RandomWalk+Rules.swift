@@ -4,7 +4,7 @@ import FreshetWire
 
 @testable import FreshetClient
 
-/// What must hold after each step, and at the end.
+/// The rules that must hold after each step, and at the end.
 extension RandomWalk {
     /// Takes note of answers and verdicts.
     mutating func collect() {
@@ -25,7 +25,7 @@ extension RandomWalk {
                 guard let write = accepted[index]?[receipt] else { continue }
                 switch verdict {
                 case .applied:
-                    // What an earlier history decided, the present one need not hold.
+                    // The current history need not hold the decisions of an earlier one.
                     if write.isIncrement, epoch == server.epoch { applied[index, default: []].append(write) }
                 case .merged(let next): accepted[index]?[next] = write
                 case .rejected, .cleared: break
@@ -35,7 +35,7 @@ extension RandomWalk {
         }
     }
 
-    /// What the writer was told is what became of that write, in the history that the device is in.
+    /// Checks that a reported verdict is the decision on that write, in the history that the device is in.
     private mutating func checkVerdict(_ index: Int, _ receipt: Receipt, _ verdict: WriteVerdict, _ epoch: Epoch?) {
         let client = devices[index].machine.inspection.state.client
         let number = devices[index].numbers[receipt] ?? 0
@@ -50,27 +50,27 @@ extension RandomWalk {
             let wasRejected = (past.values + [server.decisions]).contains {
                 if case .rejected? = decision(in: $0)?.verdict { true } else { false }
             }
-            if !wasRejected { fault("device \(index) is told \(verdict) of write \(receipt.number), which was never rejected") }
+            if !wasRejected { fault("device \(index) gets \(verdict) for write \(receipt.number), which was never rejected") }
             return
         }
         guard let decision = decision(in: epoch == server.epoch ? server.decisions : epoch.flatMap { past[$0] } ?? [:]) else {
-            return fault("device \(index) is told \(verdict) of write \(receipt.number), which \(String(describing: epoch)) never decided")
+            return fault("device \(index) gets \(verdict) for write \(receipt.number), which \(String(describing: epoch)) never decided")
         }
         let isTrue =
             switch (verdict, decision.verdict) {
             case (.applied(let told?), .applied(let revision)): told == revision
             case (.applied(nil), .applied(nil)): true
-            // Settled tells nothing more.
+            // A settled write is reported as applied without a revision.
             case (.applied(nil), _): server.kept < 100
             default: false
             }
-        if !isTrue { fault("device \(index) is told \(verdict) of write \(receipt.number), which became \(decision.verdict)") }
+        if !isTrue { fault("device \(index) gets \(verdict) for write \(receipt.number), which became \(decision.verdict)") }
         if let write = accepted[index]?[receipt], write.isIncrement, !"\(decision.write.operation)".contains(write.mark) {
-            fault("device \(index) is told of \(write.mark) what became of \(decision.write)")
+            fault("device \(index) gets the verdict on \(decision.write) for \(write.mark)")
         }
     }
 
-    /// A number names one write, and is never given anew.
+    /// A number names one write, and is never used again.
     private mutating func checkNumbers(_ index: Int) {
         let device = devices[index]
         for call in device.calls {

@@ -35,9 +35,9 @@ struct RandomWalk {
     var server = ModelServer()
     /// The server as it was at some times, in any of its histories.
     var backups: [ModelServer] = []
-    /// What was decided in histories that are over.
+    /// The decisions of histories that are over.
     var past: [Epoch: [ClientIdentifier: [Int64: ModelServer.Decision]]] = [:]
-    /// What each number of a device has been sent for, in whatever history.
+    /// The write for which each number of a device has been sent, in any history.
     var named: [ClientIdentifier: [Int64: Write]] = [:]
     var nextNumbers: [ClientIdentifier: Int64] = [:]
     var devices: [ModelDevice] = []
@@ -223,7 +223,7 @@ struct RandomWalk {
     }
 
     private mutating func crash(_ index: Int) {
-        // Some of what was handed to the disk may be on it.
+        // Some of the pending transactions may be on disk.
         for _ in 0..<below(2) { devices[index].commitNext(silently: true) }
         late.removeAll { $0.device == index }
         devices[index].crash()
@@ -248,7 +248,7 @@ struct RandomWalk {
         }
     }
 
-    /// What has left the disk nobody remembers: while the feed is behind, it may tell of an earlier revision of it.
+    /// Evicts a record. No part remembers its revision, so while the feed is behind, it may bring an earlier one.
     private mutating func evict(_ index: Int) {
         let key = pick(registers + counters)
         devices[index].evict(key)
@@ -267,7 +267,7 @@ struct RandomWalk {
         if backups.count > 6 { backups.remove(at: below(backups.count)) }
     }
 
-    /// Another history. Whatever was sent in the old one may still arrive.
+    /// Begins another history. Requests that were sent in the old one may still arrive.
     private mutating func changeEpoch() {
         hasReset = true
         let fresh = Epoch("e\(step)")!
@@ -278,15 +278,15 @@ struct RandomWalk {
             server = ModelServer(epoch: fresh.token)
             server.kept = old.kept
         case 1, 2:
-            // A back-up is restored, be it of this history or of an earlier one, and older or newer than what is there.
+            // A back-up is restored, of this history or of an earlier one, and older or newer than the current state.
             server = backups.isEmpty ? ModelServer(epoch: fresh.token) : pick(backups)
             server.kept = old.kept
         default:
-            // A back-up of now, restored: the writes decided since are unaffected, the history is another.
+            // A back-up of the current state is restored: all decided writes stay, and the history is another.
             break
         }
         server.epoch = fresh
-        // What was there may come back.
+        // The old state may come back.
         if below(2) == 0 { backups.append(old) }
         let texts = counters.map { server.record($0, full: true)?.content.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "" }
         applied = applied.mapValues { $0.filter { write in texts.contains { $0.contains("\"\(write.mark)\":1") } } }

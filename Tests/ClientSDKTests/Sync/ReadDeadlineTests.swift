@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// A read ends in time, whatever the network does.
+/// A read ends in time, on any network.
 @Suite struct ReadDeadlineTests {
     @Test func aReadOnASilentNetworkEndsAtItsDeadline() {
         // Given a read that nothing answers
@@ -35,7 +35,7 @@ import Testing
         scene.pass(4_999)
         #expect(scene.failure(token) == nil)
         scene.pass(1)
-        // Then it is told what the last one came to
+        // Then it gets the result of the last one
         #expect(scene.failure(token) == .refused(Problem(.overloaded, "busy")))
     }
 
@@ -118,7 +118,7 @@ import Testing
         #expect(absence?.asOf == Scene.revision(7) && absence?.isAbsent == true && absence?.verifiedAt == scene.device.now.wall)
         // When there is more to read again
         scene.page([Scene.put("c/3", 8, "1")], to: 9, upToDate: false)
-        // Then a record may have been made and changed behind what is stored
+        // Then a record may have been made and changed behind the stored position
         #expect(scene.device.machine.absence(of: key) == nil)
         scene.page([], to: 12)
         #expect(scene.device.machine.absence(of: key)?.asOf == Scene.revision(12))

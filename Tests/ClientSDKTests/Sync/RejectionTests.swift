@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// What a device keeps of writes that were rejected.
+/// The list of rejected writes on a device.
 @Suite struct RejectionTests {
     private func live(_ configure: (inout SyncSettings) -> Void = { _ in }) -> Scene {
         Scene.live(holding: [Scene.put("c/1", 4, "1")], configure: configure)
@@ -54,7 +54,7 @@ import Testing
         #expect(scene.device.status?.rejections == 1 && scene.verdict(1) != nil && scene.text("c/1") == "x")
     }
 
-    @Test("it outlives the process, though nobody was told of it")
+    @Test("it outlives the process, although no caller got the verdict")
     func outlivesTheProcess() {
         // Given a process that ends when the disk has the verdict
         var scene = live()
@@ -162,7 +162,7 @@ import Testing
         #expect(listed(scene).isEmpty && scene.device.status?.rejections == 0)
     }
 
-    @Test("a clear forgets the list, and answers those who wait to discard")
+    @Test("a clear forgets the list, and answers the callers that wait to discard")
     func clear() throws {
         // Given a call to discard that waits behind another transaction
         var scene = rejected()
@@ -180,7 +180,7 @@ import Testing
         #expect(scene.failure(token) == .noRejection && scene.device.store.rows.isEmpty)
     }
 
-    @Test("a stop answers those who wait to discard, and a device that has not started discards nothing")
+    @Test("a stop answers the callers that wait to discard, and a device that has not started discards nothing")
     func stop() {
         // Given
         var scene = rejected()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("the newest is kept whatever its size")
+    @Test("the newest is kept at any size")
     func oneIsKept() {
         let scene = rejected { $0.rejectionBytes = 1 }
         #expect(listed(scene) == [1] && scene.device.status?.droppedRejections == 0)

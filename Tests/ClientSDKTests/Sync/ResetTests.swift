@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// The position or the history is lost: what is yours stays, the rest is verified (rule 11).
+/// The position or the history is lost: the device's writes stay, the rest is verified (rule 11).
 @Suite struct ResetTests {
     private func gone(_ code: ProblemCode, _ epoch: String = "a") -> Reply {
         .problem(Problem(code, "gone"), cursor: Scene.position(50, epoch), retryAfter: nil)
@@ -14,7 +14,7 @@ import Testing
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")])
         // When
         scene.replyToFeed(gone(.cursorExpired))
-        // Then: what is there still shows, as unverified
+        // Then the held records are still shown, as unverified
         #expect(scene.since == .start)
         #expect(scene.text("c/1") == "1")
         #expect(scene.device.status?.connection == .catchingUp)
@@ -107,7 +107,7 @@ import Testing
         scene.results([Scene.applied(2, 56)], at: 56)
         // When
         scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(57))))
-        // Then it need not go: the feed, which goes on from 50, tells of whatever came after it
+        // Then it need not go: the feed, which goes on from 50, brings all later changes
         #expect(scene.stored("a/1")?.revision == Scene.revision(56))
         _ = scene.set("a/1", .patch(Array("{}".utf8)))
         scene.page([Scene.put("a/1", 55, "first", by: 1)], to: 55, upToDate: false)
@@ -115,15 +115,15 @@ import Testing
     }
 
     @Test func anOwnWriteThatIsDoneAheadOfThePassFromTheStartStays() {
-        // Given a device that reads everything anew
+        // Given a device that reads everything again
         var scene = Scene.live(holding: [Scene.put("a/1", 4, "0")])
         scene.replyToFeed(gone(.cursorExpired))
         scene.page([Scene.put("c/1", 12, "1")], to: 12, upToDate: false)
-        // When a write of its own is done after the last page was made, and that page comes late
+        // When its write is applied after the server made the last page, and that page comes late
         scene.put("a/1", "first")
         scene.results([Scene.applied(1, 25)], at: 25)
         scene.page([Scene.put("a/1", 18, "0")], to: 20)
-        // Then the write stays, and nothing older is shown after it: the feed, which goes on from 20, tells of whatever came after it
+        // Then the write stays, and nothing older is shown after it: the feed, which goes on from 20, brings all later changes
         #expect(scene.stored("a/1")?.revision == Scene.revision(25))
         scene.page([Scene.put("a/1", 22, "another's")], to: 22, upToDate: false)
         #expect(scene.stored("a/1")?.revision == Scene.revision(25))
@@ -143,7 +143,7 @@ import Testing
             scene.answerStatus(last: 1, at: 20)
         }
         scene.results([Scene.applied(1, 15)], at: 20)
-        // Then what was written is not shown as the record: that contained it and was changed again
+        // Then the written value is not shown as the record: the record contained it and was changed again
         #expect(scene.stored("a/1") == nil && scene.view("a/1").value == .unknown)
         // And once all is verified it is as unknown as anything that was invalidated
         scene.page([], to: 20)
@@ -158,7 +158,7 @@ import Testing
         scene.answerFetch(.record(Scene.record(Scene.key("a/1"), 25, Scene.json("2")), Scene.position(30)))
         // When that page comes
         scene.page([Scene.put("a/1", 18, "1")], to: 20)
-        // Then what was read stays, and nothing older is shown after it
+        // Then the record stays, and nothing older is shown after it
         #expect(scene.stored("a/1")?.revision == Scene.revision(25))
         scene.page([Scene.put("a/1", 22, "another's")], to: 22, upToDate: false)
         #expect(scene.stored("a/1")?.revision == Scene.revision(25))
@@ -175,7 +175,7 @@ import Testing
         // When
         scene.results([Scene.applied(1, 45)], at: 45)
         scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(57))))
-        // Then it is not kept unasked, since nobody tells of what came between it and the beginning
+        // Then it is not kept without a check, since no response brings the changes between it and the new position
         #expect(scene.stored("a/1") == nil)
     }
 
@@ -257,7 +257,7 @@ import Testing
         scene.results([Scene.applied(2, 12)], at: 12)
         scene.put("c/3", "3")
         scene.put("c/4", "4")
-        // When: a namespace made anew knows none
+        // When a namespace that was created again knows none
         scene.replyToFeed(gone(.epochChanged, "b"))
         guard let status = scene.status else { Issue.record("not compared"); return }
         scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 0), Scene.position(1, "b")))
@@ -283,7 +283,7 @@ import Testing
         guard let status = scene.status else { Issue.record("not compared"); return }
         scene.device.reply(status.id, .client(ClientStatus(client: scene.device.store.state.client, last: 2), Scene.position(9, "b")))
         scene.device.settleDisk()
-        // Then: it tells what became of them, and takes the third
+        // Then the server reports the verdicts on them, and takes the third
         #expect(scene.numbers == [1, 2, 3])
         #expect(scene.resume == false)
     }
@@ -450,7 +450,7 @@ import Testing
         #expect(scene.feed == nil)
         let token = scene.put("c/1", "1")
         #expect(scene.device.answers[token] == .accepted(Receipt(1)), "the user's writes go on meanwhile")
-        // Then: the disk takes again what it is given
+        // Then the disk takes transactions again
         #expect(scene.since == .start)
     }
 }

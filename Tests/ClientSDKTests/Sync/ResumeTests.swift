@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// A number names its write in every history, however many there are: it is never given anew, and what another history decided is left out.
+/// A number names its write in every history: it is never used again, and numbers that another history decided are left out.
 @Suite struct ResumeTests {
     private let client = try? ClientIdentifier("device")
 
@@ -34,7 +34,7 @@ import Testing
             scene.device.run(with: &server)
         }
         let backup = server
-        // When: the namespace is dropped, and three more are decided in what follows it
+        // When the namespace is dropped, and three more are decided in the next history
         server = ModelServer(epoch: "b")
         for number in 21...23 {
             _ = scene.set("c/\(number)", Scene.increment())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// A device at work, and short words for what happens to it. The history is `a` unless told otherwise.
+/// A device at work, and short names for the events that it handles. The history is `a` by default.
 struct Scene {
     var device: ModelDevice
     private var lastToken: Int64 = 0
@@ -108,13 +108,13 @@ struct Scene {
     }
     /// The history that the batch under way names.
     var epoch: Epoch? { if case .writes(let batch)? = writes?.kind { batch.epoch } else { nil } }
-    /// Whether the batch under way leaves out what another history decided.
+    /// Whether the batch under way leaves out numbers that another history decided.
     var resume: Bool? { if case .writes(let batch)? = writes?.kind { batch.resume } else { nil } }
     var numbers: [Int64] { batch.map(\.number) }
 
     // MARK: Happenings
 
-    /// The feed's answer, and the disk takes it unless told otherwise.
+    /// The feed's answer. The disk takes it, unless `settles` is false.
     mutating func page(
         _ changes: [Change], to number: Int64, _ epoch: String = "a", upToDate: Bool = true, lastWrite: Int64 = 0, settles: Bool = true
     ) {
@@ -186,7 +186,7 @@ struct Scene {
         device.handle(.timer)
     }
 
-    // MARK: What shows
+    // MARK: Views
 
     func text(_ key: String) -> String? { device.view(Self.key(key)).value.content.map { String(decoding: $0.bytes, as: UTF8.self) } }
     func view(_ key: String) -> KeyView { device.view(Self.key(key)) }

@@ -49,12 +49,12 @@ import Testing
         var state = SyncState(client: try ClientIdentifier("a"))
         state.pass = 2
         state.cursor = Scene.position(5)
-        // Then what a page on its way could set back stays
+        // Then entries that a page on its way could set back stay
         #expect(entry(4, pass: 2).mayBeEvicted(state) && entry(4, asOf: 5, pass: 2).mayBeEvicted(state))
         #expect(!entry(4, asOf: 6, pass: 2).mayBeEvicted(state) && !entry(6, pass: 1).mayBeEvicted(state))
-        // And of another history what has been verified, since that can only be a later one
+        // And so do verified entries of another history, since that can only be a later one
         #expect(entry(9, pass: 1, epoch: "b").mayBeEvicted(state) && !entry(1, pass: 2, epoch: "b").mayBeEvicted(state))
-        // Without a position nothing that was verified may go
+        // Without a position no verified entry may be evicted
         state.epoch = Scene.position(5).epoch
         state.apply(.cursor(nil))
         #expect(entry(4, pass: 1).mayBeEvicted(state) && !entry(4, pass: 2).mayBeEvicted(state))

@@ -61,7 +61,7 @@ struct CredentialTests {
         // Given a configuration with a token for a host that http does not protect
         var configuration = SyncClient.Configuration(url: url, namespace: "test")
         configuration.token = { _ in "secret" }
-        // Then it is refused, with what would be right
+        // Then it is refused, and the error names the alternatives
         let error = #expect(throws: ClientError.self) { try SyncClient(configuration) }
         guard case .invalidConfiguration(let text)? = error else {
             Issue.record("got \(String(describing: error))")

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func aRequestArrivesAsItWasDescribed() async throws {
-        // Given a server that answers with what it was sent
+        // Given a server that echoes each request
         let server = ScriptedServer { connection in
             guard let request = connection.request() else { return }
             connection.respond(
@@ -100,7 +100,7 @@ import Testing
         for _ in 0..<20 { #expect(try await exchange(HTTPRequestDescription(url: server.url)).get().status == 200) }
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test(arguments: ["garbage\r\n\r\n", "\u{0}\u{1}\u{2}\r\n", "SSH-2.0-OpenSSH_9.2\r\n"])
     func whatIsNotHTTPIsSaidToBeSo(_ text: String) async throws {

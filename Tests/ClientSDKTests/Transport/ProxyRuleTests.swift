@@ -58,7 +58,7 @@ import Testing
                 transport.send(HTTPRequestDescription(url: url)) { continuation.resume(returning: $0) }
             }
         }
-        // When another host is asked; Then the proxy is, and the reply says so
+        // When another host is requested, then the proxy answers, and the reply states it
         let refused = try await reply("http://freshet.invalid/", ["http_proxy": proxy.url]).get()
         #expect(refused.status == 403 && refused.proxy == "the proxy \(proxy.url) of http_proxy")
         // When the proxy itself cannot be reached; Then the error names it

@@ -73,7 +73,7 @@ extension CacheCase {
         asked("the time under way counts to the second", after: 50, answer: .ok("first", "Cache-Control: max-age=60").late(10))
         reused("the time under way adds to Age", after: 19, age: 59, answer: .ok("first", "Cache-Control: max-age=60", "Age: 30").late(10))
         CacheCase(
-            "what is served has an Age, what is fetched keeps the origin's",
+            "a response from the cache has an Age, a fetched one keeps the origin's",
             .get(.network, "a", origin: .ok("a", "Cache-Control: max-age=60", "Age: 7")).age(7), .get(.cache, "a").age(7), .wait(5),
             .get(.cache, "a").age(12))
         CacheCase(

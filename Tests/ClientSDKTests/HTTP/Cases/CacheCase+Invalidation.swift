@@ -2,7 +2,7 @@ import FreshetCache
 import FreshetClient
 import HTTPTypes
 
-/// What requests of other methods outdate: RFC 9111 §4.4.
+/// The responses that requests of other methods invalidate: RFC 9111 §4.4.
 extension CacheCase {
     private static func kept(_ path: String = "") -> CacheStep {
         .get(.network, "a", at: path, origin: .ok("a", "Cache-Control: max-age=60"))

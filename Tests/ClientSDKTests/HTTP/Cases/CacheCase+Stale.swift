@@ -24,7 +24,7 @@ extension CacheCase {
         CacheCase(
             "stale-while-revalidate is over", kept(", stale-while-revalidate=30"), .wait(90), .get(.validated, "a", origin: .notModified()))
         CacheCase(
-            "stale-while-revalidate of what is fresh", kept(", stale-while-revalidate=30"), .wait(59), .get(.cache, "a").stale(false))
+            "stale-while-revalidate of a fresh response", kept(", stale-while-revalidate=30"), .wait(59), .get(.cache, "a").stale(false))
         CacheCase(
             "stale-while-revalidate and must-revalidate", kept(", stale-while-revalidate=30, must-revalidate"), .wait(60),
             .get(.validated, "a", origin: .notModified()))
@@ -61,7 +61,7 @@ extension CacheCase {
             "stale-if-error is about no other status", kept(", stale-if-error=30"), .wait(60),
             .get(.network, "b", origin: .status(501, "b")).status(501))
         CacheCase(
-            "stale-if-error is not about what is gone", kept(", stale-if-error=30"), .wait(60),
+            "stale-if-error does not cover a 404", kept(", stale-if-error=30"), .wait(60),
             .get(.network, "b", origin: .status(404, "b")).status(404))
         CacheCase(
             "stale-if-error and must-revalidate", kept(", stale-if-error=30, must-revalidate"), .wait(60),
@@ -79,7 +79,7 @@ extension CacheCase {
             "stale-if-error and a request that insists", kept(", stale-if-error=30"), .wait(60),
             .get(.network, "b", with: ["Cache-Control: no-cache"], origin: .status(503, "b")).status(503))
         CacheCase(
-            "stale-if-error of what is fresh but too old for the request", kept(", stale-if-error=30"), .wait(30),
+            "stale-if-error of a response that is fresh but too old for the request", kept(", stale-if-error=30"), .wait(30),
             .get(.cache, "a", with: ["Cache-Control: max-age=10"], origin: .status(503, "b")).stale())
         CacheCase(
             "stale-if-error of a HEAD", kept(", stale-if-error=30"), .wait(60),
@@ -92,6 +92,6 @@ extension CacheCase {
             .failing(origin: .reset) { if case .connectionLost(_) = $0 { true } else { false } },
             .get(.validated, "a", origin: .notModified()))
         CacheCase(
-            "a reset of what is not kept is an error", .failing(origin: .reset) { if case .connectionLost(_) = $0 { true } else { false } })
+            "a reset of an unstored URL is an error", .failing(origin: .reset) { if case .connectionLost(_) = $0 { true } else { false } })
     }
 }

@@ -2,7 +2,7 @@ import FreshetCache
 import FreshetClient
 import HTTPTypes
 
-/// What is kept: RFC 9111 §3.
+/// The responses that a cache may store: RFC 9111 §3.
 extension CacheCase {
     static let storing = refusals + keeping
 

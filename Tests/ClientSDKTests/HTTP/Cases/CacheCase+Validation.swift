@@ -2,7 +2,7 @@ import FreshetCache
 import FreshetClient
 import HTTPTypes
 
-/// Validation, and what a confirmation brings: RFC 9111 §4.3.
+/// Validation, and the effects of a 304: RFC 9111 §4.3.
 extension CacheCase {
     static let validation = conditions + confirmations + heads
 
@@ -121,7 +121,7 @@ extension CacheCase {
             .get(.validated, "a", origin: .notModified("Cache-Control: no-store")).storage(.refused(.noStore)),
             .get(.network, "b", origin: .ok("b")).notSent("if-none-match"))
         CacheCase(
-            "an error in place of a confirmation leaves what is kept", .get(.network, "a", origin: .ok("a", "ETag: \"1\"")),
+            "an error in place of a confirmation leaves the stored response", .get(.network, "a", origin: .ok("a", "ETag: \"1\"")),
             .get(.network, "b", origin: .status(500, "b")).status(500),
             .get(.validated, "a", origin: .notModified()).sent("if-none-match: \"1\""))
     }

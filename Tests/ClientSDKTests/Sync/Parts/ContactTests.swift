@@ -30,7 +30,7 @@ import Testing
         #expect(contact.lostAt == Timestamp(milliseconds: 7_000))
     }
 
-    @Test("a refusal is an answer, but does not restore what was lost")
+    @Test("a refusal is an answer, but does not restore lost contact")
     func refusalIsAnAnswer() {
         // Given
         var contact = Contact()

@@ -263,7 +263,7 @@ import Testing
         feed.uptime = 11_000
         let settings = feed.turn.settings
         _ = feed.take([Scene.put("c/1", 11, "1")], to: 11, upToDate: true)
-        // Then what is stored was true when the poll before began
+        // Then the stored records were true when the previous poll began
         let end = 1_000 + Int64(settings.hold) * 1_000 + 2 * settings.grace
         #expect(feed.follower.isLive && feed.follower.liveUntil(settings) == end)
         // When the time is over

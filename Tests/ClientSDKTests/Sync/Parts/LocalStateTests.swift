@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetClient
 
-@Suite("What the disk holds of the device's own") struct LocalStateTests {
+@Suite("The device's own state on the disk") struct LocalStateTests {
     private let key = Scene.key("c/1")
 
     private func request(
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: The start
 
-    @Test("what was pending when the last process ended shows at the start, before anybody asks")
+    @Test("the pending writes of the last process are shown at the start, before any read")
     func start() {
         // Given
         var state = PartSupport.state(at: 10)
@@ -150,7 +150,7 @@ import Testing
         #expect(!fromStart.isVerifying && !fromStart.isVerified && PartSupport.local(PartSupport.state(at: 10)).isVerified)
     }
 
-    // MARK: What must be read
+    // MARK: Keys to read
 
     @Test("a write must be read for if its outcome is not known, or the feed does not bring its key, or has passed it")
     func keysToRead() throws {
@@ -170,7 +170,7 @@ import Testing
 
     // MARK: Resets and clears
 
-    @Test("a reset drops what came from the server, but for what the disk has, and keeps the user's writes")
+    @Test("a reset drops the server's records, except those on disk, and keeps the user's writes")
     func reset() throws {
         // Given a read that the disk has
         var local = PartSupport.local(PartSupport.state(at: 10))
@@ -194,7 +194,7 @@ import Testing
         #expect(local.nextIntent() == nil && !local.isIdle)
     }
 
-    @Test("a clear tells each pending write and forgets all; the disk's answer to an earlier transaction is not waited for")
+    @Test("a clear reports each pending write as cleared and forgets all; the disk's answer to an earlier transaction is not waited for")
     func clear() throws {
         // Given
         let rows = [

@@ -112,7 +112,7 @@ import Testing
         #expect(advance(&merger, outbox).unread == [Scene.key("c/1")])
     }
 
-    @Test("what the disk does not take is asked for again after a while, and answers to the earlier call do not count")
+    @Test("a merge that the disk refuses is asked for again after a while, and answers to the earlier call do not count")
     func notStored() throws {
         // Given
         var merger = merger()

@@ -72,7 +72,7 @@ import Testing
         #expect(old == Self.rows(1...100) && old.hashValue == Self.rows(1...100).hashValue)
     }
 
-    @Test("does what an array does, whatever is done to it", arguments: 1...20)
+    @Test("does the same as an array under random operations", arguments: 1...20)
     func model(seed: UInt64) {
         // Given a list and an array with the same rows
         var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import FreshetWire
 
 @testable import FreshetClient
 
-/// Turns and values for the tests of single parts of the machine. The history is `a` unless told otherwise.
+/// Turns and values for the tests of single parts of the machine. The history is `a` by default.
 enum PartSupport {
     static let client = try! ClientIdentifier("device")
 
@@ -83,7 +83,7 @@ extension Turn {
     var sent: [RequestDescription] { actions.compactMap { if case .send(let request) = $0 { request } else { nil } } }
     /// The callers that got an answer, in order.
     var answered: [Token] { actions.compactMap { if case .answer(let token, _) = $0 { token } else { nil } } }
-    /// The failures that callers were told, in order.
+    /// The failures that callers got, in order.
     var failures: [SyncFailure] {
         actions.compactMap { if case .answer(_, .failed(let failure)) = $0 { failure } else { nil } }
     }

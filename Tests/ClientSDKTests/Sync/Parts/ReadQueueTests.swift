@@ -136,7 +136,7 @@ import Testing
         #expect(queue.ready(at: 0) == [two, one])
     }
 
-    @Test("those who wait are given in the order of their tokens when everything is forgotten")
+    @Test("waiting callers are returned in the order of their tokens when everything is forgotten")
     func removeAll() {
         var queue = ReadQueue()
         ask(&queue, 7, one)

@@ -37,7 +37,7 @@ import Testing
             return turn.sent
         }
 
-        /// The response to the oldest request under way. Returns what is to be stored, and what callers were told.
+        /// Handles a response to the oldest request under way. Returns the records to store, and the turn with the callers' answers.
         mutating func take(_ reply: Reply) -> (arrivals: [Reader.Arrival], turn: Turn) {
             var turn = turn
             guard let id = requests.all.first, let sent = requests.remove(id), case .fetch(let keys) = sent.purpose else {
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("a caller is told after some attempts, and the machine's own reads go on for ever with bounded delays")
+    @Test("a caller gets the failure after some attempts, and the machine's own reads go on for ever with bounded delays")
     func attempts() {
         for isOwn in [false, true] {
             // Given
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("a caller that wants a newer request than the machine's own is told of its failures too")
+    @Test("a caller that wants a newer request than the machine's own gets its failures too")
     func newerThanOwn() {
         // Given
         var reads = Reads()
@@ -205,7 +205,7 @@ import Testing
                 _ = reads.ask()
             }
         }
-        Issue.record("the caller is told nothing")
+        Issue.record("the caller gets no failure")
     }
 
     @Test("a read that its callers have abandoned is not repeated after a failure", arguments: [false, true])
@@ -223,7 +223,7 @@ import Testing
 
     // MARK: Responses
 
-    @Test("a read of many tells each key by itself: what is too large is read alone, and a key that is left out is asked for again")
+    @Test("a read of many keys answers each alone: too large ones are read singly, and keys left out are asked for again")
     func manyKeys() {
         // Given
         var reads = Reads()
@@ -279,7 +279,7 @@ import Testing
         #expect(reads.ask().map(\.kind) == [.record(Scene.key("c/1"), known: nil)])
         // When it is too large as well
         let (_, turn) = reads.answer(.tooLarge("large"))
-        // Then its reader is told, and the others are read
+        // Then its reader gets the failure, and the others are read
         #expect(turn.failures == [.malformed("large")] && turn.answered == [Token(1)])
         for number in 2...4 {
             #expect(reads.ask().map(keys) == [["c/\(number)"]])
@@ -306,7 +306,7 @@ import Testing
         // Then
         #expect(entries.map(\.key.description) == ["c/1", "c/2"] && turn.answered == [Token(1), Token(2)])
         #expect(reads.ask().map(keys) == [["c/3", "c/4"]])
-        // When what is left is of a later state than the position that the feed has told of meanwhile
+        // When the response for the remaining keys is older than a change that the feed has brought meanwhile
         reads.reader.raiseFloor(.key(Scene.key("c/3")), to: Scene.revision(11))
         let missing = [Scene.key("c/3"), Scene.key("c/4")]
         let (rest, last) = reads.answer(.reads(ReadsResponse(records: [], missing: missing, cursor: Scene.position(10))))
@@ -336,12 +336,12 @@ import Testing
             _ = reads.ask()
             failures += reads.answer(response).turn.failures
         }
-        // Then the callers are told
+        // Then the callers get the failures
         for failure in failures { if case .malformed = failure {} else { Issue.record("\(failure)") } }
         #expect(failures.count == 2)
     }
 
-    @Test("a final refusal is told at once, an overload is waited for, and a refused token is replaced first")
+    @Test("a final refusal is reported at once, an overload is waited for, and a refused token is replaced first")
     func refusals() {
         // Given
         var reads = Reads()
@@ -384,7 +384,7 @@ import Testing
         #expect(reads.ask().map(keys) == [["c/late"]])
     }
 
-    @Test("what the disk has no room for is answered all the same, and the machine's own read is repeated")
+    @Test("a record for which the disk has no room is answered all the same, and the machine's own read is repeated")
     func notStored() {
         // Given
         var reads = Reads()
@@ -399,7 +399,7 @@ import Testing
         #expect(reads.ask().map(keys) == [["c/2"]])
     }
 
-    @Test("an own read that does not tell what it was for is repeated after a while")
+    @Test("an own read that does not make its key known is repeated after a while")
     func ownReadTellsNothing() {
         var reads = Reads()
         reads.refresh("c/1")
@@ -410,7 +410,7 @@ import Testing
         #expect(reads.ask().map(keys) == [["c/1"]])
     }
 
-    @Test("a response that comes after everything was forgotten is told to nobody")
+    @Test("a response that comes after everything was forgotten is discarded")
     func lateResponse() {
         // Given
         var reads = Reads()

@@ -31,7 +31,7 @@ import Testing
             return if case .reads(let reads)? = turn.sent.first?.kind { reads.items } else { nil }
         }
 
-        /// The server's answer. Returns what is to be stored.
+        /// Handles the server's answer. Returns the intent to store.
         mutating func take(_ reply: Reply) -> Intent? {
             guard let id = requests.all.first, let sent = requests.remove(id), case .refresh(let keys) = sent.purpose else {
                 Issue.record("no request is under way")
@@ -86,7 +86,7 @@ import Testing
         #expect(refreshing.load() == nil && !refreshing.refresher.isNeeded)
     }
 
-    @Test("what comes while it reads is read too")
+    @Test("a refresh that is requested while it reads is read too")
     func comesMeanwhile() {
         // Given
         var refreshing = Refreshing(refresher: Refresher(isNeeded: true))
@@ -98,7 +98,7 @@ import Testing
         #expect(refreshing.ask() == query(after: nil))
     }
 
-    @Test("what the reader reads is left to it")
+    @Test("keys that the reader reads are left to it")
     func leftToTheReader() {
         // Given
         var refreshing = Refreshing(refresher: Refresher(isNeeded: true))

@@ -36,7 +36,7 @@ import Testing
         #expect(table.overdue(at: 4_999).isEmpty && table.overdue(at: 5_000) == [early] && table.overdue(at: 9_000) == [late, early])
     }
 
-    @Test("reads are told from the others")
+    @Test("reads are distinguished from other requests")
     func fetches() {
         var table = RequestTable()
         _ = send(&table, at: 0)

@@ -47,7 +47,7 @@ import Testing
         #expect(!resetter.isUnderWay)
     }
 
-    @Test("what the disk does not take is tried again after a while")
+    @Test("a clear that the disk refuses is tried again after a while")
     func diskFails() throws {
         var resetter = Resetter()
         var turn = PartSupport.turn(at: 1_000)

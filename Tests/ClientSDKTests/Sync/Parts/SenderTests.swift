@@ -16,7 +16,7 @@ import Testing
 
         init(_ rows: [OutboxRow]) { self.rows = rows }
 
-        /// One whose writes are puts of these numbers to keys of their own.
+        /// One whose writes are puts of these numbers, each to a separate key.
         init(numbers: some Sequence<Int64>) { self.init(numbers.map { PartSupport.row($0, "c/\($0)") }) }
 
         var turn: Turn { PartSupport.turn(at: uptime, random: random, configure: configure) }
@@ -93,7 +93,7 @@ import Testing
         #expect(queue.send()?.writes.map(\.number) == [8])
     }
 
-    @Test("a batch holds so many bytes, but one write whatever its size")
+    @Test("a batch has a limit in bytes, but holds a single write of any size")
     func bytes() {
         // Given
         let large = WriteOperation.put(Content(bytes: Array(repeating: 48, count: 60), type: "text/plain"))
@@ -408,7 +408,7 @@ import Testing
         #expect(queue.sender.sentThrough == 6)
     }
 
-    @Test("a reset drops what is on its way to the disk, so that the same is asked for in its history")
+    @Test("a reset drops results on their way to the disk, so that the same request is sent in the new history")
     func reset() {
         // Given
         var queue = Queue(numbers: [1])

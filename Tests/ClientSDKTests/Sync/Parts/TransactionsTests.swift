@@ -44,7 +44,7 @@ import Testing
         return transactions
     }
 
-    @Test("what waits is taken in the order in which it came")
+    @Test("waiting transactions are taken in the order in which they came")
     func order() {
         var transactions = filled
         #expect(waiting(&transactions) == all.map(name) && transactions.next() == nil)

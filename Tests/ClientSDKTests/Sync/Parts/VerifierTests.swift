@@ -99,7 +99,7 @@ import Testing
             return
         }
         #expect(keys.map(\.key) == [Scene.key("c/1")])
-        // Then what is stored is not asked for again, and what the disk refuses is
+        // Then stored keys are not requested again, and keys that the disk refuses are
         var turn = verification.turn
         verification.verifier.failed(.full, &verification.contact, &turn)
         verification.wait()
@@ -260,7 +260,7 @@ import Testing
         #expect(verification.verifier.plan(keys, response, 0, verification.rule, builder) != nil)
     }
 
-    @Test("what the disk does not give or take is tried again after a while, from the same place")
+    @Test("a disk operation that fails is tried again after a while, from the same place")
     func diskFails() {
         // Given
         var verification = Verification()
