@@ -26,6 +26,6 @@ package struct DeviceToken: Hashable, Sendable {
         self.init(field.dropFirst(7).trimmingPrefix(while: { $0 == " " }))
     }
 
-    /// As it stands in a request.
+    /// The token as a request carries it.
     package var text: String { "\(device).\(generation)" }
 }

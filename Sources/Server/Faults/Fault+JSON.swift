@@ -1,8 +1,8 @@
 package import FreshetWire
 
 extension Fault {
-    /// Reads what a test asks for. Unlike a message of the protocol, one with an unknown or superfluous member is refused: a fault that
-    /// is not the one meant makes a test pass that should fail.
+    /// Reads a fault from a test's request. Unlike a message of the protocol, JSON with an unknown or superfluous
+    /// member is refused: a fault other than the one meant makes a test pass that should fail.
     package init(json bytes: [UInt8]) throws(Problem) {
         let members: Members
         do throws(WireError) { members = try Members(bytes) } catch {
@@ -19,7 +19,7 @@ extension Fault {
             throw Problem(.invalidRequest, "'device' is missing: expire-token takes the device whose tokens expire")
         }
         let effect = try Self.effect(name, members)
-        // A token is refused until there is a fresh one, however often it comes.
+        // A token is refused until the device has a fresh one, however often the token comes.
         let isUnlimited = members.booleans["untilLifted"] == true || name == .expireToken
         guard !(isUnlimited && members.numbers["times"] != nil) else {
             throw Problem(.invalidRequest, "'times' goes with neither 'untilLifted' nor expire-token: leave one of them out")
@@ -59,7 +59,7 @@ extension Fault {
     }
 }
 
-/// The members of a fault's JSON, by what they hold.
+/// The members of a fault's JSON, by type.
 private struct Members {
     var texts: [String: String] = [:]
     var numbers: [String: Int64] = [:]
@@ -99,7 +99,7 @@ private struct Members {
         return exact
     }
 
-    /// Members that belong to other effects would be without effect.
+    /// Refuses members that belong to other effects, since they would do nothing.
     func checkAllIsKnown(for effect: FaultEffect.Name) throws(Problem) {
         let known: Set<String> =
             switch effect {

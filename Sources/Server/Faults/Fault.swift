@@ -1,4 +1,4 @@
-/// A fault that a test wants: what it does, to which requests, and how often.
+/// A fault for a test: its effect, the requests that it strikes, and how often.
 package struct Fault: Hashable, Sendable {
     package var effect: FaultEffect
     package var target: FaultTarget
@@ -15,7 +15,7 @@ package struct Fault: Hashable, Sendable {
     }
 }
 
-/// A fault that was armed, and what has come of it.
+/// A fault that was armed, and how often it has struck.
 package struct ArmedFault: Hashable, Sendable {
     /// Counts the faults of a namespace from 1.
     package var identifier: Int

@@ -4,9 +4,9 @@ import HTTPTypes
 import SocketHTTP
 import Synchronization
 
-/// Lets the faults that tests have armed strike requests. There is none in a server that was not told to have one.
+/// Strikes requests with the faults that tests have armed. Only a server that was started with test faults has a board.
 final class FaultBoard: Sendable {
-    /// A request that is frozen or comes late.
+    /// A request that is frozen or delayed.
     private struct Held {
         var namespace: Namespace
         var resume: @Sendable () -> Void
@@ -32,7 +32,8 @@ final class FaultBoard: Sendable {
 
     func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.plans[namespace]?.armed ?? [] } }
 
-    /// Disarms all faults of a namespace: what is frozen ends, and what is late comes now. Returns how many would still have struck.
+    /// Disarms all faults of a namespace: ends frozen requests, and handles delayed ones at once. Returns how many
+    /// faults would still have struck.
     @discardableResult
     func lift(_ namespace: Namespace) -> Int {
         let (count, resumed) = state.withLock { state in
@@ -45,7 +46,7 @@ final class FaultBoard: Sendable {
         return count
     }
 
-    /// Forgets the namespace, as when it is no longer used.
+    /// Removes the faults and followers of a namespace that is no longer used.
     func forget(_ namespace: Namespace) {
         lift(namespace)
         let followers = state.withLock { state in
@@ -55,7 +56,7 @@ final class FaultBoard: Sendable {
         for follower in (followers ?? [:]).values { follower.finish() }
     }
 
-    /// The server stops: nothing is held back any more.
+    /// Resumes all held requests and holds no more, since the server stops.
     func drain() {
         let resumed = state.withLock { state in
             state.isDraining = true
@@ -67,7 +68,7 @@ final class FaultBoard: Sendable {
 
     // MARK: Requests
 
-    /// Handles a request as the armed faults have it.
+    /// Handles a request, subject to the armed fault that strikes it, if any.
     func meet(_ call: Call, _ handle: @escaping @Sendable (Call) -> Void) {
         guard let target = FaultTarget(call.endpoint), let namespace = try? call.namespace() else { return handle(call) }
         let token = DeviceToken(call.request)
@@ -86,7 +87,7 @@ final class FaultBoard: Sendable {
         case .freeze:
             let dropped = call.passed(.nothing)
             let number = hold(in: namespace) { dropped.abort() }
-            // Its peer has given up: the connection may go.
+            // The client has given up: the connection may close.
             dropped.exchange.onHangUp { [weak self] in self?.resume(number) }
         case .expireToken: call.respondUnmarked(Self.expired(token))
         }
@@ -115,7 +116,7 @@ final class FaultBoard: Sendable {
         held?.resume()
     }
 
-    /// Without a position, as from a proxy that knows none.
+    /// The answer of a fault: without a position, as from a proxy that knows none.
     private static func answer(_ status: Int, _ retryAfter: Int) -> Response {
         let code: ProblemCode =
             switch status {
@@ -135,7 +136,8 @@ final class FaultBoard: Sendable {
 
     // MARK: Followers
 
-    /// Speaks now, and whenever a fault of the namespace was armed, has struck or was lifted: look then at ``armed(in:)``.
+    /// Yields at once, and whenever a fault of the namespace was armed, has struck or was lifted. ``armed(in:)`` has
+    /// the faults.
     func follow(_ namespace: Namespace) -> AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = state.withLock { state in
@@ -157,12 +159,12 @@ final class FaultBoard: Sendable {
 }
 
 extension Call {
-    /// The call with another right to answer; this one has none from then on.
+    /// The call with the right to answer, limited to `extent`. This call has no right to answer from then on.
     fileprivate func passed(_ extent: Exchange.Extent, after delay: Duration = .zero) -> Call {
         Call(core: core, endpoint: endpoint, request: request, exchange: exchange.passed(extent, after: delay))
     }
 
-    /// The same call, whose answer goes nowhere.
+    /// The same call, whose answer is discarded.
     fileprivate var muted: Call { Call(core: core, endpoint: endpoint, request: request, exchange: exchange.muted) }
 
     /// Ends the connection of a call that was passed on to be answered with nothing.

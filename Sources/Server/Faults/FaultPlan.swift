@@ -1,9 +1,9 @@
-/// Decides which fault strikes a request of one namespace. A pure value: requests come in, what happens to them goes out.
+/// Decides which fault strikes a request of one namespace. A pure value: takes requests and returns effects.
 package struct FaultPlan: Hashable, Sendable {
     /// The faults in the order in which they were armed, spent ones too, until they are lifted.
     package private(set) var armed: [ArmedFault] = []
     private var lastIdentifier = 0
-    /// The newest generation of each device's tokens.
+    /// The newest generation of each device's tokens that a request has carried.
     private var shown: [String: Int64] = [:]
 
     package init() {}
@@ -19,8 +19,8 @@ package struct FaultPlan: Hashable, Sendable {
         return armed
     }
 
-    /// A request has come. Of those that match, the fault that was armed first strikes it; an expired token comes before all others,
-    /// as a server looks at it first. `nil` where none does. O(faults armed).
+    /// Strikes a request with the first armed fault that matches. An expired token comes before all others, since a
+    /// server checks the token first. `nil` if no fault matches. O(faults armed).
     package mutating func strike(_ target: FaultTarget, _ token: DeviceToken?) -> FaultEffect? {
         if let token { shown[token.device] = max(token.generation, shown[token.device] ?? token.generation) }
         let matching = armed.indices.filter { armed[$0].strikes(target, token) }
@@ -29,7 +29,7 @@ package struct FaultPlan: Hashable, Sendable {
         return armed[index].fault.effect
     }
 
-    /// Disarms all faults, and returns how many would still have struck. What devices have shown is kept.
+    /// Disarms all faults, and returns how many would still have struck. Keeps the generations that devices have shown.
     @discardableResult
     package mutating func lift() -> Int {
         defer { armed = [] }

@@ -1,4 +1,4 @@
-/// Which requests a fault strikes. A namespace's status, its deletion and the faults themselves are out of reach of all.
+/// The requests that a fault strikes. No fault reaches a namespace's status, its deletion or the faults themselves.
 package enum FaultTarget: String, CaseIterable, Sendable {
     /// All of the others.
     case any
@@ -10,11 +10,11 @@ package enum FaultTarget: String, CaseIterable, Sendable {
     case reads
     /// One record, whatever the method, and lists.
     case records
-    /// How far a device's writes have come.
+    /// The number of a device's last write.
     case clients
     case invalidations
 
-    /// The requests that an endpoint belongs to; `nil` for one that no fault reaches.
+    /// The target that an endpoint belongs to; `nil` for one that no fault reaches.
     init?(_ endpoint: Endpoint) {
         switch endpoint {
         case .getRecord, .putRecord, .patchRecord, .deleteRecord, .listRecords: self = .records
@@ -29,6 +29,6 @@ package enum FaultTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a fault on this strikes requests of the other kind.
+    /// Whether a fault on this target strikes requests of the other.
     func reaches(_ other: FaultTarget) -> Bool { self == .any || self == other }
 }

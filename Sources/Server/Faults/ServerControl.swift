@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// What a test does to a running server in its own process, past HTTP and so past all faults.
+/// Controls a running server in the same process for a test, past HTTP and so past all faults.
 package struct ServerControl: Sendable {
     private let core: ServerCore
     private let board: FaultBoard
@@ -23,18 +23,18 @@ package struct ServerControl: Sendable {
 
     package func armed(in namespace: Namespace) -> [ArmedFault] { board.armed(in: namespace) }
 
-    /// Speaks now, and whenever a fault was armed, has struck or was lifted. It ends when the namespace is discarded.
+    /// Yields at once, and whenever a fault was armed, has struck or was lifted. Ends when the namespace is discarded.
     package func faultEvents(in namespace: Namespace) -> AsyncStream<Void> { board.follow(namespace) }
 
     // MARK: Operations
 
-    /// Gives the namespace a new epoch: whether there is one.
+    /// Gives the namespace a new epoch, and returns whether the namespace exists.
     @discardableResult
     package func reset(_ namespace: Namespace) async throws -> Bool {
         try await committed { core.reset(namespace, then: $0) }
     }
 
-    /// Forgets the namespace's deletes and invalidations: how many.
+    /// Forgets the namespace's deletes and invalidations, and returns how many.
     @discardableResult
     package func compact(_ namespace: Namespace) async throws -> Int {
         try await committed { core.compact(namespace, then: $0) }
@@ -46,7 +46,7 @@ package struct ServerControl: Sendable {
         _ = try await committed { core.committer.submit(.drop(namespace, then: $0)) } as Bool
     }
 
-    /// As ``discard(_:)``, some time later.
+    /// Starts to discard the namespace as ``discard(_:)`` does, without waiting.
     package func discardSoon(_ namespace: Namespace) {
         board.forget(namespace)
         core.committer.submit(.drop(namespace) { _ in })
@@ -54,7 +54,7 @@ package struct ServerControl: Sendable {
 
     // MARK: Records
 
-    /// A write without a number, as by `PUT`, `PATCH` or `DELETE`.
+    /// Writes without a number, as `PUT`, `PATCH` or `DELETE` do.
     @discardableResult
     package func write(_ key: RecordKey, _ operation: WriteOperation, in namespace: Namespace) async throws -> Revision? {
         let receipt = try await committed {
@@ -63,7 +63,7 @@ package struct ServerControl: Sendable {
         return receipt.revision
     }
 
-    /// Tells all who hold it that it has changed elsewhere.
+    /// Notifies all clients that the records in these scopes have changed elsewhere.
     @discardableResult
     package func invalidate(_ scopes: [InvalidationScope], in namespace: Namespace) async throws -> Revision {
         try await committed { core.committer.submit(.invalidate(scopes, in: namespace, then: $0)) }
@@ -87,12 +87,12 @@ package struct ServerControl: Sendable {
         }
     }
 
-    /// Where the namespace stands.
+    /// The namespace's position.
     package func cursor(of namespace: Namespace) async throws -> Cursor {
         try await read { try $0.state(of: namespace).cursor }
     }
 
-    /// Whether the feed holds something after the position that the filter lets pass, or cannot be followed from there.
+    /// Whether the feed has a change after the position that the filter matches, or cannot be followed from there.
     package func hasNews(after cursor: Cursor, for filter: ChangeFilter, in namespace: Namespace) async throws -> Bool {
         try await read { store in
             var position = cursor
@@ -112,7 +112,7 @@ package struct ServerControl: Sendable {
         return try committed.result.get()
     }
 
-    /// On the read queue, since the store may block on the disk.
+    /// Runs the closure on the read queue, since the store may block on the disk.
     private func read<Value: Sendable>(_ body: @escaping @Sendable (any RecordStore) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             _ = core.reads.submit(isContinuation: true) { continuation.resume(with: Result { try body(core.store) }) }

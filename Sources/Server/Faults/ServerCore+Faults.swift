@@ -3,19 +3,20 @@ import HTTPTypes
 import SocketHTTP
 
 extension ServerCore {
-    /// Arms a fault. One that reaches the feed reaches those too who wait already: they are let go, ask again, and meet it.
+    /// Arms a fault. If the fault reaches the feed, ends the waits of the namespace, so that their readers ask again
+    /// and meet the fault.
     func arm(_ fault: Fault, in namespace: Namespace, _ board: FaultBoard) -> ArmedFault {
         let armed = board.arm(fault, in: namespace)
         if fault.target.reaches(.changes) { hub.letGo(namespace) }
         return armed
     }
 
-    /// Gives the namespace a new epoch, its records as they are: whether there is one.
+    /// Gives the namespace a new epoch and keeps its records. The result is whether the namespace exists.
     func reset(_ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void) {
         committer.submit(.renewEpoch(of: namespace, seed: environment.random(), then: completion))
     }
 
-    /// Forgets all deletes and invalidations of the namespace, in the store and in memory: how many.
+    /// Forgets all deletes and invalidations of the namespace, in the store and in memory. The result is how many.
     func compact(
         _ namespace: Namespace, forgotten: Int = 0, then completion: @escaping @Sendable (Committed<Int>) -> Void
     ) {
@@ -28,14 +29,15 @@ extension ServerCore {
                     guard step.isComplete else { return compact(namespace, forgotten: forgotten, then: completion) }
                     metrics.forgotten.add(forgotten)
                     hub.forgetRecent(namespace)
-                    // Whoever waits with a filter may be at a position from before what was forgotten: it gets the present one.
+                    // A reader that waits with a filter may be at a position before the forgotten changes: it gets the
+                    // current one.
                     hub.letGo(namespace)
                     completion(Committed(.success(forgotten), committed.cursor))
                 }
             })
     }
 
-    // MARK: Routes, which are there only where faults are
+    // MARK: Routes of a server with test faults
 
     /// `POST /v1/{ns}/faults`
     @Sendable func armFault(_ call: Call) throws {

@@ -1,10 +1,11 @@
 package import FreshetWire
 
 extension ChangeFeed {
-    /// A commit was made: its changes and the revisions of its atomic batches, both in revision order, and the position after it.
+    /// Applies a commit. `changes` and `batches`, the revisions of its atomic batches, are in revision order;
+    /// `position` is the namespace's position after the commit.
     ///
     /// Wakes the groups that want one of the changes and no other. O(changes · groups found), not O(waiters).
-    /// A commit that the feed has been opened past is ignored; one of another epoch begins a new history.
+    /// Ignores a commit at or before the head; a commit of another epoch begins a new history.
     package mutating func commit(
         _ changes: [Change], batches: [ClosedRange<Revision>] = [], at position: Cursor
     ) -> [FeedDelivery<Waiter>] {
@@ -28,7 +29,7 @@ extension ChangeFeed {
         return deliveries
     }
 
-    /// The namespace has begun a new history: everyone has to start again.
+    /// Begins a new history. Every waiter has to start again, except those that await a position of that history.
     package mutating func reset(to position: Cursor) -> [FeedDelivery<Waiter>] {
         if position.epoch != head.epoch { previousEpoch = head.epoch }
         let old = head
@@ -46,13 +47,13 @@ extension ChangeFeed {
         return deliveries + settle()
     }
 
-    /// Those who wait are told the position, now and from now on.
+    /// Ends every wait: polls get the position, streams are closed. From now on no reader waits.
     package mutating func drain() -> [FeedDelivery<Waiter>] {
         isDraining = true
         return letGo()
     }
 
-    /// Those who wait are told the position, and may ask again.
+    /// Ends every wait: polls get the position, streams are closed. Readers may ask again.
     package mutating func letGo() -> [FeedDelivery<Waiter>] {
         groups.indices.map(Int32.init).compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
@@ -61,7 +62,7 @@ extension ChangeFeed {
         }
     }
 
-    /// Lets go of the recent changes: what is before the head, the store has to answer.
+    /// Drops the recent changes. From then on the store answers for positions before the head.
     package mutating func forgetRecent() {
         recent = RecentChanges(floor: head.revision, limits: limits)
         latestPage = nil
@@ -69,7 +70,7 @@ extension ChangeFeed {
         for group in groups.indices { groups[group]?.clearSince = head.revision }
     }
 
-    /// Time has passed: tells those whose deadline is over that nothing happened, and keeps streams alive.
+    /// Answers the waiters whose deadline has passed that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
         latestPage = nil
         clock = max(clock, now)
@@ -81,7 +82,7 @@ extension ChangeFeed {
             let group = waiters.group(at: slot)
             let awaited = groups[Int(group)]?.awaited
             guard let waiter = remove(slot, from: group) else { continue }
-            // One that knows a later position must not be sent back.
+            // A waiter that knows a later position must not be sent back to the head.
             if let awaited { deliveries.append(.answer([waiter], .idle(awaited))) } else { idle.append(waiter) }
         }
         if !idle.isEmpty { deliveries.append(.answer(idle, .idle(head))) }
@@ -113,7 +114,7 @@ extension ChangeFeed {
                 if last != place { groups[Int(group)]?.wanted.append(place) }
             }
         }
-        // The order of the index is that of a dictionary; the order of groups is that of their making.
+        // The index has the order of a dictionary, which varies; the order by group number does not.
         return woken.sorted().compactMap { group in
             guard let present = groups[Int(group)] else { return nil }
             groups[Int(group)]?.wanted = []
@@ -126,7 +127,7 @@ extension ChangeFeed {
         }
     }
 
-    /// Asks again for those who knew a later position than the feed had, now that it has reached it.
+    /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
     private mutating func settle() -> [FeedDelivery<Waiter>] {
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in early {
@@ -135,7 +136,7 @@ extension ChangeFeed {
             else { continue }
             // Such a group has one member, which keeps its deadline.
             if awaited.revision < recent.floor {
-                // A reset has passed over its position: it asks again, and the store answers.
+                // A reset has passed over the waiter's position: the reader asks again, and the store answers.
                 deliveries.append(end(take(group), present.subscription, .idle(awaited)))
                 continue
             }

@@ -1,7 +1,7 @@
 import FreshetWire
 
 extension ChangeFeed {
-    /// The group of a subscription among those at the head; `nil` if nobody waits for it.
+    /// The group at the head with this subscription, with or without members; `nil` if there is none.
     mutating func present(_ subscription: Subscription) -> Int32? {
         if let latestGroup, latestGroup.subscription == subscription { return latestGroup.group }
         guard let group = groupBySubscription[subscription] else { return nil }
@@ -9,9 +9,10 @@ extension ChangeFeed {
         return group
     }
 
-    /// The group of a subscription, made if there is none. Those that await a position are by themselves.
+    /// Returns the group of a subscription, and makes it if there is none. A waiter that awaits a position has a group
+    /// to itself.
     ///
-    /// - Parameter clearSince: nothing after this revision is wanted, up to the head.
+    /// - Parameter clearSince: the group wants no change after this revision, up to the head.
     mutating func group(for subscription: Subscription, _ awaited: Cursor?, clearSince: Revision) -> Int32 {
         if awaited == nil, let group = present(subscription) { return group }
         let group = freeGroups.popLast() ?? Int32(groups.count)
@@ -26,7 +27,7 @@ extension ChangeFeed {
         return group
     }
 
-    /// Takes one waiter out, and its group if it was the last.
+    /// Removes one waiter, and its group if no member remains.
     @discardableResult
     mutating func remove(_ slot: Int32, from group: Int32) -> Waiter? {
         guard var present = groups[Int(group)] else { return nil }
@@ -37,7 +38,7 @@ extension ChangeFeed {
         return waiter
     }
 
-    /// Takes a whole group out.
+    /// Removes a group and returns its waiters.
     mutating func take(_ group: Int32) -> [Waiter] {
         guard let present = groups[Int(group)] else { return [] }
         let taken = waiters.removeAll(present.members)
@@ -45,18 +46,18 @@ extension ChangeFeed {
         return taken
     }
 
-    /// Takes the members of a group at the head out; it stays for when they come back.
+    /// Removes and returns the members of a group at the head. The group stays for when they come back.
     mutating func takeMembers(of group: Int32) -> [Waiter] {
         guard var members = groups[Int(group)]?.members else { return [] }
         let taken = waiters.removeAll(members)
-        // As many may come back at once: the room for them is not made anew bit by bit.
+        // As many may come back at once; with its capacity kept, the array need not grow again step by step.
         members.removeAll(keepingCapacity: true)
         groups[Int(group)]?.members = members
         groups[Int(group)]?.desertedSince = clock
         return taken
     }
 
-    /// Drops the groups that nobody has come back to.
+    /// Drops the groups that have had no members for ``ToldPages/lifetime``.
     mutating func dropDeserted(now: Int64) {
         guard now >= nextSweep else { return }
         nextSweep = now + 2_000
@@ -65,7 +66,7 @@ extension ChangeFeed {
         }
     }
 
-    /// Moves the members of a group that awaited a position to the group of those at the head.
+    /// Moves the members of a group that awaited a position to the group at the head with the same subscription.
     mutating func join(_ group: Int32) {
         guard let present = groups[Int(group)] else { return }
         let target = self.group(for: present.subscription, nil, clearSince: head.revision)
@@ -89,6 +90,6 @@ extension ChangeFeed {
         freeGroups.append(group)
     }
 
-    /// The waiters of a group that stay in it.
+    /// The waiters of a group, which stay in it.
     func members(of group: Group) -> [Waiter] { group.members.compactMap { waiters.waiter(at: $0) } }
 }

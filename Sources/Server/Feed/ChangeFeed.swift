@@ -1,26 +1,29 @@
 package import FreshetWire
 
-/// The feed of one namespace: its position, the recent changes, and who waits for the next.
+/// The feed of one namespace: its position, its recent changes, and the readers that wait for the next change.
 ///
-/// A pure value: events come in with the time (monotonic milliseconds), what is to be sent goes out. Whether a reader
-/// waits is decided against the same ``head`` that a commit moves, so that nobody falls asleep behind a change.
-/// `Waiter` is whatever the shell answers to, one reader or many that asked the same at once; the feed only keeps it.
+/// A pure value: takes events with their time (monotonic milliseconds) and returns the deliveries to send. Whether a
+/// reader waits is decided against the same ``head`` that a commit moves, so that no reader waits past a change.
+/// `Waiter` is any value that the caller can answer, for one reader or for many with the same request; the feed only
+/// stores it.
 package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// Waiters with the same subscription. All of them have seen everything up to the head, hence one answer fits all.
     struct Group: Sendable {
         let subscription: Subscription
-        /// Set for readers that know a later state than the feed, from a look at the store before the commit was published.
+        /// The position of a reader that read the store before a commit was published, and so knows a later state than
+        /// the feed.
         let awaited: Cursor?
-        /// Nothing after this revision is wanted, up to the head: whoever has come so far joins without a look at the changes between.
+        /// The group wants no change after this revision, up to the head. A reader at this revision or later joins
+        /// without a look at the changes between.
         var clearSince: Revision
         var members: [Int32] = []
-        /// When its members were told and left. It stays for a while: they come back soon, and what was written meanwhile is known to be
-        /// nothing to them, though that has left memory.
+        /// When the members were answered and left. The group stays for a while: they come back soon, and the group
+        /// still knows that they want none of the changes written meanwhile, even if those have left memory.
         var desertedSince: Int64?
-        /// The places of the changes of the present commit that the group wants.
+        /// The places of the current commit's changes that the group wants.
         var wanted: [Int] = []
 
-        /// Takes a waiter in, in place: a copy of the group would be a copy of its members.
+        /// Adds a waiter in place: a copy of the group would copy its members.
         mutating func admit(
             _ waiter: Waiter, _ weight: Int32, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
         ) -> WaiterTicket {
@@ -39,50 +42,51 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     var groups: [Group?] = []
     var freeGroups: [Int32] = []
     var groupBySubscription: [Subscription: Int32] = [:]
-    /// The group that was asked for last, among those of ``groupBySubscription``: the next reader mostly wants the same.
+    /// The group of ``groupBySubscription`` that was looked up last: the next reader mostly has the same subscription.
     var latestGroup: (subscription: Subscription, group: Int32)?
-    /// The page that was made last: those who come late come in crowds too. Gone with the next commit.
+    /// The page that was made last, since readers that arrive late mostly arrive together. The next commit discards it.
     var latestPage: (subscription: Subscription, revision: Revision, page: FeedPage)?
-    /// What groups were told last.
+    /// The pages with which groups were last answered.
     var told = ToldPages()
     /// The groups with an ``Group/awaited`` position.
     var early: [Int32] = []
     var index = GroupIndex()
-    /// The history before this one: positions in it are of no use any more.
+    /// The epoch before the current one. Its positions are no longer valid.
     var previousEpoch: Epoch?
     var nextKeepAlive: Int64?
-    /// The latest time that a question or ``expire(now:)`` brought; commits bring none.
+    /// The latest time that a question or ``expire(now:)`` has passed; commits pass none.
     var clock: Int64 = 0
     /// When groups without members are looked for next.
     var nextSweep: Int64 = 0
     package internal(set) var isDraining = false
-    /// Through where pages of the store were made that end before there. Such a page passes over a change that a later one has replaced. As long as the
-    /// later one is not published, no page of the feed says that it is the last: its reader would miss the record altogether.
+    /// The latest position of the store at which it returned a page that ends earlier. Such a page omits a change that
+    /// a later one has replaced. Until the later change is published, no page of the feed is marked as the last: its
+    /// reader would miss the record altogether.
     private var scanned: Cursor?
 
-    /// A feed that begins at `position`: what is before, the store knows.
+    /// Creates a feed that begins at `position`. The store answers for everything before it.
     package init(position: Cursor, limits: FeedLimits = FeedLimits()) {
         head = position
         self.limits = limits
         recent = RecentChanges(floor: position.revision, limits: limits)
     }
 
-    /// How many wait, streams included.
+    /// The number of readers that wait, streams included.
     package var waiting: Int { waiters.count }
-    /// How many recent changes are in memory.
+    /// The number of recent changes in memory.
     package var recentCount: Int { recent.count }
-    /// The bytes that they take, with the pages that were made of them and are kept.
+    /// The bytes of the recent changes, and of the pages made from them that are kept.
     package var recentBytes: Int { recent.bytes + told.bytes }
     /// Everything after this revision is in memory.
     package var floor: Revision { recent.floor }
-    /// How many recent changes were looked at for readers who asked.
+    /// The number of recent changes that were examined for readers' questions.
     package private(set) var looks = 0
 
-    /// A reader asks for what comes after its position.
+    /// Answers a reader that asks for the changes after its position, or lets it wait.
     /// - Parameters:
     ///   - weight: how many readers the waiter stands for.
-    ///   - isVerified: the position was just read from the store, where nothing was found before it.
-    ///   - deadline: when it wants to be told that nothing happened; `nil` for never.
+    ///   - isVerified: whether the position was just read from the store, which found nothing before it.
+    ///   - deadline: when the reader is to be answered that nothing happened; `nil` for never.
     package mutating func ask(
         _ since: Since, _ subscription: Subscription, waiter: Waiter, weight: Int32 = 1, isVerified: Bool = false, deadline: Int64?,
         now: Int64
@@ -95,8 +99,9 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             return .reply(.page(encoder.page(at: head, upToDate: true)))
         case .after(let cursor):
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
-            // A reading from nothing shows the records as they are at its origin or later, without what was deleted before. What is in
-            // memory of the time before its origin would take the reader back, so the store answers until the reading has come through.
+            // A reader that starts from nothing gets the records as they are at its origin or later, without earlier
+            // deletes. Changes in memory from before the origin would take it back, so the store answers until the
+            // reader has reached the origin.
             if let origin = cursor.origin, origin > cursor.revision { return .scan(since) }
             guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
@@ -111,14 +116,14 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
                 return page.map { .reply(.page($0)) } ?? .scan(since)
             }
             if cursor.revision < head.revision, let page = page(after: cursor.revision, subscription) { return .reply(.page(page)) }
-            // A page of the store may have passed over a change that a later one has replaced, which is not published yet: whoever
-            // waits will hear of it, and who does not must not be told that there is nothing.
+            // A page of the store may have omitted a change whose replacement is not published yet. A reader that waits
+            // gets the replacement. One that does not wait must not be answered that there is nothing.
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
             return park(waiter, weight, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
         }
     }
 
-    /// A reader gets a page of the store that ends before `position`, where the store is.
+    /// Records that a reader gets a page of the store that ends before `position`, the store's position.
     package mutating func noteScan(at position: Cursor) {
         guard position.epoch != previousEpoch else { return }
         if let scanned, scanned.epoch == position.epoch, scanned.revision >= position.revision { return }
@@ -126,33 +131,34 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         latestPage = nil
     }
 
-    /// Whether nothing that a page of the store was made of is still to be published.
+    /// Whether all changes that the store's pages were made from have been published.
     private var isUpToDate: Bool {
         guard let scanned, scanned.epoch == head.epoch else { return true }
         return scanned.revision <= head.revision
     }
 
-    /// A waiter has gone. O(1); a ticket of one that was answered already does nothing.
+    /// Removes a waiter that has gone. O(1). The ticket of a waiter that was answered already has no effect.
     ///
-    /// - Returns: what to tell it, should it be there after all.
+    /// - Returns: the answer for the waiter, in case it is still connected.
     @discardableResult
     package mutating func cancel(_ ticket: WaiterTicket) -> FeedDelivery<Waiter>? {
         guard let group = waiters.group(of: ticket), let present = groups[Int(group)] else { return nil }
         return remove(ticket.slot, from: group).map { end([$0], present.subscription, .idle(present.awaited ?? head)) }
     }
 
-    /// Another reader, who asks the same as a waiter did, waits with it. O(1).
+    /// Adds another reader with the same request to a waiter. O(1).
     ///
-    /// - Returns: the waiter; `nil` where it was answered already.
+    /// - Returns: the waiter; `nil` if it was answered already.
     package mutating func join(_ ticket: WaiterTicket) -> Waiter? {
         guard waiters.group(of: ticket) != nil else { return nil }
         waiters.burden(ticket.slot)
         return waiters.waiter(at: ticket.slot)
     }
 
-    /// One of the readers that a waiter stands for has gone. O(1).
+    /// Removes one of the readers that a waiter stands for. O(1).
     ///
-    /// - Returns: the waiter, and what to tell that reader, should it be there after all; `nil` where the waiter was answered already.
+    /// - Returns: the waiter, and the answer for that reader, in case it is still connected; `nil` if the waiter was
+    ///   answered already.
     package mutating func leave(_ ticket: WaiterTicket) -> (Waiter, FeedReply)? {
         guard let group = waiters.group(of: ticket), let present = groups[Int(group)], let waiter = waiters.waiter(at: ticket.slot) else {
             return nil
@@ -174,10 +180,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return .parked(ticket)
     }
 
-    /// The changes after a revision that is in reach; `nil` if none is wanted.
+    /// The page of the wanted changes after a revision that is in memory; `nil` if none is wanted.
     ///
-    /// O(1) for those who ask what the one before them asked, and for those who come from where their group came; otherwise
-    /// O(recent changes after the revision, up to where the group is known to want none).
+    /// O(1) for a reader that asks the same as the previous one, and for one at or after its group's
+    /// ``Group/clearSince``; otherwise O(recent changes after the revision, up to `clearSince`).
     private mutating func page(after revision: Revision, _ subscription: Subscription) -> FeedPage? {
         if let latestPage, latestPage.revision == revision, latestPage.subscription == subscription { return latestPage.page }
         let group = present(subscription)
@@ -193,7 +199,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Whether those who wait have passed over all that came after a revision, which may have left memory since.
+    /// Whether the subscription's group wanted none of the changes after a revision, which may have left memory since.
     private mutating func isClear(since revision: Revision, _ subscription: Subscription, _ now: Int64) -> Bool {
         guard let group = present(subscription), let present = groups[Int(group)] else { return false }
         return present.clearSince <= revision && (present.desertedSince.map { now - $0 < ToldPages.lifetime } ?? true)
@@ -206,7 +212,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return places.filter { place in recent.scope(at: place).map(filter.matches) ?? false }
     }
 
-    /// The first page of the changes at these places, of which there is one at least. It does not end within an atomic batch.
+    /// The first page of the changes at these places, of which there is one at least. The page does not end within an
+    /// atomic batch, unless its limit is 1.
     mutating func page(of places: [Int], _ subscription: Subscription) -> FeedPage {
         var encoder = PageEncoder(limit: subscription.limit, pageBytes: limits.pageBytes(for: subscription.delivery))
         for (number, place) in places.enumerated() {

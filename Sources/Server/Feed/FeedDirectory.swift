@@ -1,11 +1,12 @@
 import FreshetWire
 
-/// What is kept for each namespace, found at once where it is the one that was asked for last: polls come in crowds.
+/// Stores an entry for each namespace, and remembers the one that was looked up last: polls of one namespace come
+/// together.
 struct FeedDirectory<Entry: Sendable>: Sendable {
     private var entries: [Namespace: Entry] = [:]
     private var latest: (namespace: Namespace, entry: Entry)?
 
-    /// What is kept for a namespace, remembered as the latest.
+    /// Returns the entry of a namespace, and remembers it as the latest.
     mutating func find(_ namespace: Namespace) -> Entry? {
         if let latest, latest.namespace == namespace { return latest.entry }
         let entry = entries[namespace]

@@ -1,26 +1,27 @@
 import FreshetWire
 import Synchronization
 
-/// The feeds of all namespaces, each behind a lock of its own, and what carries their deliveries out.
+/// The feeds of all namespaces, each behind a separate lock, and the closure that carries out their deliveries.
 ///
-/// A feed is made when somebody asks for it and goes when nobody has for a while: the store can answer everything that it could.
+/// A feed is made when a reader asks for it, and retired when no reader has asked for a while: the store can answer
+/// everything that the feed could.
 final class FeedHub<Reader: Sendable>: Sendable {
     /// One namespace's feed.
     final class Entry: Sendable {
         struct State {
-            /// `nil` until the store has said where the namespace stands.
+            /// `nil` until the store has returned the namespace's position.
             var feed: ChangeFeed<Reader>?
             var lastUse: Int64
-            /// The bytes of its recent changes, as the hub's total has them.
+            /// The bytes of the recent changes that the hub's total includes.
             fileprivate var counted = 0
-            /// Set once the entry has left the hub: whoever still holds it looks the namespace up again.
+            /// Set once the entry has left the hub. A caller that still holds the entry looks the namespace up again.
             var isRetired = false
         }
 
         let state: Mutex<State>
         let metrics: FeedMetrics
         let deliver: @Sendable (FeedDelivery<Reader>) -> Void
-        /// Held while what a commit or the time has decided is handed over, so that streams get it in that order.
+        /// Held while the deliveries of a commit or a tick are handed over, so that streams get them in that order.
         let delivery = Mutex(())
 
         fileprivate init(now: Int64, _ metrics: FeedMetrics, deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void) {
@@ -29,9 +30,9 @@ final class FeedHub<Reader: Sendable>: Sendable {
             self.deliver = deliver
         }
 
-        /// A reader asks; see ``ChangeFeed/ask(_:_:waiter:weight:isVerified:deadline:now:)``.
+        /// Passes a reader's question to the feed; see ``ChangeFeed/ask(_:_:waiter:weight:isVerified:deadline:now:)``.
         ///
-        /// - Returns: `nil` where the hub has to look the namespace up, again or for the first time.
+        /// - Returns: `nil` if the hub has to look the namespace up, again or for the first time.
         func ask(
             _ since: Since, _ subscription: Subscription, _ reader: Reader, weight: Int = 1, isVerified: Bool = false, deadline: Int64?,
             now: Int64
@@ -47,13 +48,15 @@ final class FeedHub<Reader: Sendable>: Sendable {
             return verdict
         }
 
-        /// A reader has hung up. Whether it is gone or has only ended its input cannot be told, so it is answered.
+        /// Ends the wait of a reader that has hung up. The reader may have closed only its sending side, so it is
+        /// answered.
         func cancel(_ ticket: WaiterTicket) {
             if let delivery = state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
         }
     }
 
-    /// How long a feed that nobody uses stays in memory, in milliseconds; and one that holds nothing, since names cost a caller nothing.
+    /// How long an unused feed stays in memory, in milliseconds. One without recent changes goes sooner, since a caller
+    /// can name any namespace at no cost.
     private static var retirement: (full: Int64, empty: Int64) { (300_000, 5_000) }
 
     let metrics: FeedMetrics
@@ -66,8 +69,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
     private let recentBytes = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - position: where a namespace stands in the store.
-    ///   - deliver: carries one delivery out. It must not call the hub.
+    ///   - position: the position of a namespace in the store.
+    ///   - deliver: carries out one delivery. It must not call the hub.
     init(
         limits: FeedLimits, metrics: FeedMetrics, position: @escaping @Sendable (Namespace) throws(StoreError) -> Cursor,
         deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void
@@ -78,7 +81,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         self.deliver = deliver
     }
 
-    /// A reader asks, as of an entry that it has not kept. With a verdict of waiting comes what cancels it.
+    /// Asks for a reader that holds no entry. The entry that is returned with the verdict can cancel the wait.
     func ask(
         _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, weight: Int = 1,
         isVerified: Bool = false, deadline: Int64?, now: Int64
@@ -92,7 +95,8 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
     }
 
-    /// The entry is in the directory before the store is read: a commit after the reading finds it, and one before is in the reading.
+    /// Opens the feed at the store's position. The entry is in the directory before the store is read: a later commit
+    /// finds the entry, and an earlier one is included in the position.
     private func open(_ entry: Entry, _ namespace: Namespace) throws(StoreError) {
         let cursor = try position(namespace)
         entry.state.withLock { begin(&$0, at: cursor) }
@@ -104,12 +108,12 @@ final class FeedHub<Reader: Sendable>: Sendable {
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
 
-    /// A reader gets a page of the store; see ``ChangeFeed/noteScan(at:)``.
+    /// Records that a reader gets a page of the store; see ``ChangeFeed/noteScan(at:)``.
     func noteScan(of namespace: Namespace, at position: Cursor) {
         directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.noteScan(at: position) }
     }
 
-    /// The entry of a namespace, made if there is none.
+    /// Returns the entry of a namespace, and makes it if there is none.
     func entry(for namespace: Namespace, now: Int64) -> Entry {
         directory.withLock { directory in
             if let entry = directory.find(namespace) { return entry }
@@ -119,12 +123,13 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
     }
 
-    /// What a transaction did, before anybody is told of it.
+    /// Publishes the commits of a transaction, before its writers get their answers.
     func publish(_ commits: [NamespaceCommit]) {
         for commit in commits where commit.isReset || !commit.changes.isEmpty {
             guard let entry = directory.withLock({ $0[commit.namespace] }) else { continue }
             run(entry) { state in
-                // Made, but not opened: the store may have been read before this commit, so the feed begins before it.
+                // The entry exists but is not open: the store may have been read before this commit, so the feed begins
+                // before it.
                 begin(&state, at: commit.base)
                 return state.feed?.commit(commit.changes, batches: commit.batches, at: commit.cursor)
             }
@@ -132,7 +137,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         if recentBytes.load(ordering: .relaxed) > limits.totalBytes { forgetUnused() }
     }
 
-    /// Feeds that were not asked for longest give up their recent changes, until all of them together are within their budget.
+    /// Evicts the recent changes of the feeds unused for longest, until all feeds together are within the budget.
     private func forgetUnused() {
         let entries = entries().map(\.1)
         let holdings = entries.map { entry in entry.state.withLock { RecentBudget.Holding(bytes: $0.counted, lastUse: $0.lastUse) } }
@@ -145,7 +150,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
     }
 
-    /// Brings the total up to date with a feed that has changed. Its lock is held.
+    /// Updates the total after a feed has changed. The caller holds the feed's lock.
     private func count(_ state: inout Entry.State) {
         let bytes = state.feed?.recentBytes ?? 0
         guard bytes != state.counted else { return }
@@ -153,7 +158,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         state.counted = bytes
     }
 
-    /// Time has passed: ends waits that are over, and lets go of feeds that nobody uses.
+    /// Ends the waits whose deadline has passed, and retires unused feeds.
     func expire(now: Int64) {
         for (namespace, entry) in entries() {
             run(entry) { $0.feed?.expire(now: now) }
@@ -161,18 +166,18 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
     }
 
-    /// Everybody who waits is told the position, and from now on nobody waits.
+    /// Ends every wait in all namespaces. From now on no reader waits.
     func drain() {
         isDraining.store(true, ordering: .sequentiallyConsistent)
         for (_, entry) in entries() { run(entry) { $0.feed?.drain() } }
     }
 
-    /// Everybody who waits in the namespace is told the position, and may ask again.
+    /// Ends every wait in the namespace. Its readers may ask again.
     func letGo(_ namespace: Namespace) {
         if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.letGo() } }
     }
 
-    /// The store has forgotten some of the namespace's past, so its feed does too.
+    /// Drops the recent changes of a namespace, after the store has forgotten some of its history.
     func forgetRecent(_ namespace: Namespace) {
         directory.withLock { $0[namespace] }?.state.withLock { state in
             state.feed?.forgetRecent()
@@ -180,12 +185,12 @@ final class FeedHub<Reader: Sendable>: Sendable {
         }
     }
 
-    /// How many wait for a namespace's changes.
+    /// The number of readers that wait for a namespace's changes.
     func waiting(in namespace: Namespace) -> Int {
         directory.withLock { $0[namespace] }?.state.withLock { $0.feed?.waiting ?? 0 } ?? 0
     }
 
-    /// How many wait, and how many changes and bytes are in memory, over all namespaces.
+    /// The numbers of feeds, of waiting readers, and of changes and bytes in memory, over all namespaces.
     func totals() -> (feeds: Int, waiting: Int, changes: Int, bytes: Int) {
         var totals = (feeds: 0, waiting: 0, changes: 0, bytes: 0)
         for (_, entry) in entries() {
@@ -219,7 +224,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
                 let limit = (state.feed?.recentCount ?? 0) > 0 ? Self.retirement.full : Self.retirement.empty
                 guard now - state.lastUse > limit, (state.feed?.waiting ?? 0) == 0 else { return false }
                 state.isRetired = true
-                // Whoever still holds the entry shall not hold what it had in memory.
+                // A caller that still holds the entry must not keep the feed in memory.
                 state.feed = nil
                 count(&state)
                 return true
@@ -230,7 +235,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
 }
 
 extension NamespaceCommit {
-    /// Where the namespace stood before it. Every change of a commit takes the next revision.
+    /// The namespace's position before the commit. Every change of a commit takes the next revision.
     fileprivate var base: Cursor {
         let before = changes.first.flatMap { Revision($0.revision.number - 1) }
         return Cursor(epoch: cursor.epoch, revision: before ?? cursor.revision)

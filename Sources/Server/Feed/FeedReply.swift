@@ -4,50 +4,51 @@ package import FreshetWire
 package struct FeedPage: Hashable, Sendable {
     /// `{"changes":[…],"cursor":…,"upToDate":…}`
     package var body: [UInt8]
-    /// The position to ask on from.
+    /// The position from which the reader continues.
     package var cursor: Cursor
-    /// Whether nothing was left.
+    /// Whether nothing remained to be sent.
     package var upToDate: Bool
 
-    /// Whether streams that it is pushed to wait in the feed for the next: they are up to date, and have room for more. A page that holds a
-    /// large atomic batch would have the next one drop them.
+    /// Whether streams that get this page wait in the feed for the next one. They do if they are up to date and have
+    /// room for more: after a page with a large atomic batch, the next page would make the server drop them.
     package var keepsStreams: Bool { upToDate && body.count <= Self.largestPush }
 
-    /// Streams that got a larger page than this read it before they wait again. Less than a connection may leave unread.
+    /// The largest page after which streams wait at once. They read a larger one before they wait again. Less than a
+    /// connection may leave unread.
     private static let largestPush = 192 << 10
 }
 
-/// What a reader of the feed is told.
+/// The feed's answer to a reader.
 package enum FeedReply: Hashable, Sendable {
-    /// There is something after its position.
+    /// There are changes after the reader's position.
     case page(FeedPage)
-    /// There is nothing; here is a newer position.
+    /// There is no change; the reader continues from this position.
     case idle(Cursor)
-    /// Its position is of no use any more: 410, and the position that the feed is at.
+    /// The reader's position is no longer valid: `410`, with the feed's position.
     case gone(Problem, Cursor)
 }
 
-/// What became of a question to the feed. What is large stands elsewhere, since most readers wait and carry none of it.
+/// The outcome of a question to the feed. Large payloads are indirect, since most readers wait and carry none.
 package enum FeedVerdict: Hashable, Sendable {
     /// The answer is here.
     indirect case reply(FeedReply)
-    /// The feed does not reach back so far, or knows less than the asker: the store has the answer.
-    /// If it finds nothing, ask again after the position that it has reached.
+    /// The feed does not reach back far enough, or is behind the reader: the store has the answer.
+    /// If the store finds nothing, ask again after the position that it has reached.
     indirect case scan(Since)
     /// The reader waits; the ticket cancels it.
     case parked(WaiterTicket)
 }
 
-/// What is to be sent, and to whom. The waiters of an ``answer(_:_:)`` or a ``close(_:)`` have left the feed.
+/// A message, and the waiters that get it. The waiters of an ``answer(_:_:)`` or a ``close(_:)`` have left the feed.
 package enum FeedDelivery<Waiter: Sendable>: Sendable {
     /// All of them get the same bytes.
     case answer([Waiter], FeedReply)
-    /// The next page of streams. Unless it ``FeedPage/keepsStreams``, they have left the feed and ask on from its cursor, each at its
-    /// own pace.
+    /// The next page of streams. Unless the page ``FeedPage/keepsStreams``, they have left the feed and continue from
+    /// its cursor, each at its pace.
     case push([Waiter], FeedPage)
     /// Nothing happened for a while on these streams, which are all at this position.
     case keepAlive([Waiter], Cursor)
-    /// These streams end; they learn why when they come back.
+    /// These streams end; their clients learn the reason when they reconnect.
     case close([Waiter])
 }
 

@@ -1,5 +1,5 @@
-/// Which feeds give up their recent changes when those of all feeds together take too many bytes: the ones unused for longest. The store answers
-/// what they could.
+/// Chooses the feeds whose recent changes are evicted when all feeds together take too many bytes: those unused for
+/// longest. The store answers in their place.
 struct RecentBudget: Hashable, Sendable {
     /// What one feed holds, and when it was last asked, in monotonic milliseconds.
     struct Holding: Hashable, Sendable {
@@ -10,8 +10,8 @@ struct RecentBudget: Hashable, Sendable {
     /// The most bytes of all feeds.
     let bytes: Int
 
-    /// The places of the holdings that go, the longest unused first: enough for a quarter of the budget to be free, so that not every commit has to
-    /// look again. None while the budget is kept. O(n log n).
+    /// The places of the holdings to evict, the longest unused first. They free a quarter of the budget, so that not
+    /// every commit has to look again. Empty while the total is within the budget. O(n log n).
     func evicted(from holdings: [Holding]) -> [Int] {
         var total = holdings.reduce(0) { $0 + $1.bytes }
         guard total > bytes else { return [] }

@@ -3,11 +3,11 @@ package import FreshetWire
 
 /// The latest change of each record that changed after ``floor``, in revision order, encoded once.
 ///
-/// A record that changes again leaves its place to the later change: one that is written without pause never pushes
-/// the others out. The oldest go when there are too many or too large ones, and the floor rises over them.
+/// A later change of a record replaces the earlier one, so a record that is written without pause never pushes the
+/// others out. The oldest changes are removed when there are too many or too large ones, and the floor rises over them.
 package struct RecentChanges: Sendable {
-    /// What a later change takes the place of: the record's value or absence, or the invalidation of a scope. As in the store,
-    /// an invalidation does not take the place of a record's change, nor the other way round.
+    /// The subject that a later change replaces: the record's value or absence, or the invalidation of a scope. As in
+    /// the store, an invalidation does not replace a record's change, nor the other way round.
     private struct Subject: Hashable, Sendable {
         let scope: InvalidationScope
         let isInvalidation: Bool
@@ -24,7 +24,7 @@ package struct RecentChanges: Sendable {
         let firstOfBatch: Revision
         let subject: Subject
         let cost: Int
-        /// `nil` once a later change has taken its place.
+        /// `nil` once a later change has replaced it.
         var change: Change?
         /// The encoded change; once it is there, ``change`` carries no value any more.
         var full: [UInt8]?
@@ -44,10 +44,11 @@ package struct RecentChanges: Sendable {
         self.limits = limits
     }
 
-    /// How many changes are here.
+    /// The number of changes here.
     package var count: Int { entries.count - superseded }
 
-    /// Takes a change that is later than all before. O(log n). ``trim()`` afterwards, once its readers have been served.
+    /// Appends a change that is later than all others. O(log n). Call ``trim()`` once the change's readers have been
+    /// served.
     ///
     /// - Parameter firstOfBatch: the first revision of the atomic batch that it belongs to, if any.
     package mutating func append(_ change: Change, firstOfBatch: Revision? = nil) {
@@ -62,7 +63,7 @@ package struct RecentChanges: Sendable {
         bytes += cost
     }
 
-    /// Lets go of what is beyond the limits. O(1) a change, amortised.
+    /// Removes the oldest changes until the limits are met. O(1) a change, amortised.
     package mutating func trim() {
         while count > limits.changes || bytes > limits.bytes, !entries.isEmpty { removeOldest() }
         if superseded > 64, superseded > entries.count / 2 {
@@ -82,7 +83,7 @@ package struct RecentChanges: Sendable {
         return low..<entries.count
     }
 
-    /// What the change at a place reaches; `nil` if a later one has taken its place.
+    /// The scope of the change at a place; `nil` if a later one has replaced it.
     package func scope(at place: Int) -> InvalidationScope? { entries[place].change == nil ? nil : entries[place].subject.scope }
 
     package func revision(at place: Int) -> Revision { entries[place].revision }
@@ -90,7 +91,7 @@ package struct RecentChanges: Sendable {
     /// Whether the changes at two places, the earlier one first, are of the same atomic batch. O(1)
     package func isOneBatch(_ earlier: Int, _ place: Int) -> Bool { entries[place].firstOfBatch <= entries[earlier].revision }
 
-    /// The change at a place as JSON, made at the first use. `nil` if a later one has taken its place.
+    /// The change at a place as JSON, encoded at the first use; `nil` if a later one has replaced it.
     package mutating func json(at place: Int, values: Bool) -> [UInt8]? {
         guard let change = entries[place].change else { return nil }
         guard case .put = change.effect, values else {
@@ -120,7 +121,7 @@ package struct RecentChanges: Sendable {
     private mutating func removeOldest() {
         let oldest = entries.removeFirst()
         guard oldest.change != nil else {
-            // What took its place is still here: nothing is lost below the floor.
+            // The change that replaced this one is still here: nothing is lost below the floor.
             superseded -= 1
             return
         }
@@ -129,7 +130,7 @@ package struct RecentChanges: Sendable {
         latest[oldest.subject] = nil
     }
 
-    /// The change with its two places in this structure, roughly.
+    /// The approximate bytes of a change, which is stored in two places of this structure.
     private static func cost(of change: Change) -> Int {
         guard case .put(let key, let content, _, _) = change.effect else { return 512 }
         return 512 + 2 * key.id.utf8.count + (content?.bytes.count ?? 0)

@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// What a reader of the feed asked for. Readers with equal subscriptions share their answers' bytes.
+/// A reader's request to the feed. Readers with equal subscriptions share the bytes of their answers.
 package struct Subscription: Hashable, Sendable {
     /// How changes reach the reader.
     package enum Delivery: Hashable, Sendable {
@@ -10,11 +10,12 @@ package struct Subscription: Hashable, Sendable {
         case stream
     }
 
-    /// Which changes.
+    /// The changes that the reader wants.
     package var filter: ChangeFilter
-    /// Whether values come along.
+    /// Whether changes carry their values.
     package var values: Bool
-    /// The most changes in one page, at least 1. A page goes on beyond it to the end of an atomic batch, unless it is 1.
+    /// The most changes in one page, at least 1. A page continues beyond the limit to the end of an atomic batch,
+    /// unless the limit is 1.
     package var limit: Int
     package var delivery: Delivery
 

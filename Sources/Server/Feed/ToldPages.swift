@@ -1,26 +1,26 @@
 import FreshetWire
 
-/// The pages that groups were told last, for those of them who came back too late for the next change: beside a flood of other writes
-/// that change may have left memory by then, and each of a crowd would be sent to the store for it.
+/// The pages with which groups were last answered, for members that reconnect too late for the next change. During a
+/// flood of other writes that change may have left memory by then, and each of many readers would need the store.
 ///
-/// A pure value; a few pages, for a few seconds.
+/// A pure value that keeps a few pages for a few seconds.
 struct ToldPages: Sendable {
     private struct Told: Sendable {
         let subscription: Subscription
-        /// Whoever stood from `first` to `last` wanted nothing before what the page holds.
+        /// A reader at a revision from `first` to `last` wanted nothing before the page's changes.
         let first: Revision
         let last: Revision
         let page: FeedPage
-        /// The same, with the word that there may be more; made when it is needed.
+        /// The same page, marked as having more after it; made when it is needed.
         var unfinished: FeedPage?
-        /// When it goes.
+        /// When the page expires.
         let end: Int64
     }
 
     private static let capacity = 8
-    /// Larger pages are not kept.
+    /// The largest page that is kept, in bytes.
     private static let largest = 256 << 10
-    /// Milliseconds that a page is kept.
+    /// How long a page is kept, in milliseconds.
     static let lifetime: Int64 = 10_000
 
     private var pages: [Told] = []
@@ -28,14 +28,15 @@ struct ToldPages: Sendable {
     /// The bytes of the pages.
     var bytes: Int { pages.reduce(0) { $0 + $1.page.body.count + ($1.unfinished?.body.count ?? 0) } }
 
-    /// Keeps the page that a group was told which wanted nothing from `first` to `last`.
+    /// Keeps the page of a group that wanted nothing from `first` to `last`.
     mutating func keep(_ page: FeedPage, _ subscription: Subscription, from first: Revision, to last: Revision, now: Int64) {
         guard page.body.count <= Self.largest else { return }
         if pages.count == Self.capacity { pages.removeFirst() }
         pages.append(Told(subscription: subscription, first: first, last: last, page: page, end: now + Self.lifetime))
     }
 
-    /// What comes after a revision, where that is remembered; whether more has come since is for `isLast` to say, by the page's revision.
+    /// The page that follows a revision, if it is still kept. `isLast` says, by the page's revision, whether nothing
+    /// more has come since; if not, the page is marked as having more after it.
     mutating func page(after revision: Revision, _ subscription: Subscription, now: Int64, isLast: (Revision) -> Bool) -> FeedPage? {
         guard
             let place = pages.lastIndex(where: {
@@ -49,7 +50,7 @@ struct ToldPages: Sendable {
         return unfinished
     }
 
-    /// Time has passed, in monotonic milliseconds.
+    /// Drops the pages that have expired at `now`, in monotonic milliseconds.
     mutating func expire(now: Int64) {
         if !pages.isEmpty { pages.removeAll { $0.end <= now } }
     }

@@ -1,4 +1,4 @@
-/// Names one waiter for cancelling it; it is never used again for another.
+/// Identifies one waiter, to cancel it. A ticket is never used again for another waiter.
 package struct WaiterTicket: Hashable, Sendable {
     let slot: Int32
     let generation: UInt32
@@ -8,7 +8,7 @@ package struct WaiterTicket: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// The ticket as one number, and back.
+    /// Makes the ticket that has this ``number``.
     init(number: UInt64) {
         self.init(slot: Int32(truncatingIfNeeded: number), generation: UInt32(truncatingIfNeeded: number >> 32))
     }
@@ -16,10 +16,13 @@ package struct WaiterTicket: Hashable, Sendable {
     var number: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: slot)) }
 }
 
-/// All waiters of a feed in one array, some forty bytes each, members of a group and links of a deadline's chain.
+/// All waiters of a feed in one array, some forty bytes each. Each is a member of a group and a link in a bucket's
+/// chain.
 ///
-/// Removal is O(1): a member knows its place in the group, where the last takes it over, and its neighbours in the chain.
-/// Deadlines are kept in a wheel of 256 buckets of 256 ms: a waiter leaves at most that much after its time, never before.
+/// Removal is O(1): a slot has its place in the group, which the group's last member takes over, and its neighbours in
+/// the chain.
+/// Deadlines are kept in a timer wheel of 256 buckets of 256 ms: a waiter leaves at most that much after its time,
+/// never before.
 package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// The width of a bucket in milliseconds.
     package static var bucketWidth: Int64 { 256 }
@@ -36,11 +39,11 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var weight: Int32 = 1
         /// `none` without a deadline.
         var bucket = none
-        /// Who stands after it in the bucket's chain, and before it.
+        /// The slots after and before this one in the bucket's chain.
         var next = none
         var previous = none
 
-        /// Takes a waiter in, all at once: each access to the array from outside has its price.
+        /// Fills the slot in one call, since each access to the array from outside has a cost.
         mutating func fill(
             _ waiter: consuming Waiter, _ weight: Int32, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32
         ) -> UInt32 {
@@ -62,13 +65,13 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// All buckets before this one are empty.
     private var due: Int64 = 0
 
-    /// How many readers wait, a crowd's members each.
+    /// The number of readers that wait. A waiter counts as many as it stands for.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Takes a waiter in that stands for `weight` readers, one at least; `members` are its group's. A deadline beyond the wheel is brought
-    /// forward to its end.
+    /// Inserts a waiter that stands for `weight` readers, one at least, and appends it to `members`, those of its
+    /// group. A deadline beyond the wheel is brought forward to its end.
     package mutating func insert(
         _ waiter: consuming Waiter, weight: Int32 = 1, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
     ) -> WaiterTicket {
@@ -91,7 +94,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         return WaiterTicket(slot: index, generation: generation)
     }
 
-    /// The waiter of a ticket and the group that it is in; `nil` if it has gone.
+    /// The group of a ticket's waiter; `nil` if the waiter has gone.
     package func group(of ticket: WaiterTicket) -> Int32? {
         guard slots.indices.contains(Int(ticket.slot)) else { return nil }
         let slot = slots[Int(ticket.slot)]
@@ -102,13 +105,14 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
 
     package func waiter(at index: Int32) -> Waiter? { slots[Int(index)].waiter }
 
-    /// A waiter stands for one reader more.
+    /// Adds one reader to those that a waiter stands for.
     package mutating func burden(_ index: Int32) {
         slots[Int(index)].weight += 1
         count += 1
     }
 
-    /// One of the readers that a waiter stands for has gone; false if it was the last, which has to be removed.
+    /// Subtracts one reader from those that a waiter stands for. Returns false, and subtracts none, if it is the last:
+    /// the caller has to remove the waiter.
     package mutating func lighten(_ index: Int32) -> Bool {
         guard slots[Int(index)].weight > 1 else { return false }
         slots[Int(index)].weight -= 1
@@ -116,7 +120,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Takes one waiter out of everything. O(1).
+    /// Removes one waiter from its group and its chain. O(1).
     @discardableResult
     package mutating func remove(_ index: Int32, members: inout [Int32]) -> Waiter? {
         let place = Int(slots[Int(index)].groupPlace)
@@ -131,7 +135,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         return waiter
     }
 
-    /// Empties a slot and takes it out of its chain.
+    /// Empties a slot and unlinks it from its chain.
     private static func release(
         _ index: Int32, _ slots: UnsafeMutableBufferPointer<Slot>, _ buckets: UnsafeMutableBufferPointer<Int32>
     ) -> Waiter? {
@@ -146,7 +150,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         return slots[Int(index)].waiter.take()
     }
 
-    /// Notes that these members now stand at the end of another group.
+    /// Records that these members now stand at the end of another group.
     package mutating func move(_ members: ArraySlice<Int32>, to group: Int32) {
         for (place, index) in zip(members.indices, members) {
             slots[Int(index)].group = group
@@ -154,11 +158,11 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Takes a whole group's waiters out, in the order in which they came (but for places taken over).
+    /// Removes all waiters of a group, in the order in which they came (except where a removal has moved one).
     package mutating func removeAll(_ members: [Int32]) -> [Waiter] {
         var waiters: [Waiter] = []
         waiters.reserveCapacity(members.count)
-        // Once for all of them, instead of at each access: whose memory it is, and whether it is shared.
+        // Checks the ownership and uniqueness of both arrays once, not at each access.
         slots.withUnsafeMutableBufferPointer { slots in
             buckets.withUnsafeMutableBufferPointer { buckets in
                 for index in members {
@@ -171,7 +175,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         return waiters
     }
 
-    /// The slots whose deadline has passed at `now`, still in their groups.
+    /// Takes the slots whose deadline has passed at `now` out of the wheel. They stay in their groups.
     package mutating func takeDue(now: Int64) -> [Int32] {
         let turn = now / Self.bucketWidth
         guard turn >= due else { return [] }
@@ -188,7 +192,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
                 index = slots[Int(index)].next
             }
             buckets[bucket] = Self.none
-            // Who came last stands first in the chain.
+            // The latest waiter stands first in the chain.
             result[first...].reverse()
         }
         return result

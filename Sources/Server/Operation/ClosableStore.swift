@@ -1,7 +1,7 @@
 import FreshetWire
 import Synchronization
 
-/// A store that can be closed while others still hold it, so that its files are free when a stop has returned, and not some time later.
+/// A store that can be closed while others still hold it, so that its files are free as soon as a stop has returned.
 final class ClosableStore: RecordStore {
     let identifier: StoreIdentifier
     private let base: Mutex<(any RecordStore)?>
@@ -11,7 +11,7 @@ final class ClosableStore: RecordStore {
         self.base = Mutex(base)
     }
 
-    /// Lets go of the store. Calls that are under way finish; those after it fail.
+    /// Closes the store. Calls that are in progress finish; later calls fail.
     func close() {
         let closed = base.withLock { $0.take() }
         // Its deinit closes the files, which is no work to do under the lock.

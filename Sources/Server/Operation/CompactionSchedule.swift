@@ -1,6 +1,6 @@
 package import FreshetWire
 
-/// When deletes are forgotten: a pass now and then, in steps so small that writes hardly wait for them.
+/// Decides when deletes are forgotten: in regular passes, with steps so small that writes hardly wait for them.
 ///
 /// Time is monotonic milliseconds, as everywhere; only the age of a delete is by the wall clock.
 package struct CompactionSchedule: Sendable {
@@ -12,20 +12,21 @@ package struct CompactionSchedule: Sendable {
     private var isRunning = false
 
     package init(interval: Int64, retention: Int64, now: Int64) {
-        // So far away that no sum with a clock overflows.
+        // Limited so that no sum with a clock overflows.
         self.interval = min(max(interval, 1), .max / 4)
         self.retention = max(retention, 0)
         next = now + self.interval
     }
 
-    /// Time has passed. Returns up to when deletes are to be forgotten, if a step is due.
+    /// Returns the time before which deletes are to be forgotten, if a step is due.
     package mutating func tick(now: Int64, wall: Int64) -> Timestamp? {
         guard !isRunning, now >= next else { return nil }
         isRunning = true
         return Timestamp(milliseconds: wall - retention)
     }
 
-    /// A step is over: the next comes at once if there is more to do, and after a failure as late as after a success.
+    /// Ends a step. The next one is due at once if there is more to do, otherwise after the interval, as after a
+    /// failure.
     package mutating func finished(isComplete: Bool, now: Int64) {
         isRunning = false
         next = isComplete ? now + interval : now

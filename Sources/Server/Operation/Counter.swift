@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that any thread raises and any thread reads.
+/// A counter that any thread may raise and read.
 final class Counter: Sendable {
     private let number = Atomic<Int>(0)
 
@@ -9,17 +9,17 @@ final class Counter: Sendable {
     var value: Int { number.load(ordering: .relaxed) }
 }
 
-/// How often a measure was at or below each bound, as Prometheus has it.
+/// Counts how often a measure was at or below each bound, as Prometheus does.
 final class Histogram: Sendable {
     let bounds: [Double]
     private let counts: [Counter]
     private let sum = Counter()
-    /// What one unit of ``sum`` stands for.
+    /// The value of one unit of ``sum``.
     private let resolution: Double
 
     /// - Parameters:
-    ///   - bounds: rising; a last one, infinity, is added.
-    ///   - resolution: how finely the sum is kept.
+    ///   - bounds: in ascending order; infinity is added as the last.
+    ///   - resolution: the precision of the sum.
     init(bounds: [Double], resolution: Double) {
         self.bounds = bounds
         self.resolution = resolution

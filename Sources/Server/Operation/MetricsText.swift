@@ -9,7 +9,7 @@ struct MetricsText {
 
     mutating func gauge(_ name: String, _ help: String, _ value: Int) { metric(name, "gauge", help, "\(value)") }
 
-    /// One line for each set of labels; those that are zero are left out.
+    /// Adds one line for each set of labels whose value is above zero.
     mutating func counters(_ name: String, _ help: String, _ values: [(labels: String, value: Int)]) {
         head(name, "counter", help)
         for (labels, value) in values where value > 0 { text += "\(name){\(labels)} \(value)\n" }
@@ -31,7 +31,7 @@ struct MetricsText {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }
 
-    /// The process's resident memory in bytes; `nil` where the system does not tell.
+    /// The process's resident memory in bytes; `nil` if the system does not report it.
     static func residentBytes() -> Int? {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

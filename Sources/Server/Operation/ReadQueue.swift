@@ -2,15 +2,16 @@ import DequeModule
 import Dispatch
 import Synchronization
 
-/// Runs what may take long (scans, large bodies) on a few threads, away from the event loops, and refuses it when too much waits.
+/// Runs work that may take long (scans, large bodies) on a few threads, away from the event loops, and refuses work
+/// when too much waits.
 final class ReadQueue: Sendable {
     typealias Work = @Sendable () -> Void
 
     private struct State {
         var waiting = Deque<Work>()
-        /// How many threads are at work, or about to be.
+        /// The number of threads that are running, or about to.
         var running = 0
-        /// How many were accepted and are not finished.
+        /// The number of work items that were accepted and are not finished.
         var pending = 0
         /// Set when the queue stops; called once nothing runs any more.
         var onIdle: [Work]?
@@ -22,18 +23,18 @@ final class ReadQueue: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - width: how many run at once.
-    ///   - limit: how many may run or wait.
+    ///   - width: how many work items run at once.
+    ///   - limit: how many work items may run or wait.
     init(width: Int, limit: Int) {
         self.width = max(width, 1)
         self.limit = limit
     }
 
-    /// How many wait.
+    /// The number of work items that wait.
     var depth: Int { state.withLock { $0.waiting.count } }
 
-    /// - Parameter isContinuation: whether it goes on with something that was accepted before, so that it is not refused half-way.
-    /// - Returns: false where too much waits already or the queue has stopped.
+    /// - Parameter isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
+    /// - Returns: false if too much waits already or the queue has stopped.
     func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool {
         let (isAccepted, mustStart) = state.withLock { state in
             guard isContinuation || state.onIdle == nil && state.pending < limit else { return (false, false) }
@@ -47,7 +48,7 @@ final class ReadQueue: Sendable {
         return isAccepted
     }
 
-    /// Takes nothing new, finishes what it has, and then calls the closure.
+    /// Refuses new work, finishes the accepted work, and then calls the closure.
     func stop(then completion: @escaping Work) {
         let isIdle = state.withLock { state in
             guard state.running > 0 else {

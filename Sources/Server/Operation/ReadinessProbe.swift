@@ -1,19 +1,19 @@
 import FreshetWire
 import Synchronization
 
-/// Whether the server can commit: asked of the disk, at most once a second.
+/// Checks whether the server can commit, by asking the disk at most once a second.
 final class ReadinessProbe: Sendable {
     typealias Answer = @Sendable (Problem?) -> Void
 
     private struct State {
-        /// The last answer of the disk and when it came, in milliseconds.
+        /// The last answer of the disk and its time, in milliseconds.
         var last: (problem: Problem?, time: Int64)?
-        /// Those who wait for the next; not `nil` while one is under way.
+        /// The callers that wait for the answer of the probe in progress; `nil` while there is none.
         var waiting: [Answer]?
         var isStopping = false
     }
 
-    /// How long an answer is good, in milliseconds.
+    /// How long an answer is valid, in milliseconds.
     private static let validity: Int64 = 1_000
 
     private let committer: Committer
@@ -21,10 +21,10 @@ final class ReadinessProbe: Sendable {
 
     init(committer: Committer) { self.committer = committer }
 
-    /// From now on the server is not ready.
+    /// Reports the server as not ready from now on.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Calls `answer` with what is wrong, or `nil`: at once or when the disk has answered.
+    /// Calls `answer` with the problem, or `nil` if the server is ready: at once, or when the disk has answered.
     func check(now: Int64, then answer: @escaping Answer) {
         enum Next { case answer(Problem?), probe, wait }
         let next = state.withLock { state -> Next in

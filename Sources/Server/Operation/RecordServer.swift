@@ -12,14 +12,14 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// Every member may be called from any thread. A server that is let go of stops at once, without finishing requests; what it has
-/// acknowledged is on disk either way.
+/// Every member may be called from any thread. A server that is released stops at once, without finishing requests; the
+/// writes that it has acknowledged are on disk either way.
 public final class RecordServer: Sendable {
     /// Where a server listens.
     public struct Address: Hashable, Sendable {
         /// The numeric address.
         public let host: String
-        /// The port, the one picked where 0 was asked for.
+        /// The port; the one that was picked if the configuration has 0.
         public let port: Int
         /// The root URL, for example `http://127.0.0.1:8180`.
         public let url: String
@@ -37,7 +37,7 @@ public final class RecordServer: Sendable {
     private let logger: Logger
     private let state = Mutex(State.new)
 
-    /// A server that does not run yet.
+    /// Creates a server that does not run yet.
     public init(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
         logger: Logger = Logger(label: "freshet.server")
@@ -47,7 +47,7 @@ public final class RecordServer: Sendable {
         self.logger = logger
     }
 
-    /// A server that runs already; see ``start()``.
+    /// Creates a server and starts it; see ``start()``.
     public static func running(
         _ configuration: RecordServerConfiguration = RecordServerConfiguration(), environment: ServerEnvironment = .system,
         logger: Logger = Logger(label: "freshet.server")
@@ -57,7 +57,8 @@ public final class RecordServer: Sendable {
         return server
     }
 
-    /// Opens the store and listens; the address works as soon as this returns, some milliseconds later. It blocks on the disk.
+    /// Opens the store and listens. The address works as soon as this returns, some milliseconds later. Blocks on the
+    /// disk.
     ///
     /// - Throws: ``RecordServerError``, which says what to do; ``RecordServerError/alreadyStarted`` at a second call.
     @discardableResult
@@ -90,7 +91,7 @@ public final class RecordServer: Sendable {
     /// The root URL; empty unless the server runs.
     public var url: String { address?.url ?? "" }
 
-    /// Answers those who wait with their position, finishes what is in flight, and closes the store.
+    /// Answers waiting readers with their position, finishes requests in flight, and closes the store.
     ///
     /// Requests that take longer than the drain timeout are cut off. A second call returns at once.
     public func stop() async {
@@ -102,13 +103,13 @@ public final class RecordServer: Sendable {
         await run?.stop()
     }
 
-    /// What handlers share, while the server runs.
+    /// The state that handlers share; `nil` unless the server runs.
     var core: ServerCore? {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return nil }
         return run.core
     }
 
-    /// Forgets at once the deletes that are older than the retention, all of them.
+    /// Forgets at once all deletes that are older than the retention.
     package func compact() async {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return }
         await run.compact()

@@ -4,14 +4,14 @@ public import SocketHTTP
 public struct RecordServerConfiguration: Sendable {
     /// Where records are kept.
     public enum Storage: Hashable, Sendable {
-        /// Nowhere: they go with the server.
+        /// In memory: they are lost when the server stops.
         case memory
-        /// In this directory, which is made if the one above it is there.
+        /// In this directory, which is made if its parent exists.
         case directory(String)
     }
 
-    /// An IPv4 or IPv6 address, or a name. Whoever reaches it can read and change all records: a program that names one beyond loopback is
-    /// not asked whether it means that, unlike the user of `freshet serve`.
+    /// An IPv4 or IPv6 address, or a name. Every client that reaches it can read and change all records. A program that
+    /// sets one beyond loopback is not asked for confirmation, unlike the user of `freshet serve`.
     public var host = "127.0.0.1"
     /// The TCP port; 0 picks a free one.
     public var port = 0
@@ -27,14 +27,15 @@ public struct RecordServerConfiguration: Sendable {
     public var connections = 20_000
     /// The most connections open at once of one IPv4 address, or of one IPv6 network of 64 bits.
     public var connectionsPerAddress = 1_000
-    /// Addresses that may have as many connections as there are, since they bring those of many clients: reverse proxies. By default the
-    /// machine itself.
+    /// Addresses that may have as many connections as there are, since they carry those of many clients: reverse
+    /// proxies. By default the machine itself.
     public var trustedProxies = AddressRange.loopback
-    /// Names of the server that requests may have in `Host`, without ports, beside ``host``, IP literals and localhost; others are answered `421`, so
-    /// that no web page reaches the server by a name of its own (DNS rebinding). `*` allows all, for a proxy that checks them itself.
+    /// Names, without ports, that requests may have in `Host`, in addition to ``host``, IP literals and localhost.
+    /// Others are answered `421`, so that no web page reaches the server by a name that its owner controls (DNS
+    /// rebinding). `*` allows all, for a proxy that checks them itself.
     public var hostNames: [String] = []
-    /// Origins of web pages that may change records, for example `https://app.example`, beside the server's own; from others, a browser's requests
-    /// that could change something are answered `403`.
+    /// Origins of web pages that may change records, for example `https://app.example`, in addition to the server's
+    /// own. A browser's requests from other origins that could change something are answered `403`.
     public var allowedOrigins: [String] = []
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
@@ -47,16 +48,16 @@ public struct RecordServerConfiguration: Sendable {
     /// The most scans (lists, reads, catching up) that may run or wait for a thread; further ones are answered `503`.
     public var pendingReads = 4_096
 
-    /// Seconds that a long poll waits if it does not say, 0 to 60.
+    /// Seconds that a long poll waits unless the request names a time, 0 to 60.
     public var hold = 25
     /// Values longer than this many bytes are left out of changes.
     public var inlineBytes = 64 << 10
     /// The most recent changes that are kept in memory for each namespace in use.
     public var recentChanges = 4_096
-    /// The most bytes that they may take, for each namespace in use.
+    /// The most bytes of recent changes in memory, for each namespace in use.
     public var recentBytes = 8 << 20
-    /// The most bytes that they may take for all namespaces together. Beyond, those of the namespace that was asked for longest ago leave memory, and
-    /// the store answers instead. One namespace never takes more than half.
+    /// The most bytes of recent changes in memory, for all namespaces together. Beyond, those of the namespace unused
+    /// for longest are evicted, and the store answers instead. One namespace never takes more than half.
     public var recentTotalBytes = 64 << 20
 
     /// How long a delete is remembered. A client that was away for longer starts again from a list.
@@ -68,7 +69,8 @@ public struct RecordServerConfiguration: Sendable {
     public var compactionInterval = Duration.seconds(3_600)
     /// How long a stop waits for requests in flight.
     public var drainTimeout = Duration.seconds(10)
-    /// Whether whoever reaches the server may have it drop, delay and refuse requests, by `POST /v1/{ns}/faults`. For tests alone.
+    /// Whether every client that reaches the server may have it drop, delay and refuse requests, by
+    /// `POST /v1/{ns}/faults`. For tests only.
     public var testFaults = false
 
     /// The defaults.
@@ -112,7 +114,7 @@ public struct RecordServerConfiguration: Sendable {
         }
     }
 
-    /// Whether ``hostNames`` takes it.
+    /// Whether ``hostNames`` accepts the text.
     public static func isHostName(_ text: String) -> Bool {
         let isName = text.utf8.allSatisfy {
             "-._".utf8.contains($0) || ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") || (48...57).contains($0)
@@ -120,7 +122,7 @@ public struct RecordServerConfiguration: Sendable {
         return text == "*" || !text.isEmpty && text.utf8.count <= 253 && isName
     }
 
-    /// Whether ``allowedOrigins`` takes it.
+    /// Whether ``allowedOrigins`` accepts the text.
     public static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else { return false }
         let authority = text.utf8.dropFirst(scheme.utf8.count)

@@ -24,7 +24,7 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
     /// Anything else; the text says what.
     case failed(String)
 
-    /// What happened and what to do, one line for a person.
+    /// The cause and the remedy, in one line for a person.
     public var description: String {
         switch self {
         case .addressInUse(let host, let port):

@@ -4,7 +4,7 @@ import Logging
 import SocketHTTP
 import Synchronization
 
-/// One run of a server: the store, what serves it, and the timer that moves it.
+/// One run of a server: the store, the HTTP server, and the timer that ends waits and starts compaction.
 final class Run: Sendable {
     let core: ServerCore
     private let store: ClosableStore
@@ -15,7 +15,7 @@ final class Run: Sendable {
     private let retention: Int64
     private let outcomeRetention: Int64
 
-    /// How often waits and compaction are looked after, in milliseconds.
+    /// How often waits and compaction are checked, in milliseconds.
     private static let tick = 250
 
     init(_ configuration: RecordServerConfiguration, _ environment: ServerEnvironment, _ logger: Logger) throws(RecordServerError) {
@@ -58,7 +58,7 @@ final class Run: Sendable {
         store.close()
     }
 
-    /// All steps of a pass, now.
+    /// Runs all steps of a compaction pass now.
     func compact() async {
         let wall = environment.wallMilliseconds()
         let (time, outcomes) = (Timestamp(milliseconds: wall - retention), outcomeHorizon(wall))
@@ -85,13 +85,14 @@ final class Run: Sendable {
         }
     }
 
-    /// Since before when a client has to be idle for its outcomes to be forgotten.
+    /// The time since which a client has to be idle for its outcomes to be forgotten.
     private func outcomeHorizon(_ wall: Int64) -> Timestamp {
         let (horizon, overflow) = wall.subtractingReportingOverflow(outcomeRetention)
         return Timestamp(milliseconds: overflow ? .min : horizon)
     }
 
-    /// Whether nothing is left to do; a failure is in the log already and leaves the rest for the next pass.
+    /// Counts the work of a step, and returns whether no work remains. A failure is in the log already and leaves the
+    /// rest for the next pass.
     private static func count(_ committed: Committed<Compaction>, _ core: ServerCore) -> Bool {
         guard case .success(let compaction) = committed.result else { return true }
         core.metrics.forgotten.add(compaction.forgotten)

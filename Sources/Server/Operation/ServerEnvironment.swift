@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where a server takes time and chance from. Tests and simulators give their own.
+/// The server's sources of time and randomness. Tests and simulators supply others.
 public struct ServerEnvironment: Sendable {
-    /// Nanoseconds that never go back, from any origin: deadlines are kept by it.
+    /// Nanoseconds that never go back, from any origin, for deadlines.
     public var monotonicNanoseconds: @Sendable () -> Int64
-    /// Milliseconds since 1970-01-01T00:00:00Z: what `modified` shows, and what the tombstone retention is counted in.
+    /// Milliseconds since 1970-01-01T00:00:00Z, for `modified` and the tombstone retention.
     public var wallMilliseconds: @Sendable () -> Int64
-    /// 64 random bits: seeds of epochs, and the jitter of `Retry-After`.
+    /// 64 random bits, for the seeds of epochs and the jitter of `Retry-After`.
     public var random: @Sendable () -> UInt64
 
     /// An environment of these three, each callable from any thread.
@@ -30,6 +30,7 @@ public struct ServerEnvironment: Sendable {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Whole seconds to wait before asking again: spread, so that those who were refused together do not come back together.
+    /// Whole seconds to wait before a retry, with jitter, so that clients that were refused together do not come back
+    /// together.
     func retryAfter() -> Int { 1 + Int(random() % 4) }
 }

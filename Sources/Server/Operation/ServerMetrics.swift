@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// What a server counts. Reading it stops nothing, so one count may be ahead of another by the requests of a moment.
+/// The server's counters. Reading them stops nothing, so one may be ahead of another by the requests of a moment.
 final class ServerMetrics: Sendable {
     let feed = FeedMetrics()
     /// Transactions that changed something.
@@ -37,7 +37,7 @@ final class ServerMetrics: Sendable {
 
     private func place(_ endpoint: Endpoint?) -> Int { endpoint?.rawValue ?? Endpoint.allCases.count }
 
-    /// Takes note of what one transaction did.
+    /// Counts the commits of one transaction.
     func count(_ commits: [NamespaceCommit]) {
         let count = commits.reduce(0) { $0 + $1.changes.count }
         self.commits.add()
@@ -46,24 +46,24 @@ final class ServerMetrics: Sendable {
     }
 }
 
-/// What the feed's readers were told.
+/// Counts the feed's answers to readers.
 final class FeedMetrics: Sendable {
-    /// Answered from memory.
+    /// Readers answered from memory.
     let hits = Counter()
-    /// Sent to the store.
+    /// Readers sent to the store.
     let scans = Counter()
-    /// Let wait.
+    /// Readers that were parked.
     let parked = Counter()
     /// Waits that a change ended.
     let woken = Counter()
     /// Waits that ended with nothing.
     let expired = Counter()
-    /// Answers that `410` was given to.
+    /// Readers answered `410`.
     let gone = Counter()
-    /// Feeds that gave up their recent changes for want of memory.
+    /// Feeds whose recent changes were evicted.
     let evicted = Counter()
 
-    /// - Parameter times: how many readers it is for.
+    /// - Parameter times: the number of readers that get the verdict.
     func count(_ verdict: FeedVerdict, times: Int) {
         switch verdict {
         case .reply(.page): hits.add(times)

@@ -2,8 +2,8 @@ import Dispatch
 
 /// Calls a closure at regular times until it is cancelled.
 ///
-/// Unchecked, since Dispatch's types lack the mark on Linux: the source is not replaced, and its methods may be called from any
-/// thread (dispatch objects are thread-safe).
+/// Unchecked, since Dispatch's types are not marked `Sendable` on Linux: the source is not replaced, and its methods
+/// may be called from any thread (dispatch objects are thread-safe).
 final class Ticker: @unchecked Sendable {
     private let source: any DispatchSourceTimer
 
@@ -15,7 +15,7 @@ final class Ticker: @unchecked Sendable {
     }
 
     deinit {
-        // A source that was never activated may not be released as it is.
+        // A source must not be released before it was activated.
         source.setEventHandler(handler: nil)
         source.activate()
         source.cancel()

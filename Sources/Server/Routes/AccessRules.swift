@@ -2,28 +2,32 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// Keeps web pages of other origins from using a server through the browser of somebody who can reach it.
+/// Keeps web pages of other origins from using a server through the browser of a user who can reach it.
 ///
-/// A page whose own name is made to resolve to this server's address (DNS rebinding) could read all records: a request must name the server by a
-/// name that is configured, an IP literal or localhost. And a page of any origin can send requests without seeing their answers: what changes
-/// something must not say that it comes from another origin (Fetch, "`Origin` header"; Fetch Metadata, `Sec-Fetch-Site`).
+/// A page whose name is made to resolve to this server's address (DNS rebinding) could read all records. So a request
+/// must name the server by a configured name, an IP literal or localhost. A page of any origin can also send requests
+/// without seeing their answers. So a request that changes something must not state another origin (Fetch, "`Origin`
+/// header"; Fetch Metadata, `Sec-Fetch-Site`).
 ///
-/// Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`. One without `Host`, which HTTP/1.0 allows, is no browser.
+/// Clients other than browsers send neither `Origin` nor `Sec-Fetch-Site`. A client that sends no `Host`, which
+/// HTTP/1.0 allows, is no browser.
 struct AccessRules: Sendable {
     private let names: [[UInt8]]
     private let allowsAnyName: Bool
     private let origins: Set<String>
 
     /// - Parameters:
-    ///   - names: names of the server beside IP literals and localhost, without ports; `*` allows all.
-    ///   - origins: of pages that may change records, as browsers send them, for example `https://app.example`.
+    ///   - names: names of the server in addition to IP literals and localhost, without ports; `*` allows all.
+    ///   - origins: the origins of pages that may change records, as browsers send them, for example
+    ///     `https://app.example`.
     init(names: [String] = [], origins: [String] = []) {
         self.names = names.map { Array($0.lowercased().utf8) }
         allowsAnyName = names.contains("*")
         self.origins = Set(origins.map { $0.lowercased() })
     }
 
-    /// Throws `misdirected-request` or `forbidden`. O(size of the head); allocates only for what it refuses or what has an `Origin`.
+    /// Throws `misdirected-request` or `forbidden`. O(size of the head); allocates only for a request that is refused
+    /// or has an `Origin`.
     func check(_ request: Request) throws(Problem) {
         if !allowsAnyName { try checkHost(request) }
         switch request.method {
@@ -78,7 +82,7 @@ struct AccessRules: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Where the host of an authority ends: before its port, and before the dot of a fully qualified name.
+    /// The end of an authority's host: before its port, and before the dot of a fully qualified name.
     fileprivate var endOfHost: Int {
         var end = count
         while end > 0, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self[end - 1]) { end -= 1 }
@@ -86,7 +90,8 @@ extension Span<UInt8> {
         return end > 0 && self[end - 1] == UInt8(ascii: ".") ? end - 1 : end
     }
 
-    /// Whether it is an IPv6 literal, or of digits and dots alone, which every browser takes for an IPv4 address and never looks up.
+    /// Whether the host is an IPv6 literal, or of digits and dots alone, which every browser takes for an IPv4 address
+    /// and never looks up.
     fileprivate func isAddress(_ end: Int) -> Bool {
         guard end > 0 else { return false }
         if self[0] == UInt8(ascii: "[") { return self[end - 1] == UInt8(ascii: "]") }
@@ -96,7 +101,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether it is localhost or a name below it, which no resolver looks up elsewhere (RFC 6761 §6.3).
+    /// Whether the host is localhost or a name below it, which no resolver looks up elsewhere (RFC 6761 §6.3).
     fileprivate func isLocalhost(_ end: Int) -> Bool {
         let name: StaticString = "localhost"
         let start = end - name.utf8CodeUnitCount

@@ -2,14 +2,14 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// One request on its way through a handler.
+/// One request, with the means to answer it.
 struct Call: Sendable {
     let core: ServerCore
     let endpoint: Endpoint
     let request: Request
     let exchange: Exchange
 
-    /// Runs the endpoint's handler; what it throws answers the call.
+    /// Runs the endpoint's handler. An error that the handler throws answers the call.
     func handle(_ handler: (Call) throws -> Void) {
         do { try handler(self) } catch { fail(error) }
     }
@@ -20,7 +20,8 @@ struct Call: Sendable {
         try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
     }
 
-    /// Refuses a message that is not said to be JSON. A page of another origin can send the other types without being asked by its browser.
+    /// Refuses a message whose type is not JSON. A page of another origin can send the other types without a preflight
+    /// request.
     func requireJSON() throws(Problem) {
         guard !request.hasOnly("application/json", for: .contentType) else { return }
         let type = request[.contentType] ?? ""
@@ -29,7 +30,7 @@ struct Call: Sendable {
         throw Problem(.unsupportedMediaType, "\(given): POST takes a message as \(Content.json), so say Content-Type: \(Content.json)")
     }
 
-    /// Whether it is `application/json`, with parameters or without, in any case.
+    /// Whether the type is `application/json`, with parameters or without, in any case.
     static func isJSON(_ type: String) -> Bool {
         let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media.lowercased() == Content.json
@@ -37,7 +38,7 @@ struct Call: Sendable {
 
     func respond(_ response: consuming Response) { respondUnmarked(core.marked(response)) }
 
-    /// Answers as something between client and server would, which says nothing of the store.
+    /// Answers as an intermediary between client and server would, without naming the store.
     func respondUnmarked(_ response: Response) {
         core.metrics.countResponse(endpoint, status: response.status.code)
         exchange.respond(response)
@@ -45,7 +46,7 @@ struct Call: Sendable {
 
     func respond(json: [UInt8], at cursor: Cursor?) { respond(Response(json: json, at: cursor)) }
 
-    /// Answers with an error, and with the namespace's position, which errors carry too.
+    /// Answers with an error and the namespace's position, which errors carry too.
     func fail(_ error: any Error, at cursor: Cursor? = nil) {
         respond(response(to: error, at: cursor))
     }
@@ -54,12 +55,13 @@ struct Call: Sendable {
         core.response(to: error, at: cursor, in: try? namespace())
     }
 
-    /// Runs on the read queue what may take long; an error answers the call.
+    /// Runs work that may take long on the read queue. An error answers the call.
     func later(isContinuation: Bool = false, _ work: @escaping @Sendable () throws -> Void) {
         core.later(isContinuation: isContinuation, work) { fail($0) }
     }
 
-    /// On the loop what is short, on the read queue what is long enough to hold up others.
+    /// Runs work on the loop if the request's body is short, otherwise on the read queue, so that it does not hold up
+    /// others.
     func nowOrLater(_ work: @escaping @Sendable () throws -> Void) {
         guard request.body.count <= 64 << 10 else { return later(work) }
         do { try work() } catch { fail(error) }

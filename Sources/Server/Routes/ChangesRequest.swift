@@ -2,7 +2,7 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// `GET /v1/{ns}/changes`, understood. It depends on the request's head alone.
+/// A parsed `GET /v1/{ns}/changes`. It depends on the request's head alone.
 struct ChangesRequest: Sendable {
     let namespace: Namespace
     let since: Since
@@ -16,7 +16,7 @@ struct ChangesRequest: Sendable {
         namespace = try Namespace(request.parameter("namespace"))
         let parameters = Parameters(request)
         let isStream = request[.accept]?.lowercased().contains("text/event-stream") ?? false
-        // A stream that resumes says by this field how far it has come, with the URL that it began with.
+        // A stream that resumes has its position in this field, and the URL with which it began.
         let resumed = isStream ? request[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } : nil
         guard let text = resumed ?? parameters.text("since") else {
             throw Problem(.invalidCursor, "The parameter 'since' is missing: it takes a cursor as the server gave it, 'now' or '0'")
@@ -34,7 +34,7 @@ struct ChangesRequest: Sendable {
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
             delivery: isStream ? .stream : .answer)
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold
-        // Whoever wants no body does not want to wait for it either.
+        // A client that wants no body does not want to wait for one either.
         wait = request.method == .head ? 0 : seconds
         client = try parameters.client()
         guard client == nil || (wait == 0 && !isStream) else {
@@ -45,7 +45,7 @@ struct ChangesRequest: Sendable {
         }
     }
 
-    /// The store's query for what comes after `since`.
+    /// The store's query for the changes after `since`.
     func query(since: Since, _ limits: FeedLimits) -> ChangeQuery {
         ChangeQuery(
             since: since, filter: subscription.filter, limit: subscription.limit,

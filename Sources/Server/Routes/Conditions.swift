@@ -15,13 +15,14 @@ struct Conditions: Sendable {
         noneMatch = try Self.tags(request, .ifNoneMatch)
     }
 
-    /// Whether the record at this position may not be given.
+    /// Whether `If-Match` excludes the record at this position.
     func isFailed(at position: Cursor) -> Bool { match.map { !$0.matchesStrongly(position.entityTag) } ?? false }
 
-    /// Whether the asker has the record at this position already.
+    /// Whether the client has the record at this position already.
     func isNotModified(at position: Cursor) -> Bool { noneMatch.map { $0.matchesWeakly(position.entityTag) } ?? false }
 
-    /// What a write demands. Tags that are none of ours match nothing, and so do weak ones in `If-Match`.
+    /// The preconditions of a write. Tags that this server cannot have made match nothing, and neither do weak ones in
+    /// `If-Match`.
     var preconditions: [Precondition] {
         var result: [Precondition] = []
         switch match {

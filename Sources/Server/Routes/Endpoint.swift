@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Every endpoint: what the router, the metrics and the OpenAPI document agree on.
+/// All endpoints, on which the router, the metrics and the OpenAPI document agree.
 enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
@@ -8,7 +8,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case getHealth, getReadiness, getMetrics, getOpenAPI
     case armFault, listFaults, liftFaults, resetNamespace, compactNamespace
 
-    /// Those that a server has: the ones for faults only if it takes any.
+    /// The endpoints that a server has: those for faults only if it takes any.
     static func served(withFaults: Bool) -> [Endpoint] { allCases.filter { withFaults || !$0.isForFaults } }
 
     private var isForFaults: Bool {

@@ -6,15 +6,15 @@ import Synchronization
 
 /// One reader of the feed by server-sent events (WHATWG HTML §9.2).
 ///
-/// It reads pages, at the pace at which its peer takes them, until it is up to date; then it waits in the feed, which pushes. A page
-/// is written before the stream asks for the next, and asks before it waits, so events are in order.
+/// The stream reads pages, at the pace at which its peer takes them, until it is up to date. Then it waits in the feed,
+/// which pushes. It writes a page before it asks for the next, and asks before it waits, so events are in order.
 final class EventStream: Sendable {
     private struct State {
         var waiting: (entry: FeedHub<FeedReader>.Entry, ticket: WaiterTicket)?
         var isCancelled = false
     }
 
-    /// With more than this many bytes unsent, a stream that catches up lets its peer read first.
+    /// A stream that catches up lets its peer read first while more bytes than this are unsent.
     private static let highWater = 96 << 10
 
     let stream: ResponseStream
@@ -29,7 +29,7 @@ final class EventStream: Sendable {
         core.metrics.countResponse(call.endpoint, status: 200)
     }
 
-    /// The first look is into the store: what it refuses must be a status, hence known before the stream begins.
+    /// Looks into the store first: a refusal must be a status, hence known before the stream begins.
     static func open(_ call: Call, _ changes: ChangesRequest) {
         call.later {
             let core = call.core
@@ -54,7 +54,7 @@ final class EventStream: Sendable {
                 stream.goOn(after: page.cursor)
             case .nothing(let reached, let isComplete):
                 let stream = begin(reached)
-                // So that the reader has a position to resume from, whatever comes.
+                // Gives the reader a position to resume from, even if the connection ends at once.
                 if changes.since == .now {
                     stream.stream.write(encode(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)))
                 }
@@ -63,12 +63,12 @@ final class EventStream: Sendable {
         }
     }
 
-    /// Reads on from a position, on the read queue.
+    /// Continues from a position, on the read queue.
     func goOn(after cursor: Cursor, isVerified: Bool = false) {
         guard stream.unsentBytes <= Self.highWater else {
             return stream.onWritable(below: Self.highWater) { [self] in goOn(after: cursor, isVerified: isVerified) }
         }
-        // A stream that goes on is never refused: only what stops the server ends it.
+        // A stream that continues is never refused.
         _ = core.reads.submit(isContinuation: true) { [self] in
             do throws(StoreError) { try step(after: cursor, isVerified: isVerified) } catch {
                 core.logger.error("the store could not answer", metadata: ["error": "\(error)"])
@@ -98,7 +98,7 @@ final class EventStream: Sendable {
 
     private func scan(after cursor: Cursor) throws(StoreError) {
         switch try core.scan(changes, since: .after(cursor)).value {
-        // It comes back, and is told why by a status.
+        // The client reconnects, and gets the reason as a status.
         case .refused: stream.finish()
         case .page(let page):
             guard stream.write(Self.encode(page)) else { return }
@@ -116,7 +116,7 @@ final class EventStream: Sendable {
         stream.finish()
     }
 
-    /// One page as an event. A line end within a value begins another `data` line, which readers join again.
+    /// Encodes a page as one event. A line end within a value begins another `data` line, which readers join again.
     static func encode(_ page: FeedPage) -> [UInt8] {
         var event: [UInt8] = []
         event.reserveCapacity(page.body.count + 80)
@@ -133,6 +133,6 @@ final class EventStream: Sendable {
         return event
     }
 
-    /// A comment, and the position that a reader whose filter matches nothing has come to. Without data it is no event.
+    /// A comment, and the position that a reader has reached whose filter matches nothing. Without data it is no event.
     static func keepAlive(at cursor: Cursor) -> [UInt8] { Array(": \nid: \(cursor)\n\n".utf8) }
 }

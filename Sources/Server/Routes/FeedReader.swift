@@ -1,18 +1,18 @@
 import SocketHTTP
 import Synchronization
 
-/// Who waits at a feed of this server.
+/// A reader that waits in a feed of this server.
 enum FeedReader: Sendable {
     case poll(Exchange)
     case crowd(PollCrowd)
     case stream(EventStream)
 
-    /// How many it stands for.
+    /// The number of readers that it stands for.
     var count: Int {
         if case .crowd(let polls) = self { polls.count } else { 1 }
     }
 
-    /// How much longer than asked for its wait lasts, in milliseconds.
+    /// How much longer than requested the wait lasts, in milliseconds.
     var leeway: Int64 {
         if case .crowd = self { Crowd.joiningTime } else { 0 }
     }
@@ -25,7 +25,7 @@ enum FeedReader: Sendable {
         if case .stream(let stream) = self { stream } else { nil }
     }
 
-    /// Answers polls; a stream is told otherwise.
+    /// Answers polls. Has no effect on a stream.
     func respond(_ encoded: EncodedResponse) {
         switch self {
         case .poll(let exchange): exchange.respond(encoded)
@@ -34,7 +34,7 @@ enum FeedReader: Sendable {
         }
     }
 
-    /// Has the feed told when a poll, or one of many, hangs up.
+    /// Notifies the feed when a poll, or one of many, hangs up.
     func onHangUp(tell feed: FeedHub<FeedReader>.Entry, _ ticket: UInt64) {
         switch self {
         case .poll(let exchange): exchange.onHangUp(tell: feed, ticket)
@@ -54,7 +54,7 @@ final class PollCrowd: Sendable {
         size = Atomic(crowd.count)
     }
 
-    /// How many there are now. While they wait in a feed it changes under the feed's lock alone.
+    /// The current number of polls. While they wait in a feed, it changes only under the feed's lock.
     var count: Int { size.load(ordering: .relaxed) }
 
     fileprivate func change(by difference: Int) { size.add(difference, ordering: .relaxed) }
@@ -63,7 +63,8 @@ final class PollCrowd: Sendable {
 extension FeedHub.Entry: HangUpListener, CrowdListener where Reader == FeedReader {
     func peerHungUp(_ number: UInt64) { cancel(WaiterTicket(number: number)) }
 
-    /// As long as they wait, nothing has come that they want, and they are told of all that comes: so is one that asks in the same words.
+    /// Adds an identical poll to those that wait; false if they no longer do. As long as they wait, no change has come
+    /// that they want, and they get every later one: the same holds for the new poll.
     func admits(to key: UInt64) -> Bool {
         let isAdmitted = state.withLock { state in
             guard case .crowd(let polls)? = state.feed?.join(WaiterTicket(number: key)) else { return false }

@@ -51,7 +51,7 @@ extension OpenAPI {
         ("gone", "cursor-expired, epoch-changed, cursor-ahead: start again from a list."),
         (
             "otherEpoch",
-            "epoch-changed: nothing was done. Ask for the client's last number, and send with this epoch what has no verdict, under its numbers."
+            "epoch-changed: nothing was done. Ask for the client's last number, and send with this epoch the writes that have no verdict, under their numbers."
         ),
         ("overloaded", "overloaded, unavailable: come back after Retry-After."),
         ("storageFailed", "storage-failed: nothing was stored."), ("storageFull", "storage-full: nothing was stored."),
@@ -104,7 +104,7 @@ extension OpenAPI {
               "path": {"type": "string", "pattern": "^(/([^/~]|~[01])*){0,128}$", "maxLength": 4096, "description": "A JSON pointer (RFC 6901) of at most 128 steps and 4,096 bytes."},
               "by": {"$ref": "#/components/schemas/Addend"}, "onMissing": {"enum": ["create", "reject"], "default": "create", "description": "What an increment does where there is no record: begin from 'value', or from 0; or be rejected."},
               "min": {"$ref": "#/components/schemas/Bound"}, "max": {"$ref": "#/components/schemas/Bound"}, "ifRevision": {"$ref": "#/components/schemas/OptionalRevision"},
-              "nonce": {"type": ["integer", "null"], "minimum": 1, "maximum": 9007199254740991, "description": "Random: tells the write from another of the same client and number, as of a copied device."}},
+              "nonce": {"type": ["integer", "null"], "minimum": 1, "maximum": 9007199254740991, "description": "Random: distinguishes the write from another of the same client and number, as of a copied device."}},
             "not": {"required": ["value", "body"]},
             "oneOf": [
               {"properties": {"op": {"const": "put"}}, "anyOf": [{"required": ["value"]}, {"required": ["body"]}]},

@@ -33,7 +33,7 @@ extension OpenAPI {
           },
           "delete": {
             "operationId": "liftFaults",
-            "summary": "For tests alone: disarms all faults. What is frozen ends, and what is late comes at once.",
+            "summary": "For tests alone: disarms all faults. Frozen requests end, and delayed ones are handled at once.",
             "responses": {
               "403": {"$ref": "#/components/responses/foreignOrigin"}, "421": {"$ref": "#/components/responses/misdirected"},
               "200": {"description": "How many would still have struck.", "headers": {"Freshet-Cursor": {"$ref": "#/components/headers/cursor"}, "Freshet-Store": {"$ref": "#/components/headers/store"}}, "content": {"application/json": {"schema": {"type": "object", "required": ["lifted"], "properties": {"lifted": {"type": "integer"}}}}}},

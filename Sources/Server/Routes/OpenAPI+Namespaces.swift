@@ -55,7 +55,7 @@ extension OpenAPI {
           "parameters": [{"$ref": "#/components/parameters/namespace"}],
           "get": {
             "operationId": "getChanges",
-            "summary": "What changed after a position: a long poll, or with Accept: text/event-stream a stream.",
+            "summary": "The changes after a position: a long poll, or with Accept: text/event-stream a stream.",
             "parameters": [
               {"name": "since", "in": "query", "required": true, "description": "A cursor; 0: from nothing; now: only the present cursor. A stream that resumes may send Last-Event-ID instead.", "schema": {"type": "string", "pattern": "^(0|now|[a-z0-9]{1,32}-(0|[1-8][0-9]{0,15}|9[0-9]{0,14})(-(0|[1-8][0-9]{0,15}|9[0-9]{0,14}))?)$"}},
               {"name": "collection", "in": "query", "description": "May be repeated; without it, all.", "schema": {"type": "array", "maxItems": 64, "items": {"$ref": "#/components/schemas/Collection"}}, "explode": true},

@@ -1,7 +1,7 @@
 /// The OpenAPI 3.1 document of `/openapi.json`, kept by hand; a test compares it with ``Endpoint``.
 enum OpenAPI {
     static let document = document(paths: paths)
-    /// That of a server that takes faults.
+    /// The document of a server that takes faults.
     static let documentWithFaults = document(paths: "\(paths),\(faultPaths)")
 
     private static let paths = "\(recordPaths),\(namespacePaths),\(operationPaths)"

@@ -1,7 +1,7 @@
 import FreshetWire
 import SocketHTTP
 
-/// The query's parameters, checked: bad values of known ones are problems, unknown ones are passed over.
+/// The query's parameters, checked: a bad value of a known parameter is a problem, an unknown parameter is ignored.
 struct Parameters: Sendable {
     private let query: Query
 
@@ -29,7 +29,7 @@ struct Parameters: Sendable {
         }
     }
 
-    /// The beginning of an id, under an id's own rules.
+    /// The beginning of an id, under the rules for ids.
     func prefix() throws(WireError) -> String { try RecordKey.check(prefix: query["prefix"] ?? "") }
 
     /// The device whose last decided write the response states.

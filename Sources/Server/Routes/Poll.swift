@@ -2,11 +2,11 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// A long poll, understood once for all requests that ask in the same bytes.
+/// A long poll, parsed once for all requests with the same bytes.
 final class Poll: RepeatHandler {
     private let core: ServerCore
     private let changes: ChangesRequest
-    /// The feed that they ask, as long as the hub has it.
+    /// The feed that the polls ask, as long as the hub has it.
     private let feed: FeedHub<FeedReader>.Entry
 
     init(_ call: Call, _ changes: ChangesRequest) {
@@ -43,7 +43,7 @@ final class Poll: RepeatHandler {
         _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ reader: FeedReader, isVerified: Bool, deadline: Int64
     ) {
         switch verdict {
-        // One that has only ended its input still reads, so it gets its answer: nothing yet.
+        // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
         case .parked(let ticket): reader.onHangUp(tell: feed, ticket.number)
         case .reply(let reply): respond(reader, Response(reply))
         case .scan(let since):
@@ -51,7 +51,8 @@ final class Poll: RepeatHandler {
         }
     }
 
-    /// Looks into the store, on the read queue; goes back to the feed with the position that it has reached if there was nothing.
+    /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
+    /// store has reached.
     private func scan(_ reader: FeedReader, since: Since, deadline: Int64) throws(StoreError) {
         let found = try core.scan(changes, since: since)
         switch found.value {
@@ -62,7 +63,7 @@ final class Poll: RepeatHandler {
         case .nothing(let reached, isComplete: true):
             try ask(reader, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
-            // Others have their turn before the next stretch.
+            // Other requests have their turn before the next stretch.
             later(reader, isContinuation: true) { [self] in try scan(reader, since: .after(reached), deadline: deadline) }
         }
     }
@@ -76,7 +77,7 @@ final class Poll: RepeatHandler {
     private func fail(_ reader: FeedReader, _ error: any Error, at position: Cursor? = nil) {
         let response = core.response(to: error, at: position, in: changes.namespace)
         guard case .crowd(let polls) = reader, response.fields[.retryAfter] != nil else { return respond(reader, response) }
-        // Those who are refused together shall not come back together.
+        // Clients that are refused together must not come back together.
         core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
         polls.crowd.respond { [core] in
             var response = response

@@ -14,7 +14,8 @@ extension HTTPField.Name {
 }
 
 extension ResponseFields {
-    /// Nothing that must be fresh is kept by an intermediary, and nothing is taken by a browser for what its type does not say.
+    /// Intermediaries do not store responses that must be fresh, and browsers do not guess a type other than the stated
+    /// one.
     private static let json: ResponseFields = [
         .contentType: Content.json, .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
     ]
@@ -36,7 +37,7 @@ extension ResponseFields {
         if let start = Self.entityTagStart { append(start) { position.appendEntityTag(to: &$0) } }
     }
 
-    /// Which store the response is from.
+    /// Appends the field that names the store of the response.
     mutating func append(store: StoreIdentifier) {
         if let start = Self.storeStart { append(start) { $0.append(contentsOf: store.token.utf8) } }
     }
@@ -56,13 +57,15 @@ extension Response {
         self.init(status: status, fields: .json(at: cursor), body: json)
     }
 
-    /// The response with the number of the client's last write that is decided in the state which it reflects, where that was asked for.
+    /// The response with the number of the client's last decided write in the state that the response reflects;
+    /// unchanged if there is no number.
     consuming func stating(_ lastWrite: Int64?) -> Response {
         if let lastWrite { fields.append(.freshetLastWrite, String(lastWrite)) }
         return self
     }
 
-    /// The response with the field that says which store it is from. Consumes it, since a copy of its fields is an allocation a request.
+    /// The response with the field that names its store. Consumes the response, since a copy of its fields is an
+    /// allocation a request.
     consuming func marked(with store: StoreIdentifier) -> Response {
         fields.append(store: store)
         return self
@@ -75,7 +78,7 @@ extension Response {
         self.init(status: HTTPResponse.Status(code: problem.status), fields: fields, body: problem.json)
     }
 
-    /// What a reader of the feed is told.
+    /// The feed's answer to a reader.
     init(_ reply: FeedReply) {
         switch reply {
         case .page(let page): self.init(json: page.body, at: page.cursor)

@@ -10,20 +10,21 @@ extension ServerCore {
         case .answer where changes.client != nil: call.later { [self] in try answerFromStore(call, changes, since: changes.since) }
         case .answer:
             let poll = Poll(call, changes)
-            // Where there are faults, each poll has to meet them.
+            // In a server with faults, each poll has to meet them.
             if faults == nil { call.request.onRepeat(poll) }
             poll.handle(.poll(call.exchange))
         }
     }
 
-    /// One page of the feed from the store. It may block on the disk.
+    /// Reads one page of the feed from the store. May block on the disk.
     func scan(_ changes: ChangesRequest, since: Since) throws(StoreError) -> Snapshot<ScanResult> {
         let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
         if case .page(let page) = found.value, !page.upToDate { hub.noteScan(of: changes.namespace, at: found.cursor) }
         return found
     }
 
-    /// Answers at once with what the store has after a position, and with the number of the client's last write in the same snapshot.
+    /// Answers at once with the store's changes after a position, and with the number of the client's last write in the
+    /// same snapshot.
     private func answerFromStore(_ call: Call, _ changes: ChangesRequest, since: Since) throws {
         let found = try scan(changes, since: since)
         let reply: FeedReply
@@ -33,14 +34,14 @@ extension ServerCore {
         case .nothing(let reached, isComplete: true):
             reply = changes.since == .now ? .page(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)) : .idle(reached)
         case .nothing(let reached, isComplete: false):
-            // Others have their turn before the next stretch.
+            // Other requests have their turn before the next stretch.
             return call.later(isContinuation: true) { [self] in try answerFromStore(call, changes, since: .after(reached)) }
         }
         call.respond(Response(reply).stating(found.lastWrite))
     }
 }
 
-/// What a stretch of the store's feed holds.
+/// The result of a scan of a stretch of the store's feed.
 package enum ScanResult: Sendable {
     case refused(Problem, Cursor)
     case page(FeedPage)
@@ -48,7 +49,7 @@ package enum ScanResult: Sendable {
 }
 
 extension RecordStore {
-    /// One page of the feed from the store, encoded. It may block on the disk.
+    /// Reads one page of the feed from the store, and encodes it. May block on the disk.
     package func scan(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ScanResult> {
         let snapshot = try changes(query, in: namespace)
         return Snapshot(try Self.encoded(snapshot, query), snapshot.state, lastWrite: snapshot.lastWrite)

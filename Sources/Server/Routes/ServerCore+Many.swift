@@ -52,7 +52,7 @@ extension ServerCore {
                         return respond(call, to: committed)
                     }
                     call.later(isContinuation: true) { [self] in
-                        // What is decided is told, even where the records can not be read.
+                        // The outcomes are decided, so they are sent even if the records cannot be read.
                         let complete = reading {
                             try RejectionRecords.read(committed, of: client, in: namespace, from: store)
                         }
@@ -72,7 +72,7 @@ extension ServerCore {
         }
     }
 
-    /// What a reading gives; `nil` where the store fails, which is for the log.
+    /// The result of a read; `nil` if the store fails, which is logged.
     func reading<Result>(_ body: () throws -> Result) -> Result? {
         do { return try body() } catch {
             _ = problem(error)

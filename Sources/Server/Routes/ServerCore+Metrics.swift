@@ -2,7 +2,7 @@ import HTTPTypes
 import SocketHTTP
 
 extension ServerCore {
-    /// `GET /metrics`. The work is away from the loop, since it visits every feed.
+    /// `GET /metrics`. Runs on the read queue, since it visits every feed.
     @Sendable func getMetrics(_ call: Call) {
         call.later { [self] in
             let fields: ResponseFields = [
@@ -17,7 +17,7 @@ extension ServerCore {
         if let statistics = statistics() { add(connections: statistics, to: &text) }
         addFeed(to: &text)
         addStore(to: &text)
-        // What the store cannot say is left out: the other counts are wanted all the more then.
+        // Counts that the store cannot supply are left out: the other counts are wanted all the more then.
         if let totals = try? store.totals() { add(totals, to: &text) }
         if let bytes = MetricsText.residentBytes() { text.gauge("process_resident_memory_bytes", "Resident memory.", bytes) }
         return text.text

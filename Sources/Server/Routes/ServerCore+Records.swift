@@ -6,7 +6,7 @@ extension ServerCore {
     /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`
     @Sendable func getRecord(_ call: Call) throws { try getRecord(call, valueBytes: ReadBounds.lookupValueBytes) }
 
-    /// - Parameter valueBytes: a value that has more bytes, and is needed, is read on the read queue.
+    /// - Parameter valueBytes: a value of more bytes that is needed is read on the read queue.
     private func getRecord(_ call: Call, valueBytes: Int) throws {
         let namespace = try call.namespace()
         let key = try call.key()
@@ -28,7 +28,7 @@ extension ServerCore {
             return call.later { [self] in try getRecord(call, valueBytes: .max) }
         }
         var fields = isNotModified ? Self.unchanged : Self.content
-        // Room for all that follows, so that the lines are copied once.
+        // Reserves room for all lines that follow, so that they are copied once.
         fields.reserve(256)
         fields.append(.eTag, position.entityTag)
         fields.append(.lastModified, record.modified.httpDate)
@@ -40,9 +40,10 @@ extension ServerCore {
         call.respond(Response(status: .ok, fields: consume fields, body: record.content?.bytes ?? []).stating(snapshot.lastWrite))
     }
 
-    /// A user's own cache may keep the value but must ask whether it is still right: it cannot know of changes. A shared one may not.
+    /// A user's own cache may keep the value but must revalidate it, since the cache cannot know of changes. A shared
+    /// cache may not keep it.
     private static let unchanged: ResponseFields = [.cacheControl: "private, no-cache", .xContentTypeOptions: "nosniff"]
-    /// What one user stored must not run as a page in another's browser, whatever its type says.
+    /// A value that one user stored must not run as a page in another's browser, whatever its type says.
     private static let content: ResponseFields = [
         .cacheControl: "private, no-cache", .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "sandbox; default-src 'none'",
     ]
@@ -103,7 +104,8 @@ extension ServerCore {
         }
     }
 
-    /// Answers a write that was rejected; with the value of the record that the problem shows, which is read now that no writer waits for it.
+    /// Answers a rejected write with the value of the record that the problem shows. The value is read here, where no
+    /// writer waits for it.
     private func refuse(_ call: Call, _ problem: Problem, at cursor: Cursor?, in namespace: Namespace) {
         guard problem.current != nil else { return call.fail(problem, at: cursor) }
         call.later(isContinuation: true) { [self] in

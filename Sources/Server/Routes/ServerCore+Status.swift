@@ -2,7 +2,7 @@ import FreshetWire
 import SocketHTTP
 
 extension ServerCore {
-    /// `GET /v1`: which server this is, what it grants, and its namespaces.
+    /// `GET /v1`: the server, its limits, and its namespaces.
     @Sendable func getServer(_ call: Call) {
         call.later { [self] in
             let namespaces = try store.namespaces(limit: Self.namespaceLimit)
@@ -24,7 +24,7 @@ extension ServerCore {
         }
     }
 
-    /// The most namespaces that are named; tests make many.
+    /// The most namespaces that are listed; tests make many.
     private static let namespaceLimit = 1_000
 
     /// `GET /v1/{ns}`

@@ -4,7 +4,7 @@ import Logging
 import SocketHTTP
 import Synchronization
 
-/// What all handlers share.
+/// The state that all handlers share.
 final class ServerCore: Sendable {
     let store: any RecordStore
     let committer: Committer
@@ -15,18 +15,18 @@ final class ServerCore: Sendable {
     let environment: ServerEnvironment
     let settings: Settings
     let logger: Logger
-    /// Where tests arm faults; `nil` unless the server was told to take any.
+    /// The faults that tests arm; `nil` unless the server takes faults.
     let faults: FaultBoard?
-    /// The server that serves this, once it is made; it owns the core, not the other way round.
+    /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
 
     private struct WeakServer {
         weak var value: HTTPServer?
     }
 
-    /// What handlers need to know of the configuration.
+    /// The part of the configuration that handlers need.
     struct Settings: Sendable {
-        /// Seconds that a poll waits if it does not say.
+        /// Seconds that a poll waits unless the request names a time.
         var hold: Int
         var feed: FeedLimits
         /// The most bytes of a request's body, and so of a value.
@@ -68,14 +68,15 @@ final class ServerCore: Sendable {
         faults = settings.takesFaults ? FaultBoard() : nil
     }
 
-    /// Monotonic milliseconds, the unit of the feed. By the one closure: a copy of the environment would be a copy of all of them.
+    /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
+    /// all of them.
     func now() -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }
 
     func attach(_ server: HTTPServer) { self.server.withLock { $0.value = server } }
 
     func statistics() -> HTTPServerStatistics? { server.withLock { $0.value }?.statistics() }
 
-    /// What an error is to the client. The store's own errors are for the log too.
+    /// The problem to which an error corresponds. The store's errors are logged too.
     func problem(_ error: any Error) -> Problem {
         switch error {
         case let problem as Problem: return problem
@@ -89,18 +90,19 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// What an error is answered with: with the namespace's position, where there is one and the store can tell.
+    /// The response to an error, with the namespace's position if there is one and the store can supply it.
     func response(to error: any Error, at cursor: Cursor?, in namespace: Namespace?) -> Response {
         let position = cursor ?? namespace.flatMap { try? store.state(of: $0).cursor }
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
-    /// The response with the field that says which store it is from.
+    /// The response with the field that names its store.
     func marked(_ response: consuming Response) -> Response { response.marked(with: store.identifier) }
 
-    /// Runs on the read queue what may take long. What it throws, or that too much waits already, goes to `fail`.
+    /// Runs work that may take long on the read queue. `fail` gets the error that it throws, or an overload if too much
+    /// waits already.
     ///
-    /// - Parameter readers: how many it is for.
+    /// - Parameter readers: how many readers the work is for.
     func later(
         isContinuation: Bool, readers: Int = 1, _ work: @escaping @Sendable () throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
@@ -132,10 +134,10 @@ final class ServerCore: Sendable {
         return router
     }
 
-    /// Those that this server has.
+    /// The endpoints that this server has.
     var endpoints: [Endpoint] { Endpoint.served(withFaults: faults != nil) }
 
-    /// The namespace that a path is about, if it is about one.
+    /// The namespace that a path names, if any.
     private static func namespace(at path: String) -> Namespace? {
         let segments = path.split(separator: "/", maxSplits: 2)
         guard segments.count > 1, segments[0] == "v1" else { return nil }
@@ -171,12 +173,12 @@ final class ServerCore: Sendable {
 }
 
 extension ProblemCode {
-    /// A fault of the server itself.
+    /// A failure of the server itself.
     fileprivate static let internalError = ProblemCode(text: "internal-error", status: 500)
 }
 
 extension Problem {
-    /// A request that no handler saw.
+    /// The problem of a request that no handler saw.
     init(_ failure: RequestFailure) {
         let code: ProblemCode =
             switch failure.kind {

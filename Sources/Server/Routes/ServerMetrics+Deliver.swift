@@ -3,7 +3,7 @@ import HTTPTypes
 import SocketHTTP
 
 extension ServerMetrics {
-    /// Carries out what the feed decided, and counts it.
+    /// Carries out a delivery of the feed, and counts it.
     func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier) {
         switch delivery {
         case .answer(let readers, let reply):

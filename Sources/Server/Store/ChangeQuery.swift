@@ -1,10 +1,11 @@
 package import FreshetWire
 
-/// What is wanted of the feed.
+/// A query to the feed.
 package struct ChangeQuery: Hashable, Sendable {
     package var since: Since
     package var filter: ChangeFilter
-    /// The most changes in the answer, at least 1. Unless it is 1, the answer goes on beyond all bounds to the end of an atomic batch.
+    /// The most changes in the answer, at least 1. Unless it is 1, the answer continues beyond all bounds to the end of
+    /// an atomic batch.
     package var limit: Int
     /// The most bytes of values in the answer; the first change comes whatever its size.
     package var byteLimit: Int
@@ -29,7 +30,7 @@ package struct ChangeQuery: Hashable, Sendable {
     }
 }
 
-/// The feed's answer: changes, or why there can be none.
+/// The feed's answer: changes, or the reason why there can be none.
 package enum ChangeAnswer: Hashable, Sendable {
     case changes(ScannedChanges)
     case refused(CursorRefusal)
@@ -39,9 +40,10 @@ package enum ChangeAnswer: Hashable, Sendable {
 package struct ScannedChanges: Hashable, Sendable {
     /// In revision order.
     package var changes: [Change]
-    /// The position that the stretch reaches, also where its end matched nothing. It has an origin while a reading from nothing goes on.
+    /// The position that the stretch reaches, even if its end matched nothing. It has an origin until a reader that
+    /// started from nothing has reached that origin.
     package var reached: Cursor
-    /// Whether nothing is left after it.
+    /// Whether nothing remains after the stretch.
     package var isComplete: Bool
 
     package init(changes: [Change], reached: Cursor, isComplete: Bool) {
@@ -84,7 +86,7 @@ extension NamespaceState {
         return known < forgotten ? .expired : nil
     }
 
-    /// Where a query begins to read, and up to which revision deletes and invalidations mean nothing to the reader.
+    /// Where a query begins to read, and the revision up to which its reader needs no deletes and invalidations.
     func start(of query: ChangeQuery) -> FeedStart {
         switch query.since {
         case .start: .read(after: .zero, origin: head)

@@ -1,6 +1,7 @@
 internal import FreshetWire
 
-/// Walks over rows in revision order and keeps what is wanted, within the bounds of the query: the same for every store.
+/// Walks over rows in revision order and keeps those that match, within the bounds of the query: the same for every
+/// store.
 struct ChangeScan {
     let query: ChangeQuery
     private let state: NamespaceState
@@ -9,7 +10,7 @@ struct ChangeScan {
     private var bytes = 0
     private var looked = 0
     private var isComplete = true
-    /// The position that has been walked to.
+    /// The position that the walk has reached.
     private(set) var reached: Revision
 
     init(query: ChangeQuery, state: NamespaceState, after: Revision, origin: Revision) {
@@ -19,13 +20,13 @@ struct ChangeScan {
         reached = after
     }
 
-    /// Takes the next row: false, and the row is left for the next query, once a bound is reached.
+    /// Takes the next row. Returns false once a bound is reached: the row is then left for the next query.
     ///
     /// - Parameters:
-    ///   - isRecord: whether it is a record with a value, which a reader from nothing wants too.
-    ///   - firstOfBatch: the first revision of the row's atomic batch, if any; asked for only at a bound.
+    ///   - isRecord: whether the row is a record with a value, which a reader that starts from nothing wants too.
+    ///   - firstOfBatch: the first revision of the row's atomic batch, if any; evaluated only at a bound.
     ///   - effect: the row's effect and the bytes that it carries, if the filter wants it.
-    ///   - details: asked for only if there is an effect.
+    ///   - details: called only if there is an effect.
     mutating func take(
         revision: Revision, isRecord: Bool, firstOfBatch: @autoclosure () -> Revision?,
         effect: (ChangeFilter) throws -> (Change.Effect, bytes: Int)?,
@@ -43,7 +44,8 @@ struct ChangeScan {
         return true
     }
 
-    /// Whether a batch with that first revision has begun where the walk is: then its other rows belong to the same page.
+    /// Whether a batch with this first revision has begun at the position of the walk: then its other rows belong to
+    /// the same page.
     private func goesOn(_ firstOfBatch: Revision?) -> Bool {
         guard query.limit > 1, let firstOfBatch else { return false }
         return firstOfBatch <= reached
@@ -54,7 +56,7 @@ struct ChangeScan {
         return false
     }
 
-    /// What was kept. Where the rows ended before a bound was reached, the position is the head.
+    /// The changes that were kept. If the rows ended before a bound was reached, the position is the head.
     var result: ScannedChanges {
         let position =
             isComplete

@@ -1,10 +1,10 @@
 package import FreshetWire
 
-/// What one answer with many records may hold, in bytes of values.
+/// The bounds of one answer with many records, in bytes of values.
 package struct ReadBounds: Hashable, Sendable {
     /// The most bytes of all values together.
     package var bytes: Int
-    /// The most bytes of one value; a record whose value has more comes without it.
+    /// The most bytes of one value; a record with a longer value comes without it.
     package var valueBytes: Int
     /// Whether every record comes, those beyond ``bytes`` without their values. Otherwise the answer ends before the first of these, but never
     /// before its first record.
@@ -24,11 +24,11 @@ package struct ReadBounds: Hashable, Sendable {
     package static let lookupValueBytes = 64 << 10
 }
 
-/// What differs from what the asker has.
+/// The records that differ from those that the client has.
 package struct DifferingRecords: Hashable, Sendable {
     package var records: [Record]
     package var missing: [RecordKey]
-    /// The place among the items of the first that is not answered; `nil` where all are.
+    /// The place among the items of the first that is not answered; `nil` if all are.
     package var next: Int?
 
     package init(records: [Record], missing: [RecordKey], next: Int? = nil) {
@@ -38,7 +38,7 @@ package struct DifferingRecords: Hashable, Sendable {
     }
 }
 
-/// Collects the answer to a request for many records: what the stores have in common.
+/// Collects the answer to a request for many records, for every store.
 struct ReadsScan {
     private let bounds: ReadBounds
     private var bytes = 0
@@ -53,8 +53,8 @@ struct ReadsScan {
 
     /// Looks for each key once, in order, until the answer is full.
     ///
-    /// - Parameter find: gives the record of an item, if there is one; without its value where that has more bytes than the second argument, or
-    ///   where the asker has it.
+    /// - Parameter find: returns the record of an item, if there is one; without its value if that has more bytes than
+    ///   the second argument, or if the client has the record.
     mutating func walk(_ items: [ReadsRequest.Item], _ find: (ReadsRequest.Item, Int) throws -> Record?) rethrows {
         var seen = Set<RecordKey>(minimumCapacity: items.count)
         for (place, item) in items.enumerated() where seen.insert(item.key).inserted {

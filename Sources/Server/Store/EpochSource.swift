@@ -1,11 +1,11 @@
 internal import FreshetWire
 
-/// Makes epochs out of a store's random seed.
+/// Derives epochs from a store's random seed.
 ///
-/// A namespace that no write has made yet must have an epoch already: a client that waits for its first write holds a cursor of it. So
-/// the token is derived from the name, and the first write adopts it. Dropping a namespace raises the generation that enters the
-/// derivation; generations are kept by a few thousand buckets of names, so that they neither grow without bound nor let one drop
-/// end the waits in all other unmade namespaces.
+/// A namespace that no write has made yet must have an epoch already: a client that waits for its first write holds a
+/// cursor with that epoch. So the token is derived from the name, and the first write adopts it. Dropping a namespace
+/// raises the generation that enters the derivation. Generations are kept by a few thousand buckets of names, so that
+/// they do not grow without bound, and a drop does not end the waits in all other unmade namespaces.
 struct EpochSource: Hashable, Sendable {
     static let buckets: Int64 = 4_096
 

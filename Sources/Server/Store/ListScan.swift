@@ -1,6 +1,7 @@
 internal import FreshetWire
 
-/// Walks over the rows of a collection in the order of their ids and keeps the records, within the bounds of the query: the same for every store.
+/// Walks over the rows of a collection in the order of their ids and keeps the records, within the bounds of the query:
+/// the same for every store.
 struct ListScan {
     private let query: ListQuery
     private var looked = 0
@@ -13,9 +14,9 @@ struct ListScan {
     ///
     /// - Parameters:
     ///   - size: the bytes of the value; `nil` for a tombstone.
-    ///   - id: called only where the walk ends with this row.
-    ///   - record: called only where the record is kept.
-    /// - Returns: false once a bound is reached. The slice then says where to go on.
+    ///   - id: called only if the walk ends with this row.
+    ///   - record: called only if the record is kept.
+    /// - Returns: false once a bound is reached. The slice then has the id from which to continue.
     mutating func take(size: Int?, id: () -> String, record: () throws -> Record?) rethrows -> Bool {
         if let size {
             if let last = slice.records.last, slice.records.count >= query.limit || bytes + size > query.byteLimit {

@@ -1,4 +1,4 @@
-/// What a namespace holds beside its records. The counts are kept in the transactions that change them.
+/// The counts of a namespace other than those of its records. They are kept in the transactions that change them.
 package struct NamespaceCounts: Hashable, Sendable {
     /// Deletes that are not forgotten yet.
     package var tombstones = 0
@@ -6,19 +6,19 @@ package struct NamespaceCounts: Hashable, Sendable {
     package var invalidations = 0
     /// Clients that have written under a number.
     package var clients = 0
-    /// Outcomes of their writes that are kept.
+    /// Outcomes of the clients' writes that are kept.
     package var outcomes = 0
-    /// How many bytes these take.
+    /// The bytes that the outcomes take.
     package var outcomeBytes = 0
 
     package init() {}
 }
 
-/// What a store holds, over all namespaces.
+/// The totals of a store, over all namespaces.
 package struct StoreTotals: Hashable, Sendable {
     package var namespaces = 0
     package var records = 0
-    /// How many bytes their values have.
+    /// The bytes of the records' values.
     package var bytes = 0
     package var counts = NamespaceCounts()
 

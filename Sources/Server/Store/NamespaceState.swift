@@ -1,16 +1,17 @@
 package import FreshetWire
 
-/// Where a namespace stands: one row of the store, of the same snapshot as the answer that it comes with.
+/// The state of a namespace: one row of the store, of the same snapshot as the answer that it comes with.
 package struct NamespaceState: Hashable, Sendable {
-    /// The token of the namespace's history. One that no write has made yet has a token too, which its first write adopts.
+    /// The token of the namespace's history. A namespace that no write has made yet has a token too, which its first
+    /// write adopts.
     package var epoch: Epoch
     /// The last revision taken; zero before the first write.
     package var head: Revision
     /// The highest revision of a delete or an invalidation that compaction has forgotten; zero if none was.
     package var forgotten: Revision
-    /// How many records there are, deleted ones not counted.
+    /// The number of records, deleted ones not counted.
     package var records: Int
-    /// How many bytes their values have.
+    /// The bytes of the records' values.
     package var bytes: Int
 
     /// A namespace that no write has made yet.
@@ -34,7 +35,8 @@ package struct NamespaceState: Hashable, Sendable {
 package struct Snapshot<Value> {
     package var value: Value
     package var state: NamespaceState
-    /// The number of the client's last write that was decided in this state; 0 if none was, `nil` where no client was named.
+    /// The number of the client's last write that was decided in this state; 0 if none was, `nil` if no client was
+    /// named.
     package var lastWrite: Int64?
 
     package init(_ value: Value, _ state: NamespaceState, lastWrite: Int64? = nil) {

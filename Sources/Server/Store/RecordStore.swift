@@ -2,25 +2,27 @@ package import FreshetWire
 
 /// Holds the records of all namespaces: one row a record, tombstones among them, and no log of changes.
 ///
-/// Any thread may read; each answer is of one snapshot and says of which. Reads do not wait for a write. Writing is for one caller
-/// at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative pool.
+/// Any thread may read; each answer is of one snapshot and has its position. Reads do not wait for a write. Only one
+/// caller writes at a time, the ``Committer``. Every call may block on the disk, so none belongs on the cooperative
+/// pool.
 package protocol RecordStore: Sendable {
-    /// Which store it is, for as long as its records are kept.
+    /// Identifies the store for as long as its records are kept.
     var identifier: StoreIdentifier { get }
 
     /// The namespaces that writes have made, by name, at most `limit`.
     func namespaces(limit: Int) throws(StoreError) -> [Namespace]
 
-    /// Where a namespace stands.
+    /// The state of a namespace.
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState
 
-    /// What a namespace holds beside its records. O(1), as ``state(of:)``.
+    /// The counts of a namespace. O(1), as ``state(of:)``.
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts>
 
-    /// What the store holds. O(namespaces).
+    /// The totals of the store. O(namespaces).
     func totals() throws(StoreError) -> StoreTotals
 
-    /// One record, without its value where that has more than `valueBytes` bytes. The snapshot states the last decided write of `client`.
+    /// One record, without its value if that has more than `valueBytes` bytes. The snapshot states the last decided
+    /// write of `client`.
     ///
     /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of large values, so it may
     /// be called on an event loop. So may ``state(of:)``, ``counts(of:)`` and ``lastWrite(of:in:)``.
@@ -31,8 +33,8 @@ package protocol RecordStore: Sendable {
     /// The records of a collection, ordered by the bytes of their ids.
     func records(_ query: ListQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<RecordSlice>
 
-    /// Of many records those that differ from what the asker has, in the order asked, as far as the bounds allow. The snapshot states the last
-    /// decided write of the request's client.
+    /// Those of many records that differ from the client's, in the order asked, as far as the bounds allow. The
+    /// snapshot states the last decided write of the request's client.
     func records(
         _ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace
     ) throws(StoreError) -> Snapshot<DifferingRecords>
@@ -44,13 +46,14 @@ package protocol RecordStore: Sendable {
     /// The number of the last decided write of a device; 0 if it has none.
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
 
-    /// Writes to these records are about to be made, in the next transaction. A store that would wait for the disk at each of them may
-    /// fetch what they need beforehand; it changes nothing else.
+    /// Prepares writes to these records, which the next transaction makes. A store that would wait for the disk at each
+    /// of them may fetch their pages beforehand; it changes nothing else.
     ///
-    /// - Parameter records: asked for only where that helps.
+    /// - Parameter records: called only if that helps.
     func prepare(_ records: () -> [RecordAddress])
 
-    /// Runs the closure in the one write transaction. It is on disk when this returns, and undone if the closure or the commit throws.
+    /// Runs the closure in the only write transaction. Its changes are on disk when this returns, and undone if the
+    /// closure or the commit throws.
     func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result
 }
 
@@ -60,14 +63,14 @@ extension RecordStore {
         try record(key, in: namespace, for: nil, valueBytes: .max)
     }
 
-    /// Of many records those that differ from what the asker has, as far as one answer goes.
+    /// Those of many records that differ from the client's, as far as one answer goes.
     package func records(_ request: ReadsRequest, in namespace: Namespace) throws(StoreError) -> Snapshot<DifferingRecords> {
         try records(request, within: .page, in: namespace)
     }
 
     package func prepare(_ records: () -> [RecordAddress]) {}
 
-    /// One whose records go with it is like any other of its kind.
+    /// All stores that keep their records in memory have the same identifier.
     package var identifier: StoreIdentifier { .memory }
 }
 
@@ -77,10 +80,10 @@ package struct RecordAddress: Hashable, Sendable {
     package var key: RecordKey
 }
 
-/// What is wanted of a collection.
+/// A query for the records of a collection.
 package struct ListQuery: Hashable, Sendable {
     package var collection: String
-    /// Begin after this id.
+    /// Only ids after this one.
     package var after: String?
     /// Only ids that begin with this.
     package var prefix: String
@@ -88,7 +91,7 @@ package struct ListQuery: Hashable, Sendable {
     package var limit: Int
     /// The most bytes of values in the answer; the first record comes whatever its size.
     package var byteLimit: Int
-    /// The most rows to look at, at least 1: a collection of tombstones is not walked over at once.
+    /// The most rows to look at, at least 1, so that a collection of tombstones is not walked over at once.
     package var scanLimit: Int
 
     package init(
@@ -106,7 +109,7 @@ package struct ListQuery: Hashable, Sendable {
 /// A part of a collection. It may be empty and yet not the last.
 package struct RecordSlice: Hashable, Sendable {
     package var records: [Record]
-    /// The id to go on after, which may be that of a deleted record; none when nothing is left.
+    /// The id after which to continue, which may be that of a deleted record; `nil` if nothing remains.
     package var next: String?
 
     package init(records: [Record], next: String?) {

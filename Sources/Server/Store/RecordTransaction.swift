@@ -1,20 +1,20 @@
 package import FreshetWire
 
-/// The one write transaction of a store. Valid within the closure that it was given to.
+/// The only write transaction of a store. Valid within the closure that gets it.
 package protocol RecordTransaction: AnyObject {
-    /// The transaction's view of one namespace, which the first write to it makes.
+    /// The transaction's view of one namespace. The first write makes the namespace.
     func namespace(_ namespace: Namespace) throws -> any NamespaceTransaction
 
     /// Removes a namespace with all that is in it. Its next use has a new epoch.
-    /// - Returns: whether there was one; if not, nothing changes.
+    /// - Returns: whether the namespace existed; if not, nothing changes.
     func drop(_ namespace: Namespace) throws -> Bool
 
     /// Gives every namespace, made or not, a new epoch: for a back-up that was restored. `seed` is random.
-    /// - Returns: the namespaces that there are, by name.
+    /// - Returns: the namespaces that exist, by name.
     func rotateEpochs(seed: UInt64) throws -> [Namespace]
 
-    /// Gives one namespace a new epoch, its records as they are. `seed` is random.
-    /// - Returns: whether there is one; if not, nothing changes.
+    /// Gives one namespace a new epoch and keeps its records. `seed` is random.
+    /// - Returns: whether the namespace exists; if not, nothing changes.
     func renewEpoch(of namespace: Namespace, seed: UInt64) throws -> Bool
 
     /// Forgets deletes and invalidations of one namespace, however new, at most `limit` rows: first the deletes, each by revision.
@@ -24,22 +24,23 @@ package protocol RecordTransaction: AnyObject {
     /// no write is applied twice: docs/decisions/idle-clients.md.
     func forgetOutcomes(before time: Timestamp, limit: Int) throws -> Compaction
 
-    /// Forgets deletes and invalidations of before a time, and clears away what dropped namespaces have left, at most `limit` rows.
+    /// Forgets deletes and invalidations from before a time, and removes the rows of dropped namespaces, at most
+    /// `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 
-    /// Writes something, so that a commit shows that the disk takes it.
+    /// Makes a write without meaning, so that a commit shows whether the disk accepts it.
     func touch() throws
 }
 
-/// What a step of compaction did.
+/// The result of a step of compaction.
 package struct Compaction: Hashable, Sendable {
-    /// How many deletes and invalidations were forgotten.
+    /// The number of deletes and invalidations that were forgotten.
     package var forgotten: Int
-    /// How many rows of dropped namespaces were cleared away.
+    /// The number of rows of dropped namespaces that were removed.
     package var purged: Int
-    /// How many outcomes of idle clients were forgotten.
+    /// The number of outcomes of idle clients that were forgotten.
     package var outcomes: Int
-    /// Whether nothing is left to do.
+    /// Whether nothing remains to be done.
     package var isComplete: Bool
 
     package init(forgotten: Int = 0, purged: Int = 0, outcomes: Int = 0, isComplete: Bool = true) {
@@ -52,10 +53,10 @@ package struct Compaction: Hashable, Sendable {
 
 /// One namespace within a write transaction.
 package protocol NamespaceTransaction: AnyObject {
-    /// As it stands after what the transaction has done so far.
+    /// The state after everything that the transaction has done so far.
     var state: NamespaceState { get }
 
-    /// What holds the key now: a record or a tombstone.
+    /// The record or tombstone that holds the key now.
     func occupant(of key: RecordKey) throws -> Occupant?
 
     /// The record with its value.
@@ -64,33 +65,35 @@ package protocol NamespaceTransaction: AnyObject {
     /// The record without its value, which is not read.
     func outline(_ key: RecordKey) throws -> Record?
 
-    /// Stores a value under the key that `occupant` holds now. Takes the next revision; so do the next two.
+    /// Stores a value under the key that `occupant` holds now. Takes the next revision, as ``delete(_:_:_:)`` and
+    /// ``invalidate(_:at:)`` do.
     func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision
 
     /// Turns the record that holds the key now into a tombstone.
     func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision
 
-    /// Notes that what the scope reaches has changed elsewhere. Records keep their revisions.
+    /// Records that the records in the scope have changed elsewhere. They keep their revisions.
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision
 
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
 
-    /// What is kept about these numbers, in order: the outcomes of decided writes, and what was left out. O(outcomes that are kept).
+    /// The kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out. O(outcomes
+    /// that are kept).
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome]
 
-    /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last; the last of them becomes that.
-    /// Forgets those at or below `settled`.
-    /// Notes the day, which says how long the client has been idle.
+    /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;
+    /// the number of the last one becomes the device's last. Forgets outcomes at or below `settled`. Records the day,
+    /// from which it follows how long the client has been idle.
     func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.
     func atomically<Result>(_ body: () throws -> Result) throws -> Result
 }
 
-/// What holds a key.
+/// The record or tombstone that holds a key.
 package struct Occupant: Hashable, Sendable {
-    /// The store's own name for the row.
+    /// The store's identifier of the row.
     package var row: Int64
     package var revision: Revision
     /// The value's length; `nil` for a tombstone.
@@ -105,7 +108,7 @@ package struct Occupant: Hashable, Sendable {
     }
 }
 
-/// When and by whom something was written.
+/// The time and the author of a write.
 package struct Stamp: Hashable, Sendable {
     package var modified: Timestamp
     package var author: Change.Author?
@@ -126,16 +129,16 @@ package struct KeptOutcome: Hashable, Sendable {
     package var verdict: WriteOutcome.Verdict
     /// Whether the problem shows the write's record as `current`.
     package var showsRecord: Bool
-    /// What tells the write from another of the same number; `nil` where the client did not say.
+    /// Distinguishes the write from another of the same number; `nil` if the client sent none.
     package var nonce: Int64?
-    /// Where this stands for all numbers from here through ``number``, which a client left out since another history had decided them: none of
-    /// them has an outcome in this one. `nil` for a write.
+    /// The first of the numbers through ``number`` for which this stands, if a client left them out since another
+    /// history had decided them: none of them has an outcome in this history. `nil` for a write.
     package var leavesOutFrom: Int64?
 
-    /// The numbers that this is about.
+    /// The numbers for which this stands.
     package var numbers: ClosedRange<Int64> { (leavesOutFrom ?? number)...number }
 
-    /// The most bytes that a problem's `detail` has in JSON: with all else of an outcome less than 1 KiB.
+    /// The most bytes of a problem's `detail` in JSON. With everything else, an outcome has less than 1 KiB.
     package static let detailLimit = 768
 
     package init(number: Int64, verdict: WriteOutcome.Verdict, showsRecord: Bool = false, nonce: Int64? = nil) {

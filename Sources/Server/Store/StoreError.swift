@@ -1,7 +1,7 @@
 package import FreshetWire
 internal import SQLite
 
-/// What can be wrong with a store. After any of them nothing of the transaction is stored.
+/// A failure of a store. After any of them nothing of the transaction is stored.
 package enum StoreError: Error, Hashable, Sendable {
     /// The directory's parent is not there: make it.
     case missingDirectory(path: String)
@@ -26,7 +26,7 @@ package enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// What happened and what to do, for a person.
+    /// The cause and the remedy, for a person.
     package var description: String {
         switch self {
         case .missingDirectory(let path):
@@ -44,7 +44,7 @@ extension StoreError: CustomStringConvertible {
         case .newerSchema(let path, let found, let known):
             "\(path) has schema \(found), and this version of Freshet knows schemas up to \(known). Run a newer Freshet; the file is untouched."
         case .full(let path):
-            "The disk or the quota behind \(path) is full. Make room; what was acknowledged is stored, what was not can be sent again."
+            "The disk or the quota behind \(path) is full. Make room; acknowledged writes are stored, and all others can be sent again."
         case .revisionsExhausted(let namespace):
             "The namespace \(namespace) has used up its revisions (2^53-1). Drop it, or go on in another."
         case .failed(let path, let reason):
@@ -52,7 +52,7 @@ extension StoreError: CustomStringConvertible {
         }
     }
 
-    /// How a client is told. Paths stay on the server.
+    /// The problem that a client gets. Paths stay on the server.
     package var problem: Problem {
         switch self {
         case .full:

@@ -1,10 +1,11 @@
-/// The submissions that wait for the disk, and whether another may join them. A pure value: time comes in with the events, in nanoseconds
-/// that never go back.
+/// The submissions that wait for the disk, and whether another may join them. A pure value: its events carry the time,
+/// in nanoseconds that never go back.
 ///
-/// They wait in two lanes, each in the order of its submissions: short ones, and those that are large or that a transaction has left over.
-/// The lanes take turns, so a short write waits for one long transaction and does not share it.
+/// Elements wait in two lanes, each in the order of their submission: short ones, and those that are large or that a
+/// transaction has left over. The lanes take turns, so a short write waits for one long transaction and is not part of
+/// it.
 package struct CommitQueue<Element> {
-    /// What may wait, and what one group takes.
+    /// The bounds of the queue, and of one group.
     package struct Limits: Hashable, Sendable {
         /// The most elements that may wait.
         package var waiting = 10_000
@@ -25,13 +26,13 @@ package struct CommitQueue<Element> {
     private let limits: Limits
     private typealias Waiting = (element: Element, load: WriteLoad)
     private var short: [Waiting] = []
-    /// Large elements, and those that a transaction had taken and had no room for.
+    /// Large elements, and those for which an earlier transaction had no time or room.
     private var long: [Waiting] = []
-    /// Whether the latest group was of the long ones. The short ones begin.
+    /// Whether the latest group came from the long lane. Initially true, so that the short lane begins.
     private var wasLong = true
     private var load = WriteLoad()
     private var pace: WritePace
-    /// Whether whoever takes groups is at it, and will look again.
+    /// Whether a consumer is taking groups, and so will look for more.
     private(set) var isDraining = false
 
     package init(_ limits: Limits = Limits()) {
@@ -39,13 +40,13 @@ package struct CommitQueue<Element> {
         pace = WritePace(fullCost: limits.groupWrites)
     }
 
-    /// How many wait.
+    /// The number of elements that wait.
     package var count: Int { short.count + long.count }
 
-    /// Whether one more of this load would be let in.
+    /// Whether another element of this load is accepted.
     ///
-    /// What the very next group can take always is, however slow the disk: refusing it would help nobody. What is beyond that would
-    /// have to wait for several, so their time is estimated by those before.
+    /// An element that the very next group can take is always accepted, however slow the disk: refusing it would help
+    /// nobody. One beyond that would have to wait for several groups, whose time is estimated from earlier ones.
     package func accepts(_ other: WriteLoad, now: Int64) -> Bool {
         guard count > 0 else { return true }
         let all = load + other
@@ -54,9 +55,9 @@ package struct CommitQueue<Element> {
         return pace.wait(for: all, now: now) <= limits.wait
     }
 
-    /// Takes an element in, whether or not it would be accepted.
+    /// Appends an element, whether or not it would be accepted.
     ///
-    /// - Returns: whether somebody has to begin to take groups.
+    /// - Returns: whether the caller has to begin to take groups.
     package mutating func append(_ element: Element, _ other: WriteLoad) -> Bool {
         if other.bytes <= limits.shortBytes { short.append((element, other)) } else { long.append((element, other)) }
         load += other
@@ -64,7 +65,8 @@ package struct CommitQueue<Element> {
         return !isDraining
     }
 
-    /// Takes back the last of the group that was taken before, in their order, which the transaction had no time or room for.
+    /// Puts back the last elements of the previous group, in their order, for which the transaction had no time or
+    /// room.
     ///
     /// - Parameter touched: how many bytes of values the transaction has touched; see ``WriteApplier/touched``.
     package mutating func putBack(_ rest: [(element: Element, load: WriteLoad)], touched: Int) {
@@ -74,8 +76,8 @@ package struct CommitQueue<Element> {
         long.insert(contentsOf: rest, at: wasLong ? 0 : long.count)
     }
 
-    /// The next group, within its bounds; empty when nothing waits, and then whoever took it stops. The group before is on disk by now,
-    /// or has failed.
+    /// The next group, within its bounds; empty if nothing waits, and then the consumer stops. By now the previous
+    /// group is on disk, or has failed.
     package mutating func nextGroup(now: Int64) -> [Element] {
         pace.end(now: now)
         guard count > 0 else {

@@ -2,12 +2,13 @@ internal import Dispatch
 package import FreshetWire
 internal import Synchronization
 
-/// The one writer of a store: takes all that waits, commits it with one `fsync`, publishes it, and then tells the owners.
+/// The only writer of a store: takes the submissions that wait, commits them with one `fsync`, publishes their changes,
+/// and then calls their completions.
 ///
-/// Thread-safe. Owners and `onCommit` are called on the committer's own queue: they must not block.
+/// Thread-safe. Completions and `onCommit` are called on the committer's queue: they must not block.
 package final class Committer: Sendable {
     package struct Configuration: Sendable {
-        /// What may wait, and what one transaction takes.
+        /// The bounds of the queue, and of one transaction.
         package var queue = CommitQueue<Submission>.Limits()
         /// The most bytes of a value that is patched or incremented, before and after.
         package var editLimit = 1 << 20
@@ -36,9 +37,9 @@ package final class Committer: Sendable {
 
     /// - Parameters:
     ///   - clock: the time that records are stamped with.
-    ///   - now: nanoseconds that never go back, by which is estimated how long a write would have to wait.
-    ///   - onCommit: gets what each transaction did, in order, before any owner is told of it.
-    ///   - onFailure: gets what made a transaction fail, for the log. Its owners have been told.
+    ///   - now: nanoseconds that never go back, to estimate how long a write would have to wait.
+    ///   - onCommit: gets the commits of each transaction, in order, before any completion is called.
+    ///   - onFailure: gets the error of a failed transaction, for the log. The submissions have been refused by then.
     package init(
         store: any RecordStore, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> Timestamp,
         now: @escaping @Sendable () -> Int64, onFailure: @escaping @Sendable (StoreError) -> Void,
@@ -53,7 +54,8 @@ package final class Committer: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Queues a submission. Its owner is told exactly once: when it is on disk, or at once if it is refused.
+    /// Queues a submission. Its completion is called exactly once: when the submission is on disk, or at once if it is
+    /// refused.
     package func submit(_ submission: Submission) {
         let now = now()
         let (problem, mustStart) = state.withLock { state -> (Problem?, Bool) in
@@ -65,14 +67,15 @@ package final class Committer: Sendable {
         if mustStart { queue.async { self.drain() } }
     }
 
-    /// Throws what any submission would be refused with just now: so that nobody reads a long request in vain.
+    /// Throws the problem with which any submission would be refused now, so that no handler reads a long request in
+    /// vain.
     package func checkRoom() throws(Problem) {
         let now = now()
         let isAccepted = state.withLock { $0.stopping != nil || $0.queue.accepts(WriteLoad(writes: 1), now: now) }
         guard isAccepted else { throw Self.overloaded }
     }
 
-    /// Takes no more submissions, finishes those that it has, and then calls the closure.
+    /// Refuses further submissions, finishes those that it has, and then calls the closure.
     package func stop(then completion: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
             state.stopping = (state.stopping ?? []) + [completion]
@@ -81,10 +84,10 @@ package final class Committer: Sendable {
         if isIdle { queue.async { self.drain() } }
     }
 
-    /// Whether it takes no more submissions.
+    /// Whether the committer refuses further submissions.
     package var isStopping: Bool { state.withLock { $0.stopping != nil } }
 
-    /// How many submissions wait, for the metrics.
+    /// The number of submissions that wait, for the metrics.
     package var waiting: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
@@ -103,7 +106,7 @@ package final class Committer: Sendable {
         }
     }
 
-    /// What waits, up to a group's bounds; `nil` when nothing does.
+    /// The submissions that wait, up to a group's bounds; `nil` if there are none.
     private func nextGroup() -> [Submission]? {
         let now = now()
         let (group, stopped) = state.withLock { state -> ([Submission], [@Sendable () -> Void]) in

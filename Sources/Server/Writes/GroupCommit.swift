@@ -1,25 +1,27 @@
 package import FreshetWire
 
-/// Applies a group of submissions in one transaction. The shell around it (``Committer``, or a simulator) supplies time and threads.
+/// Applies a group of submissions in one transaction. The caller (``Committer``, or a simulator) supplies time and
+/// threads.
 package struct GroupCommit: Sendable {
-    /// What the transaction did, for the feed. Publish it first, so that whoever is told of a write finds it in the feed.
+    /// The changes of the transaction, for the feed. Publish them first, so that a client whose write is acknowledged
+    /// finds the write in the feed.
     package let commits: [NamespaceCommit]
     private let completions: [Submission.Completion]
-    /// What was not done since the transaction had done enough: it is for a later one.
+    /// The submissions that were not performed since the transaction had done enough: they are for a later one.
     package let rest: ArraySlice<Submission>
     /// See ``WriteApplier/touched``; at most `room`.
     package let touched: Int
 
-    /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. A batch of a thousand edits, or of
-    /// deletes of large records, could otherwise hold up all writers for seconds.
+    /// How many bytes of values one transaction edits and, at half their number, frees: some 60 ms of work. Without
+    /// this limit, a batch of a thousand edits, or of deletes of large records, could hold up all writers for seconds.
     package static let room = 8 << 20
 
-    /// Commits the submissions at once, or none: all, or those before ``WriteApplier/touched`` has reached `room` or `isOver` has returned true,
-    /// but at least one.
+    /// Commits submissions at once, or none: all, or those up to the one at which ``WriteApplier/touched`` has reached
+    /// `room` or `isOver` has returned true, but at least one.
     ///
-    /// If the store fails, no submission has had an effect, each is told why, and the error is thrown.
+    /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown.
     ///
-    /// - Parameter isOver: whether the transaction has taken its time; called after each submission.
+    /// - Parameter isOver: whether the transaction has used up its time; called after each submission.
     package static func commit(
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, room: Int = GroupCommit.room,
         isOver: @Sendable () -> Bool = { false }
@@ -45,7 +47,7 @@ package struct GroupCommit: Sendable {
         }
     }
 
-    /// Tells the owners, in the order of their submissions.
+    /// Calls the completions, in the order of their submissions.
     package func complete() {
         for completion in completions { completion.tell() }
     }

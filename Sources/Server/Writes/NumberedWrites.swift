@@ -1,38 +1,40 @@
 internal import FreshetWire
 
-/// Applies the numbered writes of one device, each exactly once: a number that was decided before is answered, not applied.
+/// Applies the numbered writes of one device, each exactly once: a number that was decided earlier is answered, not
+/// applied.
 struct NumberedWrites {
     let client: ClientIdentifier
     let isAtomic: Bool
     /// Whether numbers before the first may be left out: another history decided them.
     var resumes = false
 
-    /// One write on its way through.
+    /// One write of a request.
     struct Item {
         var number: Int64
         var key: RecordKey
         var work: Work
-        /// What tells the write from another of the same number; `nil` where the client does not say.
+        /// Distinguishes the write from another of the same number; `nil` if the client sends none.
         var nonce: Int64?
     }
 
     enum Work {
         case apply(WriteOperation, if: [Precondition])
-        /// It is rejected whatever the records are, for example since its value is no JSON.
+        /// The write is rejected whatever the records are, for example since its value is not JSON.
         indirect case reject(Problem)
     }
 
-    /// What became of a number, and whether it made its record just now.
+    /// The outcome of a number, and whether the write made its record just now.
     struct Decided {
         var outcome: WriteOutcome
         var created = false
-        /// The place of its item among all.
+        /// The place of the item among all.
         var place: Int
     }
 
-    /// What became of all of a request's writes.
+    /// The outcomes of all of a request's writes.
     struct Answer {
-        /// One for each item, in their order. They end where the transaction had done enough: the rest is to be sent again.
+        /// One for each item, in their order. They end where the transaction had done enough: the client has to send
+        /// the rest again.
         var decided: [Decided]
         /// The number of the client's last decided write.
         var lastWrite: Int64
@@ -43,7 +45,8 @@ struct NumberedWrites {
         var problem: Problem
     }
 
-    /// - Returns: one outcome an item, or fewer where the applier is full before the last, but at least one; or the problem that refused them all without effect.
+    /// - Returns: one outcome an item, or fewer if the applier is full before the last, but at least one; or the
+    ///   problem that refused all of them without effect.
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
@@ -68,14 +71,14 @@ struct NumberedWrites {
             try namespace.keep(outcomes, of: client, settled: ledger.settled, at: applier.modified)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
-        // One write alone met the record that it would find now.
+        // The record that a single write has met is still the current one.
         let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
         return .success(Answer(decided: filled, lastWrite: ledger.last))
     }
 }
 
 extension NumberedWrites {
-    /// What is kept about the numbers of items that were decided or left out before, which is read once for all of them.
+    /// The kept outcomes of the items that were decided or left out earlier, read once for all of them.
     private func kept(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: KeptOutcome?, _ namespace: any NamespaceTransaction
     ) throws -> [Int64: KeptOutcome] {
@@ -89,7 +92,7 @@ extension NumberedWrites {
         return kept
     }
 
-    /// - Returns: what was decided, and the place of the first item that was not.
+    /// - Returns: the items that were decided, and the place of the first one that was not.
     private func decide(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ applier: inout WriteApplier
     ) throws -> (fresh: [Decided], end: Int) {
@@ -102,7 +105,7 @@ extension NumberedWrites {
         return (fresh, items.count)
     }
 
-    /// All of them or none. Each number is used up either way.
+    /// Applies all items or none. Each number is used up either way.
     private func decideAtomically(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: KeptOutcome], _ applier: inout WriteApplier
     ) throws -> [Decided] {
@@ -119,7 +122,7 @@ extension NumberedWrites {
                         fresh.append(decided)
                     case .replay:
                         if let problem = taken(item, kept[item.number]) { throw Rejection(number: item.number, problem: problem) }
-                        // A part that was decided before belongs to the whole: if it was rejected, so is the rest.
+                        // A part that was decided earlier belongs to the whole: if it was rejected, so is the rest.
                         guard case .rejected(let problem)? = kept[item.number]?.verdict else { continue }
                         throw Rejection(number: item.number, problem: problem)
                     case .settled: continue
@@ -136,7 +139,7 @@ extension NumberedWrites {
                         "Write \(rejection.number) of the atomic batch was rejected (\(rejection.problem.code)), so none is applied.")
                     return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(other)), place: place)
                 }
-                // What the batch had done to the record is undone, so it is read again.
+                // The batch's changes to the record are undone, so the record is read again.
                 let problem = try Self.filled(rejection.problem, from: Self.showsRecord(rejection.problem) ? item.key : nil, namespace)
                 return Decided(outcome: WriteOutcome(number: item.number, verdict: .rejected(problem)), place: place)
             }
@@ -160,7 +163,7 @@ extension NumberedWrites {
         }
     }
 
-    /// One answer an item, from what was decided now and what is kept.
+    /// One answer an item, from the fresh and the kept outcomes.
     private func answers(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: KeptOutcome],
         _ namespace: any NamespaceTransaction
@@ -195,7 +198,8 @@ extension NumberedWrites {
             "The writes of one atomic batch may edit \(room) bytes of values, or free twice as many. Send fewer, or without 'atomic'.")
     }
 
-    /// A rejection with the record as the whole request leaves it, without its value, so that all that an answer shows is of one state.
+    /// A rejection with the record as the whole request leaves it, without its value, so that the answer shows one
+    /// state throughout.
     private static func filled(_ decided: Decided, _ key: RecordKey, _ namespace: any NamespaceTransaction) throws -> Decided {
         guard case .rejected(let problem) = decided.outcome.verdict, showsRecord(problem) else { return decided }
         var decided = decided
@@ -203,7 +207,7 @@ extension NumberedWrites {
         return decided
     }
 
-    /// Whether the problem shows a record, be there one just now or not.
+    /// Whether the problem shows a record, even if there is none now.
     private static func showsRecord(_ problem: Problem) -> Bool { problem.current != nil || problem.code == .preconditionFailed }
 
     private static func filled(_ problem: Problem, from key: RecordKey?, _ namespace: any NamespaceTransaction) throws -> Problem {
@@ -221,7 +225,8 @@ extension NumberedWrites {
         return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
     }
 
-    /// Why an item may not be answered with what became of its number, if it may not: two devices share the client's name.
+    /// The problem of an item that must not get the kept outcome of its number, since two devices share the client's
+    /// name; `nil` if it may.
     private func taken(_ item: Item, _ kept: KeptOutcome?) -> Problem? {
         guard let nonce = item.nonce, let kept, kept.leavesOutFrom != nil || kept.nonce.map({ $0 != nonce }) == true else { return nil }
         let reason = kept.leavesOutFrom == nil ? "was another one" : "was left out by a batch with 'resume'"
@@ -233,7 +238,7 @@ extension NumberedWrites {
 }
 
 extension Problem {
-    /// As it is kept, and so as it is answered from the first time on.
+    /// The problem as it is kept, and so as it is answered from the first time on.
     fileprivate var kept: Problem {
         var problem = self
         problem.detail = detail.shortened(toJSONBytes: KeptOutcome.detailLimit)

@@ -1,14 +1,15 @@
 package import FreshetWire
 
-/// What must hold for a write to be applied. It compares the record as it is when the write's turn comes.
+/// A condition under which a write is applied. It compares the record as it is when the write's turn comes.
 package enum Precondition: Hashable, Sendable {
-    /// `ifRevision`: the record is at this revision; zero: there is none.
+    /// `ifRevision`: the record is at this revision; zero: there is no record.
     case revision(Revision)
     /// `If-Match: *`.
     case exists
     /// `If-None-Match: *`.
     case absent
-    /// `If-Match` with entity tags: the record is at one of these positions. Tags that are none of ours match nothing: leave them out.
+    /// `If-Match` with entity tags: the record is at one of these positions. Tags that this server cannot have made
+    /// match nothing: leave them out.
     case matches([Cursor])
     /// `If-None-Match` with entity tags.
     case matchesNone([Cursor])

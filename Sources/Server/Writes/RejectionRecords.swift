@@ -1,14 +1,17 @@
 package import FreshetWire
 
-/// Reads the records that rejections show. The transaction that rejects leaves their values out, since all writers wait for it.
+/// Reads the records that rejections show. The transaction that rejects leaves out their values, since all writers wait
+/// for it.
 package enum RejectionRecords {
-    /// Of one answer: values of at most 64 KiB each and 1 MiB together. Beyond, and where several writes of a batch show the same record, the
-    /// record comes without its value.
+    /// The bounds of one answer: values of at most 64 KiB each and 1 MiB together. Beyond, and if an earlier write of
+    /// the batch shows the same record, the record comes without its value.
     package static let bounds = ReadBounds(bytes: 1 << 20, valueBytes: 64 << 10, coversAll: true)
 
-    /// A batch's outcomes with the values of the records that they show, and the position and the number of the state in which they were read.
+    /// A batch's outcomes with the values of the records that they show, and the position and the number of the state
+    /// in which those were read.
     ///
-    /// The outcomes are as they were where the namespace has begun another history since: its revisions say nothing here.
+    /// The outcomes stay as they are if the namespace has begun another history since, whose revisions do not compare
+    /// with theirs.
     package static func read(
         _ committed: Committed<[WriteOutcome]>, of client: ClientIdentifier?, in namespace: Namespace, from store: any RecordStore,
         within bounds: ReadBounds = bounds
@@ -21,13 +24,14 @@ package enum RejectionRecords {
         for place in outcomes.indices {
             guard let key = outcomes[place].shown?.key else { continue }
             outcomes[place].show(records[key])
-            // One time with its value is enough.
+            // One copy of the value is enough.
             records[key] = records[key]?.outline
         }
         return Committed(.success(outcomes), snapshot.cursor, lastWrite: committed.lastWrite == nil ? nil : snapshot.lastWrite)
     }
 
-    /// The problem of a single write with the value of the record that it shows, and the position at which it was read.
+    /// The problem of a single write with the value of the record that it shows, and the position at which the value
+    /// was read.
     package static func read(
         _ problem: Problem, at cursor: Cursor?, in namespace: Namespace, from store: any RecordStore, within bounds: ReadBounds = bounds
     ) throws(StoreError) -> (problem: Problem, cursor: Cursor?) {
@@ -39,16 +43,16 @@ package enum RejectionRecords {
 }
 
 extension WriteOutcome {
-    /// The record that it shows, if it shows one.
+    /// The record that the outcome shows, if any.
     fileprivate var shown: Record? {
         guard case .rejected(let problem) = verdict else { return nil }
         return problem.current
     }
 
-    /// Whether it shows a record whose value may be read.
+    /// Whether the outcome shows a record whose value may be read.
     package var showsOutline: Bool { shown.map { $0.content == nil } ?? false }
 
-    /// - Parameter record: as it is now; `nil` where there is none any more.
+    /// - Parameter record: the record as it is now; `nil` if it no longer exists.
     fileprivate mutating func show(_ record: Record?) {
         guard case .rejected(var problem) = verdict else { return }
         problem.current = record

@@ -6,7 +6,7 @@ package struct SingleWrite: Hashable, Sendable {
     package var operation: WriteOperation
     /// All must hold.
     package var preconditions: [Precondition]
-    /// The device and its number, if the write takes part in exactly once.
+    /// The device and the write's number, if the write takes part in exactly once.
     package var author: Change.Author?
 
     package init(key: RecordKey, operation: WriteOperation, preconditions: [Precondition] = [], author: Change.Author? = nil) {
@@ -17,11 +17,11 @@ package struct SingleWrite: Hashable, Sendable {
     }
 }
 
-/// What became of a ``SingleWrite`` that was not rejected.
+/// The result of a ``SingleWrite`` that was not rejected.
 package struct SingleReceipt: Hashable, Sendable {
     /// The revision that the write took; `nil` for a numbered delete of a record that was not there, and for a settled number.
     package var revision: Revision?
-    /// Whether it made the record, hence `201`. Only the first answer to a number knows.
+    /// Whether the write made the record, hence `201`. Only the first answer to a number says so.
     package var created: Bool
 
     package init(revision: Revision?, created: Bool) {
@@ -30,11 +30,12 @@ package struct SingleReceipt: Hashable, Sendable {
     }
 }
 
-/// What a submission came to, on disk by the time that anyone sees it.
+/// The result of a submission, on disk by the time that anyone sees it.
 package struct Committed<Value: Sendable>: Sendable {
     /// The result, or why there is none.
     package var result: Result<Value, Problem>
-    /// The position after it, for `Freshet-Cursor`; none where nothing could be read, as in an overload or with a full disk.
+    /// The position after the commit, for `Freshet-Cursor`; `nil` if nothing could be read, as in an overload or with a
+    /// full disk.
     package var cursor: Cursor?
     /// The number of the client's last write that is decided at that position; only of a batch.
     package var lastWrite: Int64?

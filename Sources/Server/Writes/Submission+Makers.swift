@@ -1,7 +1,7 @@
 package import FreshetWire
 
 extension Submission {
-    /// `POST …/writes`. Nothing is done if the batch names another history than the one that the transaction finds.
+    /// `POST …/writes`. Without effect if the batch names another history than the one that the transaction finds.
     package static func batch(
         _ batch: WriteBatch, in namespace: Namespace, then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {
@@ -33,7 +33,7 @@ extension Submission {
             WriteLoad(writes: 1, bytes: write.operation.byteCount), .single(SubmittedWrite(write, namespace, then: completion)))
     }
 
-    /// `POST …/invalidations`: each scope takes a revision, and the last is the answer.
+    /// `POST …/invalidations`: each scope takes a revision. The result is the last one.
     package static func invalidate(
         _ scopes: [InvalidationScope], in namespace: Namespace, then completion: @escaping @Sendable (Committed<Revision>) -> Void
     ) -> Submission {
@@ -42,7 +42,7 @@ extension Submission {
         }
     }
 
-    /// `DELETE /v1/{ns}`: whether there was one. The position is that of the new epoch.
+    /// `DELETE /v1/{ns}`. The result is whether the namespace existed, with the position of the new epoch.
     package static func drop(
         _ namespace: Namespace, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
@@ -54,7 +54,8 @@ extension Submission {
         }
     }
 
-    /// Gives every namespace a new epoch, after a back-up was restored; answers with how many there are. `seed` is random.
+    /// Gives every namespace a new epoch, after a back-up was restored. The result is the number of namespaces. `seed`
+    /// is random.
     package static func rotateEpochs(
         seed: UInt64, then completion: @escaping @Sendable (Committed<Int>) -> Void
     ) -> Submission {
@@ -67,7 +68,8 @@ extension Submission {
         }
     }
 
-    /// Gives one namespace a new epoch, its records as they are, as a restore does to all: whether there is one. `seed` is random.
+    /// Gives one namespace a new epoch and keeps its records, as a restore does to all. The result is whether the
+    /// namespace exists. `seed` is random.
     package static func renewEpoch(
         of namespace: Namespace, seed: UInt64, then completion: @escaping @Sendable (Committed<Bool>) -> Void
     ) -> Submission {
@@ -79,7 +81,8 @@ extension Submission {
         }
     }
 
-    /// One step of forgetting the deletes and invalidations of one namespace, however new. Repeat until it is complete.
+    /// Forgets deletes and invalidations of one namespace, however new, at most `limit` in one step. Repeat until it is
+    /// complete.
     package static func forgetDeletes(
         of namespace: Namespace, limit: Int = 1_000, then completion: @escaping @Sendable (Committed<Compaction>) -> Void
     ) -> Submission {
@@ -89,9 +92,10 @@ extension Submission {
         }
     }
 
-    /// One step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
+    /// Runs one step of compaction: at most `limit` rows, so that writes do not wait long. Repeat until it is complete.
     ///
-    /// - Parameter outcomesBefore: outcomes of clients that have been idle since before it are forgotten too, once nothing else is left to do.
+    /// - Parameter outcomesBefore: the outcomes of clients that have been idle since before this time are forgotten
+    ///   too, after everything else.
     package static func compact(
         before time: Timestamp, outcomesBefore: Timestamp? = nil, limit: Int = 1_000,
         then completion: @escaping @Sendable (Committed<Compaction>) -> Void
@@ -108,7 +112,8 @@ extension Submission {
         }
     }
 
-    /// Commits something without meaning: whether the store can. Taken in an overload too, since many writes do not mean that it cannot.
+    /// Commits a transaction without content, to check that the store can. Accepted in an overload too, since many
+    /// writes do not mean that the store cannot.
     package static func probe(then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
         Submission(isVital: true, then: completion) { context in
             try context.transaction.touch()
@@ -118,13 +123,13 @@ extension Submission {
 }
 
 extension ClientIdentifier {
-    /// Why its batch for a history may not be applied in the present one, if it may not.
+    /// The problem of this client's batch for another history than the present one; `nil` if the two are the same.
     fileprivate func mismatch(of epoch: Epoch, with present: Epoch) -> Problem? {
         guard epoch != present else { return nil }
         return Problem(
             .epochChanged,
             "The batch is of epoch \(epoch), and the namespace is in \(present). "
-                + "Ask for the last number of \(self) here, and send what has no verdict with this epoch, under the numbers that it has; "
-                + "with 'resume' if they do not follow that one.")
+                + "Ask for the last number of \(self) here, and send the writes that have no verdict with this epoch, under their numbers; "
+                + "with 'resume' if those do not follow the last number.")
     }
 }

@@ -1,29 +1,30 @@
 internal import FreshetWire
 
-/// Something to be done in a write transaction, with whom to tell afterwards.
+/// Work to be done in a write transaction, with a completion that notifies its owner.
 ///
-/// The makers look at nothing but their arguments; values of single writes are checked to be JSON here, on the caller's thread,
-/// rather than in the one transaction that all wait for.
+/// The makers look at nothing but their arguments. Values of single writes are checked to be JSON here, on the caller's
+/// thread, rather than in the one transaction for which all wait.
 package struct Submission: Sendable {
-    /// What a submission may do and has to know.
+    /// The transaction in which a submission works, with its limits and its log.
     struct Context {
         let transaction: any RecordTransaction
         let time: Timestamp
         let editLimit: Int
-        /// How much it may still touch; see ``WriteApplier/touched``.
+        /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
         var log = CommitLog()
     }
 
-    /// What it does: the kind that comes by the ten thousand as a value, the others as closures.
+    /// The work: single writes, which come by the ten thousand, as values, the others as closures.
     enum Work: Sendable {
         case single(SubmittedWrite)
-        /// Does it and returns what tells its owner once the transaction is on disk; and tells it that nothing was done.
+        /// `perform` does the work and returns the completion, which is called once the transaction is on disk.
+        /// `refuse` notifies the owner that nothing was done.
         case other(
             perform: @Sendable (inout Context) throws -> @Sendable () -> Void, refuse: @Sendable (Problem) -> Void)
     }
 
-    /// What tells an owner once the transaction is on disk.
+    /// Notifies an owner once the transaction is on disk.
     enum Completion {
         case single(SubmittedWrite, Committed<SingleReceipt>)
         case other(@Sendable () -> Void)
@@ -36,12 +37,12 @@ package struct Submission: Sendable {
         }
     }
 
-    /// What a group and the queue are bounded by.
+    /// The load by which a group and the queue are bounded.
     let load: WriteLoad
-    /// Whether it is taken however much waits: for the server's own, which cost little.
+    /// Whether the submission is accepted however much waits: for the server's internal ones, which cost little.
     let isVital: Bool
     private let work: Work
-    /// Of a batch: what it writes, and where.
+    /// The items of a batch and their namespace.
     var batch: (items: [NumberedWrites.Item], namespace: Namespace)?
 
     init(_ load: WriteLoad, isVital: Bool = false, _ work: Work) {
@@ -64,14 +65,14 @@ package struct Submission: Sendable {
             })
     }
 
-    /// The records that it writes to.
+    /// The records that the submission writes to.
     var records: [RecordAddress] {
         if case .single(let write) = work { return [write.record] }
         guard let batch else { return [] }
         return batch.items.map { RecordAddress(namespace: batch.namespace, key: $0.key) }
     }
 
-    /// Does it, within the transaction.
+    /// Does the work, within the transaction.
     func perform(_ context: inout Context) throws -> Completion {
         switch work {
         case .single(let write): .single(write, try write.perform(&context))
@@ -79,7 +80,7 @@ package struct Submission: Sendable {
         }
     }
 
-    /// Tells its owner that nothing was done.
+    /// Notifies the owner that nothing was done.
     func refuse(_ problem: Problem) {
         switch work {
         case .single(let write): write.completion(Committed(.failure(problem), nil))
@@ -89,7 +90,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission.Context {
-    /// Lets `work` apply writes to the namespace, and logs the changes that they make.
+    /// Runs `work`, which applies writes to the namespace, and logs the changes that they make.
     mutating func write<Value>(
         to name: Namespace, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
     ) throws -> Committed<Value> {

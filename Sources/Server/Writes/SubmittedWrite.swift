@@ -1,10 +1,10 @@
 internal import FreshetWire
 
-/// A write of one record on its way through the queue.
+/// A write of one record in the queue, with its completion.
 final class SubmittedWrite: Sendable {
     private let write: SingleWrite
     private let namespace: Namespace
-    /// What is wrong with the value itself.
+    /// The problem with the value itself, if any.
     private let flaw: Problem?
     let completion: @Sendable (Committed<SingleReceipt>) -> Void
 
@@ -60,7 +60,7 @@ extension WriteOperation {
         }
     }
 
-    /// What is wrong with the value itself.
+    /// The problem with the value itself, if any.
     var flaw: Problem? {
         do throws(WireError) {
             switch self {

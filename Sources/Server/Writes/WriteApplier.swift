@@ -1,11 +1,11 @@
 internal import FreshetWire
 
-/// Applies writes to one namespace within a transaction, and notes the changes that they make.
+/// Applies writes to one namespace within a transaction, and collects the changes that they make.
 struct WriteApplier {
-    /// What one write came to. A rejection shows its record without the value: see ``RejectionRecords``.
+    /// The effect of one write. A rejection shows its record without the value: see ``RejectionRecords``.
     enum Effect {
         case written(Revision, created: Bool)
-        /// A delete of what was not there.
+        /// A delete of a record that was not there.
         case nothing
         indirect case rejected(Problem)
     }
@@ -14,17 +14,18 @@ struct WriteApplier {
     let modified: Timestamp
     /// The most bytes of a value that is patched or incremented, before and after.
     let editLimit: Int
-    /// How much one transaction may touch. The write that goes beyond is the last.
+    /// How much one transaction may touch. The write that exceeds it is the last.
     let room: Int
-    /// How many bytes of values the patches and increments have read and made, and half of those that puts and deletes have freed: SQLite
-    /// visits each page of a value that it frees, which takes a third of the time that an edit takes.
+    /// How many bytes of values the patches and increments have read and made, and half of those that puts and deletes
+    /// have freed: SQLite visits each page of a value that it frees, which takes a third of the time of an edit.
     private(set) var touched = 0
     private(set) var changes: [Change] = []
     /// The revisions of each atomic batch that made two changes or more, in order.
     private(set) var batches: [ClosedRange<Revision>] = []
     /// The first revision of the atomic batch that is being applied.
     private var firstOfBatch: Revision?
-    /// What the last patch or increment made, so that the next one of the same record need not read and parse it again.
+    /// The document that the last patch or increment made, so that the next one of the same record need not read and
+    /// parse it again.
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
     init(namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max) {
@@ -34,7 +35,8 @@ struct WriteApplier {
         self.room = room
     }
 
-    /// - Parameter strict: whether a delete of what is not there is `not-found`, as for one that stands alone.
+    /// - Parameter strict: whether a delete of a record that is not there is `not-found`, as for a write without a
+    ///   number.
     mutating func apply(
         _ operation: WriteOperation, to key: RecordKey, if preconditions: [Precondition], by author: Change.Author?, strict: Bool = false
     ) throws -> Effect {
@@ -71,7 +73,8 @@ struct WriteApplier {
         }
     }
 
-    /// Notes that what the scopes reach has changed elsewhere; each takes a revision of its own, and the last is the answer.
+    /// Records that the records in these scopes have changed elsewhere. Each scope takes a separate revision; the
+    /// result is the last.
     mutating func invalidate(_ scopes: [InvalidationScope]) throws -> Result<Revision, Problem> {
         var last = namespace.state.head
         guard last.number <= Revision.maximum.number - Int64(scopes.count) else { return .failure(Self.exhaustion) }
@@ -82,16 +85,17 @@ struct WriteApplier {
         return .success(last)
     }
 
-    /// Counts the bytes that a record gives up when so many take their place. Those that are overwritten where they are cost little.
+    /// Counts the bytes that a record frees when a value of `size` bytes replaces it. Bytes that are overwritten in
+    /// place cost little.
     private mutating func free(_ occupant: Occupant, for size: Int) { touched += max(0, (occupant.size ?? 0) - size) / 2 }
 
     /// Whether further writes belong into another transaction, since all writers wait for this one.
     var isFull: Bool { touched >= room }
 
-    /// Makes room for the changes of as many writes.
+    /// Reserves capacity for the changes of `count` writes.
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }
 
-    /// Runs the closure, whose writes are an atomic batch, and undoes what it did if it throws.
+    /// Runs the closure, whose writes are an atomic batch, and undoes them if it throws.
     mutating func atomically<Result>(_ body: (inout WriteApplier) throws -> Result) throws -> Result {
         let namespace = namespace
         let mark = changes.count
@@ -103,7 +107,7 @@ struct WriteApplier {
             return result
         } catch {
             changes.removeSubrange(mark...)
-            // The revisions that were undone are taken again, by other values.
+            // The revisions that were undone are taken again, for other values.
             edited = nil
             throw error
         }
@@ -123,14 +127,14 @@ extension WriteApplier {
         return .written(revision, created: occupant?.size == nil)
     }
 
-    /// Stores what `change` makes of the record's JSON.
+    /// Stores the document that `change` makes of the record's JSON.
     private mutating func edit(
         _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(EditFailure) -> JSONDocument
     ) throws -> Effect {
         guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
         if let problem = tooLarge(record.size ?? 0, "\(key.description.shortened) has") { return .rejected(problem) }
         let known = edited.flatMap { $0.key == key && $0.revision == record.revision ? $0.document : nil }
-        // Not held here while it changes, so that the change need not copy it.
+        // Not held here during the change, which would otherwise have to copy the document.
         edited = nil
         let bytes = try known == nil ? namespace.record(key)?.content?.bytes ?? Array("null".utf8) : []
         touched += bytes.count

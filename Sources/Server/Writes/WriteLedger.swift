@@ -1,23 +1,24 @@
-/// Decides what each numbered write of a device means, given how far the device has come: the heart of exactly once.
+/// Decides how each numbered write of a device is treated, given the device's last decided number: the heart of exactly
+/// once.
 package struct WriteLedger: Hashable, Sendable {
-    /// How many outcomes of a device are kept.
+    /// The number of outcomes that are kept for a device.
     package static let kept: Int64 = 1_000
 
-    /// What a number means.
+    /// How a number is treated.
     package enum Decision: Hashable, Sendable {
         /// It is the next one: decide it now.
         case apply
-        /// It was decided or left out, and what became of it is kept: answer with that.
+        /// It was decided or left out, and its outcome is kept: answer with the outcome.
         case replay
-        /// It was decided so long ago that only this is known.
+        /// It was decided so long ago that its outcome is no longer kept.
         case settled
     }
 
-    /// A number skips one.
+    /// A number that skips others.
     package struct Gap: Error, Hashable, Sendable {
         /// The number that skips.
         package var number: Int64
-        /// The one that comes next.
+        /// The number that comes next.
         package var expected: Int64
 
         package init(number: Int64, expected: Int64) {
@@ -34,7 +35,8 @@ package struct WriteLedger: Hashable, Sendable {
     /// Numbers at or below this are settled: their outcomes need not be kept.
     package var settled: Int64 { max(0, last - Self.kept) }
 
-    /// Takes `number` as the next one although it leaves some out: another history decided those. No effect if it leaves none out.
+    /// Accepts `number` as the next one although it leaves some out, which another history decided. No effect if it
+    /// leaves none out.
     ///
     /// - Returns: the numbers that it leaves out, which have no outcome in this history.
     package mutating func resume(at number: Int64) -> ClosedRange<Int64>? {
@@ -44,7 +46,7 @@ package struct WriteLedger: Hashable, Sendable {
         return leftOut
     }
 
-    /// Takes back `number`, which was to be applied, and those after it: the device sends them again.
+    /// Reverts `number`, which was to be applied, and those after it: the device sends them again.
     mutating func leave(from number: Int64) { last = min(last, number - 1) }
 
     /// Decides the numbers of one request in order. A rejected write uses up its number like any other, so the decisions depend on
@@ -57,7 +59,8 @@ package struct WriteLedger: Hashable, Sendable {
                 decisions.append(.apply)
                 ahead = number
             } else if number <= ahead {
-                // Against the last one before this request, since outcomes are forgotten only when the request is done.
+                // Compared with `settled` as it was before this request, since outcomes are forgotten only when the
+                // request is done.
                 decisions.append(number > settled ? .replay : .settled)
             } else {
                 throw Gap(number: number, expected: ahead + 1)

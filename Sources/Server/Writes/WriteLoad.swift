@@ -1,8 +1,8 @@
-/// How much a submission gives the disk to do.
+/// The work that a submission makes for the disk.
 package struct WriteLoad: Hashable, Sendable {
-    /// How many writes it holds.
+    /// The number of writes.
     package var writes: Int
-    /// How many bytes of values they hold.
+    /// The bytes of the values that they hold.
     package var bytes: Int
 
     package init(writes: Int = 0, bytes: Int = 0) {
@@ -10,7 +10,7 @@ package struct WriteLoad: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// What it costs in writes without a value: 2 KiB of value take about as long as one.
+    /// The cost, in writes without a value: 2 KiB of value take about as long as one.
     var cost: Int { writes + bytes >> 11 }
 
     static func + (left: WriteLoad, right: WriteLoad) -> WriteLoad {

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import FreshetWire
 
-/// One namespace in memory. Each mutation notes how it is undone, so that a transaction costs no copy of the whole.
+/// One namespace in memory. Each mutation records how it is undone, so that a transaction needs no copy of the whole.
 final class MemoryNamespace {
     /// A record or, without a value, a tombstone.
     struct Entry: Sendable {
@@ -24,9 +24,9 @@ final class MemoryNamespace {
 
     struct Client: Sendable {
         var last: Int64 = 0
-        /// The latest outcomes, their numbers following each other up to `last`.
+        /// The latest outcomes, with consecutive numbers up to `last`.
         var outcomes: Deque<KeptOutcome> = []
-        /// About how many bytes these would take in a file.
+        /// About how many bytes the outcomes would take in a file.
         var outcomeBytes = 0
         /// The day of its last write.
         var day: Int64 = 0
@@ -38,7 +38,7 @@ final class MemoryNamespace {
     }
 
     let name: Namespace
-    /// Counts namespaces in the order that they were made; none for one that no write has made yet.
+    /// Counts namespaces in the order in which they were made; `nil` for one that no write has made yet.
     private(set) var number: Int?
     private(set) var state: NamespaceState
     private(set) var records: [RecordKey: Entry] = [:]
@@ -46,7 +46,7 @@ final class MemoryNamespace {
     private(set) var clients: [ClientIdentifier: Client] = [:]
     private var outcomes = 0
     private var outcomeBytes = 0
-    /// The records in revision order. A place whose record has moved on is passed over, and cleared away now and then.
+    /// The records in revision order. A place whose record has a later revision is skipped, and removed now and then.
     private(set) var order: [Place] = []
     private var undo: [(MemoryNamespace) -> Void] = []
 
@@ -55,7 +55,7 @@ final class MemoryNamespace {
         state = NamespaceState(unmade: epoch)
     }
 
-    /// All that it holds between two transactions.
+    /// The whole content between two transactions.
     struct Image: Sendable {
         fileprivate var name: Namespace
         fileprivate var number: Int?
@@ -172,7 +172,7 @@ extension MemoryNamespace {
 
     // MARK: The end of a transaction
 
-    /// How much has been done, to come back to.
+    /// The number of undo steps, to which the transaction can be rolled back.
     var mark: Int { undo.count }
 
     func rollBack(to mark: Int = 0) {

@@ -4,7 +4,7 @@ internal import FreshetWire
 /// One namespace in memory within a write transaction.
 final class MemoryNamespaceTransaction: NamespaceTransaction {
     let namespace: MemoryNamespace
-    /// Makes the namespace known to the store, at the first write to it.
+    /// Adds the namespace to the store, at the first write to it.
     private let make: (MemoryNamespace) -> Void
 
     init(_ namespace: MemoryNamespace, make: @escaping (MemoryNamespace) -> Void) {
@@ -83,7 +83,7 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 }
 
 extension KeptOutcome {
-    /// About how many bytes it would take in a file.
+    /// About how many bytes the outcome would take in a file.
     fileprivate var byteCount: Int {
         guard case .rejected(let problem) = verdict else { return 8 }
         return 150 + problem.detail.utf8.count

@@ -1,23 +1,23 @@
 package import FreshetWire
 internal import Synchronization
 
-/// A store that forgets everything when it goes: for tests and the simulator. It answers exactly as the embedded one does, and the same
-/// calls give the same answers.
+/// A store that keeps its records in memory only, for tests and the simulator. It answers exactly as the embedded one
+/// does, and the same calls give the same answers.
 package final class MemoryRecordStore: RecordStore {
     private let content: Mutex<MemoryRecordTransaction>
 
     /// - Parameter seed: the store derives its epochs from it.
     package init(seed: UInt64) { content = Mutex(MemoryRecordTransaction(seed: seed)) }
 
-    /// All that a store holds at one moment. O(1) to keep: what a store changes afterwards is copied then.
+    /// The whole content of a store at one moment. O(1) to keep: the store copies the parts that it changes afterwards.
     package struct Backup: Sendable {
         fileprivate let image: MemoryRecordTransaction.Image
     }
 
-    /// What the store holds now. O(namespaces).
+    /// The store's present content. O(namespaces).
     package var backup: Backup { content.withLock { Backup(image: $0.image) } }
 
-    /// A store that holds what another did when the back-up was made, its epochs included.
+    /// Creates a store with the content of another when the back-up was made, its epochs included.
     package init(restoring backup: Backup) { content = Mutex(MemoryRecordTransaction(backup.image)) }
 
     package func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {

@@ -1,6 +1,6 @@
 internal import FreshetWire
 
-/// What a ``MemoryRecordStore`` holds, and its write transaction: one at a time.
+/// The content of a ``MemoryRecordStore``, and its write transaction: one at a time.
 final class MemoryRecordTransaction: RecordTransaction {
     private var source: EpochSource
     private var generations: [Int64: Int64] = [:]
@@ -11,7 +11,7 @@ final class MemoryRecordTransaction: RecordTransaction {
 
     init(seed: UInt64) { source = EpochSource(seed: seed) }
 
-    /// All that it holds between two transactions.
+    /// The whole content between two transactions.
     struct Image: Sendable {
         fileprivate var source: EpochSource
         fileprivate var generations: [Int64: Int64]
@@ -30,10 +30,10 @@ final class MemoryRecordTransaction: RecordTransaction {
         made = image.made
     }
 
-    /// What is there; `nil` for one that no write has made yet.
+    /// The namespace of this name; `nil` for one that no write has made yet.
     func made(_ name: Namespace) -> MemoryNamespace? { namespaces[name] }
 
-    /// Those that are there, by name.
+    /// The namespaces that writes have made, by name.
     var names: [Namespace] { namespaces.keys.sorted() }
 
     func unmade(_ name: Namespace) -> NamespaceState {
@@ -65,7 +65,8 @@ final class MemoryRecordTransaction: RecordTransaction {
         return transaction
     }
 
-    /// Not so for one that was dropped since, and for one that was never made while the epochs changed.
+    /// Whether the namespace is still the one of its name: not if it was dropped since, or was never made while the
+    /// epochs changed.
     private func isPresent(_ namespace: MemoryNamespace) -> Bool {
         namespaces[namespace.name].map { $0 === namespace } ?? (namespace.number == nil && namespace.state == unmade(namespace.name))
     }
@@ -123,7 +124,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     func compact(before time: Timestamp, limit: Int) -> Compaction {
         var forgettable: [Forgettable] = []
         for namespace in namespaces.values { forgettable += Forgettable.all(in: namespace) { $0 < time } }
-        // Deletes before invalidations, and the oldest first, as the other store has it.
+        // Deletes before invalidations, and the oldest first, as in the SQLite store.
         forgettable.sort { $0.rank < $1.rank }
         return forget(forgettable, limit: limit)
     }
@@ -171,7 +172,7 @@ private struct Forgettable {
         }
     }
 
-    /// Of one namespace, whatever the time.
+    /// The order within one namespace, whatever the time.
     func isBefore(_ other: Forgettable) -> Bool {
         (rank.isInvalidation ? 1 : 0, rank.revision) < (other.rank.isInvalidation ? 1 : 0, other.rank.revision)
     }

@@ -1,18 +1,18 @@
 internal import FreshetWire
 
-/// How far the devices have come that wrote lately, so that the next batch of one need not ask the file.
+/// The rows of devices that wrote recently, so that the next batch of one need not read the file.
 ///
-/// It belongs to the writer, which alone moves them on. A namespace that is dropped never makes it wrong, since its number is not used
-/// again. Every call takes O(1).
+/// The cache belongs to the writer, which alone changes the rows. A drop of a namespace never makes it wrong, since the
+/// namespace's number is not used again. Every call takes O(1).
 final class ClientCache {
     /// A device's row.
     struct Row {
         let id: Int64
         /// The number of its last write.
         var last: Int64
-        /// The day of its last write; none while no outcomes of it are kept.
+        /// The day of its last write; `nil` while no outcomes of it are kept.
         var day: Int64?
-        /// Outcomes of numbers up to here were removed; 0 if that is not known.
+        /// Outcomes of numbers up to here were removed; 0 if unknown.
         var removed: Int64 = 0
     }
 
@@ -23,10 +23,10 @@ final class ClientCache {
 
     private var rows: RecentRows<Place, Row>
 
-    /// - Parameter limit: how many bytes it may take, about.
+    /// - Parameter limit: about how many bytes the cache may take.
     init(limit: Int) { rows = RecentRows(limit: limit) { 150 + $0.client.text.utf8.count } }
 
-    /// The device's row; none if that is not known.
+    /// The device's row; `nil` if it is not cached.
     func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(at: Place(namespace: namespace, client: client)) }
 
     func keep(_ row: Row, of client: ClientIdentifier, in namespace: Int64) {

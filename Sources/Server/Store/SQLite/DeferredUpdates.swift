@@ -1,8 +1,9 @@
 internal import FreshetWire
 
-/// The updates of records that a transaction has yet to put into the file: of a record that a group of writes changes several times, the last.
+/// The updates of records that a transaction has yet to write to the file. Of several updates of one record by a group
+/// of writes, only the last is kept.
 struct DeferredUpdates {
-    /// What a record's row is to hold.
+    /// The new content of a record's row.
     struct Update {
         let row: Int64
         var revision: Revision
@@ -19,13 +20,13 @@ struct DeferredUpdates {
 
     var isEmpty: Bool { updates.isEmpty }
 
-    /// What holds a key becomes this content, or a tombstone.
+    /// Replaces the record or tombstone that holds a key by this content, or by a tombstone.
     mutating func put(_ content: Content?, over occupant: Occupant, _ revision: Revision, _ stamp: Stamp) {
         let changesLife = (content == nil) != (occupant.size == nil)
         put(Update(row: occupant.row, revision: revision, stamp: stamp, content: content, changesLife: changesLife))
     }
 
-    /// Takes the place of an earlier update of the same row. O(1).
+    /// Adds an update, in place of an earlier one of the same row. O(1).
     mutating func put(_ update: Update) {
         let next = updates.count
         let place = places[update.row, default: next]
@@ -39,7 +40,7 @@ struct DeferredUpdates {
         }
     }
 
-    /// What a row is to hold; `nil` if it is not to be changed.
+    /// The update of a row; `nil` if there is none.
     func update(of row: Int64) -> Update? { places[row].map { updates[$0] } }
 
     mutating func removeAll() {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SQLite
 
-/// The data directory, kept from a second server.
+/// Locks the data directory against a second server.
 enum DirectoryLock {
     static func take(_ directory: String) throws(StoreError) -> FileLock {
         do {
@@ -14,7 +14,7 @@ enum DirectoryLock {
         }
     }
 
-    /// Makes the directory if it is not there, but not those above it: a misspelt path shall not grow a tree.
+    /// Makes the directory if it does not exist, but not its parents: a misspelt path must not grow a tree.
     static func makeDirectory(_ path: String) throws(StoreError) {
         guard mkdir(path, 0o700) != 0 else { return }
         let code = errno

@@ -1,9 +1,9 @@
 internal import FreshetWire
 
 extension KeptOutcome {
-    /// Outcomes whose numbers follow each other, as one JSON array: a revision for an applied write, `null` for one without effect,
-    /// `{"problem":…,"current"?:true}` for a rejected one. Where the write had a nonce, it stands behind that in an array. `{"from":…}` stands for
-    /// all numbers from that one on that were left out.
+    /// Encodes outcomes with consecutive numbers as one JSON array: a revision for an applied write, `null` for one
+    /// without effect, `{"problem":…,"current"?:true}` for a rejected one. If the write had a nonce, the element is an
+    /// array of that and the nonce. `{"from":…}` stands for all numbers from that one on that were left out.
     static func encode(_ outcomes: [KeptOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
@@ -32,7 +32,7 @@ extension KeptOutcome {
         return writer.bytes
     }
 
-    /// - Parameter last: the number of the last of them.
+    /// - Parameter last: the number of the last outcome.
     static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [KeptOutcome] {
         var outcomes: [KeptOutcome] = []
         var reader = JSONReader(bytes)
@@ -74,7 +74,7 @@ extension KeptOutcome {
             case "problem": problem = try Problem(&reader)
             case "from": first = try reader.integer()
             default:
-                // Its name was 'key' at first, with the record's key.
+                // The member was called 'key' at first, and had the record's key.
                 showsRecord = showsRecord || name == "current" || name == "key"
                 try reader.skip()
             }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The pace of all looks that writes have need of, whichever thread makes them.
+/// The pace of all lookups for writes, whichever thread makes them.
 final class LookTimer: Sendable {
     private let pace = Mutex(LookPace())
     private let now: @Sendable () -> Int64
@@ -11,7 +11,7 @@ final class LookTimer: Sendable {
 
     var isSlow: Bool { pace.withLock { $0.isSlow } }
 
-    /// Makes a look, and notes how long it took.
+    /// Makes a lookup, and records its duration.
     func time<Found>(_ look: () throws -> Found) rethrows -> Found {
         let start = now()
         let found = try look()

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// A row of the table `namespace`.
 struct NamespaceRow {
-    /// None for a namespace that no write has made yet.
+    /// `nil` for a namespace that no write has made yet.
     var id: Int64?
     var state: NamespaceState
     /// Mostly there are no invalidations, and then no write has to look for them.
@@ -25,7 +25,7 @@ struct NamespaceRow {
 }
 
 extension NamespaceState {
-    /// Of a row that begins with `epoch, head, forgotten, records, bytes`.
+    /// Reads a row that begins with `epoch, head, forgotten, records, bytes`.
     init(_ row: Statement) throws {
         let token = row.text(0)
         guard let epoch = Epoch(token), let head = Revision(row.int64(1)), let forgotten = Revision(row.int64(2)) else {
@@ -34,7 +34,7 @@ extension NamespaceState {
         self.init(epoch: epoch, head: head, forgotten: forgotten, records: Int(row.int64(3)), bytes: Int(row.int64(4)))
     }
 
-    /// Of a namespace that has no row.
+    /// The state of a namespace that has no row.
     static func unmade(_ name: Namespace, _ connection: Connection) throws -> NamespaceState {
         try connection.withStatement("SELECT seed, (SELECT value FROM generation WHERE bucket = ?) FROM store") { row in
             try row.bind(1, EpochSource.bucket(of: name))
@@ -46,7 +46,7 @@ extension NamespaceState {
 }
 
 extension NamespaceCounts {
-    /// Of a row that has `tombstones, invalidations, clients, outcomes, outcome_bytes` from a column on.
+    /// Reads a row that has `tombstones, invalidations, clients, outcomes, outcome_bytes` from a column on.
     init(_ row: Statement, from column: Int32) {
         self.init()
         tombstones = Int(row.int64(column))
@@ -58,7 +58,7 @@ extension NamespaceCounts {
 }
 
 extension Record {
-    /// Of a row that has `revision, modified, content_type, value` from a column on.
+    /// Reads a row that has `revision, modified, content_type, value` from a column on.
     init(_ key: RecordKey, _ row: Statement, from column: Int32) throws {
         self.init(
             key: key, revision: try Revision(row, column),
@@ -66,8 +66,8 @@ extension Record {
             modified: Timestamp(milliseconds: row.int64(column + 1)))
     }
 
-    /// Of a row `revision, modified, content_type, length(value), value`, in which a value that is not wanted is NULL, and the length may be
-    /// where the value is there; `nil` for a tombstone.
+    /// Reads a row `revision, modified, content_type, length(value), value`, in which a value that is not wanted is
+    /// NULL, and the length may be NULL if the value is there; `nil` for a tombstone.
     init?(bounded key: RecordKey, _ row: Statement) throws {
         if row.isNull(4) {
             guard !row.isNull(3) else { return nil }
@@ -78,7 +78,7 @@ extension Record {
         }
     }
 
-    /// A record without its value, from the columns revision, modified, content_type and the value's length.
+    /// Reads a record without its value, from the columns revision, modified, content_type and the value's length.
     init(outlineOf key: RecordKey, _ row: Statement, from column: Int32) throws {
         self.init(
             key: key, revision: try Revision(row, column), contentType: row.optionalText(column + 2) ?? Content.json,
@@ -94,11 +94,11 @@ extension Revision {
 }
 
 extension Content {
-    /// As the store keeps it: no type means JSON.
+    /// Content as the store keeps it: no type means JSON.
     init(stored bytes: [UInt8], type: String?) {
         if let type { self.init(bytes: bytes, type: type) } else { self.init(checkedJSON: bytes) }
     }
 }
 
-/// The bytes that no id beginning with `prefix` reaches, and every id that is greater does: 0xFF occurs in no UTF-8.
+/// The bytes that are above every id that begins with `prefix`, and below every greater id: 0xFF occurs in no UTF-8.
 func endOfRange(of prefix: String) -> [UInt8] { Array(prefix.utf8) + [0xFF] }

@@ -3,14 +3,15 @@ internal import FreshetWire
 internal import SQLite
 internal import Synchronization
 
-/// Brings the pages that a group of writes is about to need into the system's memory, many at a time.
+/// Reads the pages that a group of writes is about to need into the system's memory, many at a time.
 ///
-/// The one writer looks at one record after the other. Where the file is larger than memory each look waits for the disk two or three
-/// times, which could answer many at once. No connection reads on while the transaction runs, so the log is moved into the file as ever.
+/// The writer looks up one record after the other. If the file is larger than memory, each lookup waits for the disk
+/// two or three times, and the disk could answer many at once. No connection continues to read while the transaction
+/// runs, so the log is moved into the file as usual.
 final class PagePrefetcher: Sendable {
     private final class Lane: Sendable {
         let queue = DispatchQueue(label: "freshet.prefetch")
-        /// Opened when it is first needed: most stores never need one.
+        /// Opened at its first use: most stores never need one.
         let reader = Mutex<SnapshotReader?>(nil)
     }
 
@@ -23,9 +24,9 @@ final class PagePrefetcher: Sendable {
         self.timer = timer
     }
 
-    /// Fetches what writes to these records need, if looks wait for the disk. Returns when it is there.
+    /// Fetches the pages for writes to these records, if lookups wait for the disk. Returns when the pages are there.
     ///
-    /// - Parameter records: asked for only then.
+    /// - Parameter records: called only in that case.
     func prepare(_ records: () -> [RecordAddress]) {
         guard timer.isSlow else { return }
         let records = records()
@@ -33,17 +34,17 @@ final class PagePrefetcher: Sendable {
         let group = DispatchGroup()
         for (index, lane) in lanes.prefix(records.count).enumerated() {
             lane.queue.async(group: group) {
-                // The transaction will meet the same failure, and tell those whom it concerns.
+                // The transaction will meet the same failure, and report it.
                 try? self.look(records, from: index, on: lane)
             }
         }
         group.wait()
     }
 
-    /// Looks at one lane's part of the records.
+    /// Looks up one lane's part of the records.
     private func look(_ records: [RecordAddress], from first: Int, on lane: Lane) throws {
         try lane.reader.withLock { place in
-            // The pages shall be in the system's memory, where the writer finds them, not in the reader's own.
+            // The pages belong in the system's memory, where the writer finds them, not in the reader's cache.
             if place == nil { place = try SnapshotReader(path: path, memory: 256) }
             try place?.withSnapshot(of: nil) { reader in
                 for index in stride(from: first, to: records.count, by: lanes.count) {
@@ -53,7 +54,7 @@ final class PagePrefetcher: Sendable {
         }
     }
 
-    /// Touches what an update of the record will: its place by key, its row, and its place by revision.
+    /// Reads the pages that an update of the record will touch: its place by key, its row, and its place by revision.
     private static func look(_ record: RecordAddress, _ reader: SnapshotReader) throws {
         guard let namespace = try reader.row(of: record.namespace).id else { return }
         try reader.connection.withStatement(

@@ -11,7 +11,8 @@ final class ReaderPool: Sendable {
 
     private let places: [Place]
     private let next = Atomic(0)
-    /// Counts beginnings and ends of transactions that write: odd while there is one. What was read before an end is out of date.
+    /// Counts beginnings and ends of write transactions: odd while there is one. A snapshot from before an end is out
+    /// of date.
     private let version = Atomic(0)
 
     init(path: String, count: Int) throws(SQLiteError) {
@@ -25,23 +26,23 @@ final class ReaderPool: Sendable {
         try withReader { try $0.withConnection(body) }
     }
 
-    /// Lends a reader that sees one snapshot, with all that was written before this call.
+    /// Lends a reader of one snapshot, with everything that was written before this call.
     func withSnapshot<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws -> Result {
         let version = version.load(ordering: .acquiring)
         let isWriting = version & 1 == 1
         return try withReader { try $0.withSnapshot(of: isWriting ? nil : version, body) }
     }
 
-    /// Runs what writes. A kept snapshot would hold up the checkpoint after it, so none is kept meanwhile.
+    /// Runs a write. A kept snapshot would hold up the checkpoint after it, so none is kept meanwhile.
     func whileWriting<Result>(_ body: () throws -> Result) rethrows -> Result {
         version.add(1, ordering: .acquiringAndReleasing)
         defer { version.add(1, ordering: .acquiringAndReleasing) }
-        // One in use gives its snapshot back with its next read; a failure comes again there, and is told.
+        // A reader in use gives its snapshot back with its next read; a failure recurs there, and is thrown.
         for place in places { place.reader.withLockIfAvailable { try? $0.giveBack() } }
         return try body()
     }
 
-    /// Lends one that is free, or waits for one if none is.
+    /// Lends a reader that is free, or waits for one if none is.
     private func withReader<Result: Sendable>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
         for place in places {
             if let result = try place.reader.withLockIfAvailable({ try body($0) }) { return result }

@@ -1,5 +1,6 @@
-/// What was used lately, within a bound of memory, by two generations: new entries go into the younger, and when that has half of all, the
-/// older is let go and the younger takes its place. What is used meanwhile comes over. Every call takes O(1).
+/// A cache of recently used rows within a bound of memory, in two generations. New entries go into the younger one;
+/// when it takes half of the bound, it replaces the older one, whose entries are evicted. An entry of the older
+/// generation that is used is copied into the younger one. Every call takes O(1).
 struct RecentRows<Place: Hashable, Row> {
     private let limit: Int
     private let price: (Place) -> Int
@@ -7,18 +8,18 @@ struct RecentRows<Place: Hashable, Row> {
     private var older: [Place: Row] = [:]
     /// The entry that was found last, by its place in the younger generation: mostly the next to be kept.
     private var found: (place: Place, index: Dictionary<Place, Row>.Index)?
-    /// What the younger generation takes, in bytes.
+    /// The bytes that the younger generation takes.
     private var cost = 0
 
     /// - Parameters:
-    ///   - limit: how many bytes it may take, about.
+    ///   - limit: about how many bytes the cache may take.
     ///   - price: about how many bytes an entry takes.
     init(limit: Int, price: @escaping (Place) -> Int) {
         self.limit = limit
         self.price = price
     }
 
-    /// How many entries it has; one that is in both generations counts twice.
+    /// The number of entries; one that is in both generations counts twice.
     var count: Int { younger.count + older.count }
 
     mutating func row(at place: Place) -> Row? {
@@ -36,7 +37,7 @@ struct RecentRows<Place: Hashable, Row> {
             younger.values[found.index] = row
             return
         }
-        // What is added may move the others.
+        // A new entry may move the others.
         found = nil
         guard younger.updateValue(row, forKey: place) == nil else { return }
         cost += price(place)

@@ -2,7 +2,7 @@ internal import FreshetWire
 internal import SQLite
 
 extension SQLiteNamespaceTransaction {
-    /// How many outcomes more than it must a device may have, so that not every batch has to remove some.
+    /// How many outcomes beyond the required ones a device may have, so that not every batch has to remove some.
     private static var removalInterval: Int64 { 200 }
 
     func lastWrite(of client: ClientIdentifier) throws -> Int64 { try clientRow(client)?.last ?? 0 }
@@ -51,7 +51,7 @@ extension SQLiteNamespaceTransaction {
         clients.keep(row, of: client, in: namespace)
     }
 
-    /// Notes the device's last number in its row, which is given as it was before.
+    /// Stores the device's last number in its row, and returns the row as it was before.
     private func advance(_ client: ClientIdentifier, in namespace: Int64, to last: Int64, on day: Int64) throws -> ClientCache.Row {
         if let known = try clientRow(client) {
             if known.day == day {
@@ -92,7 +92,7 @@ extension SQLiteNamespaceTransaction {
     }
 }
 
-/// What a removal of outcomes took away.
+/// The outcomes that were removed.
 struct RemovedOutcomes {
     var outcomes = 0
     var bytes = 0

@@ -11,7 +11,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     private let timer: LookTimer
     private var isChanged = false
     private var deferred = DeferredUpdates()
-    /// How many invalidations within their scopes the sweeps of one transaction may still remove: all writers wait for them.
+    /// How many more invalidations within their scopes the sweeps of one transaction may remove: all writers wait for
+    /// them.
     private var sweepRoom = SQLiteNamespaceTransaction.sweepLimit
     private static let sweepLimit = 1_000
     /// The keys written within ``atomically(_:)``; none outside of it.
@@ -28,7 +29,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 
     var state: NamespaceState { row.state }
 
-    /// Writes what has not been written yet: records, and the row if it has changed.
+    /// Writes everything that is not in the file yet: records, and the row if it has changed.
     func flush() throws {
         sweepRoom = Self.sweepLimit
         try writeDeferred()
@@ -54,7 +55,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         isChanged = false
     }
 
-    /// The row's number; the first write makes the row, with the epoch that those who wait know already.
+    /// The row's number. The first write makes the row, with the epoch that waiting clients know already.
     func madeRow() throws -> Int64 {
         if let id = row.id { return id }
         try connection.withStatement(
@@ -87,7 +88,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         if atomicallyWritten == nil { atomicallyWritten = [] }
         defer { if before.2 == nil { atomicallyWritten = nil } }
         do { return try connection.savepoint(body) } catch {
-            // Under the number that the row had meanwhile, should this have been what made it.
+            // By the number that the row had meanwhile, in case the closure made the row.
             if let id = row.id { for key in atomicallyWritten ?? [] { occupants.forget(key, in: id) } }
             deferred.removeAll()
             (row, isChanged) = (before.0, before.1)
@@ -95,7 +96,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         }
     }
 
-    /// Remembers what holds a key now that it was written.
+    /// Remembers the record or tombstone that holds a key after a write.
     private func keep(_ occupant: Occupant, of key: RecordKey, in namespace: Int64) {
         atomicallyWritten?.append(key)
         occupants.keep(occupant, of: key, in: namespace)
@@ -191,7 +192,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         return revision
     }
 
-    /// Puts the records into the file whose updates were deferred: before anybody reads them there.
+    /// Writes the deferred updates of records to the file, before anything reads the records there.
     func writeDeferred() throws {
         guard !deferred.isEmpty else { return }
         try connection.withStatement(
@@ -234,14 +235,14 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         return revision
     }
 
-    /// A later write to a key tells all that its invalidation did.
+    /// Removes the invalidation of a key, which a later write to the key makes superfluous.
     private func endInvalidation(of key: RecordKey) throws {
         guard row.counts.invalidations > 0, let id = row.id else { return }
         row.counts.invalidations -= try removeInvalidation(of: .key(key), id)
     }
 
-    /// Removes the row of the scope, and of those whose scopes lie within it as many as one transaction may. The others cost room, and tell
-    /// followers nothing that the scope does not, until they are forgotten like all.
+    /// Removes the row of the scope, and as many rows of scopes within it as one transaction may. The others cost room
+    /// until they are forgotten like all; they send followers to no more records than the scope does.
     private func removeInvalidations(within scope: InvalidationScope, _ id: Int64) throws -> Int {
         let removed = try removeInvalidation(of: scope, id)
         let covered: [Int64]
@@ -293,7 +294,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 }
 
 extension Occupant {
-    /// What a row holds once the update is in the file.
+    /// The record or tombstone of a row once the update is in the file.
     fileprivate init(_ update: DeferredUpdates.Update) {
         self.init(
             row: update.row, revision: update.revision, size: update.content?.bytes.count, isJSON: update.content?.isJSON ?? false)

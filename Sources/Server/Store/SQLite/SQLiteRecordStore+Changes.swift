@@ -10,7 +10,7 @@ extension SQLiteRecordStore {
                 case .refused(let refusal): return Snapshot(.refused(refusal), row.state)
                 case .read(let after, let origin):
                     var scan = ChangeScan(query: query, state: row.state, after: after, origin: origin)
-                    // Most waits wake up to nothing but what the head already tells.
+                    // After most waits the head shows that there is nothing to scan.
                     if let id = row.id, after < row.state.head { try Self.scan(&scan, id, row.counts.invalidations > 0, connection) }
                     return Snapshot(.changes(scan.result), row.state, lastWrite: try connection.lastWrite(of: query.client, in: row.id))
                 }
@@ -68,7 +68,7 @@ extension ChangeScan {
             firstOfBatch: row.isNull(5) ? nil : StoredWrite(column: row.int64(5)).firstOfBatch(of: revision)
         ) { filter in
             if let collection = filter.collections.first, filter.collections.count == 1 {
-                // Without making texts of what does not match.
+                // Compares bytes, without making strings of rows that do not match.
                 guard row.withBytes(1, { $0.elementsEqual(collection.utf8) }) else { return nil }
             }
             guard row.withBytes(2, { $0.starts(with: filter.prefix.utf8) }) else { return nil }

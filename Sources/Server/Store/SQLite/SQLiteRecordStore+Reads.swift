@@ -62,8 +62,9 @@ extension SQLiteRecordStore {
     ) throws -> Snapshot<Record?> {
         let lastWrite = try connection.lastWrite(of: client, in: namespace.id)
         guard let id = namespace.id else { return Snapshot(nil, namespace.state, lastWrite: lastWrite) }
-        // Two selections, of which the second is looked at for a value that is too large or a record that is not there: SQLite copies a
-        // value each time that a statement names it, so one selection with a condition would copy it three times.
+        // Two selections, of which the second is evaluated for a value that is too large or a record that is not there:
+        // SQLite copies a value each time that a statement names it, so one selection with a condition would copy it
+        // three times.
         let record: Record? = try connection.withStatement(
             """
             SELECT revision, modified, content_type, NULL, value
@@ -135,7 +136,8 @@ extension SQLiteRecordStore {
         }
     }
 
-    /// The record, with its value if the asker has another and it has at most so many bytes: SQLite reads no other value.
+    /// The record, with its value if the client has another revision and the value has at most `valueBytes` bytes:
+    /// SQLite reads no other value.
     private static func record(
         _ item: ReadsRequest.Item, _ namespace: Int64, _ connection: Connection, valueBytes: Int
     ) throws -> Record? {
@@ -164,13 +166,13 @@ extension SQLiteRecordStore {
 }
 
 extension Connection {
-    /// The number of the device's last decided write, 0 if none was; `nil` for no device.
+    /// The number of the device's last decided write, 0 if it has none; `nil` if no device is given.
     func lastWrite(of client: ClientIdentifier?, in namespace: Int64?) throws -> Int64? {
         guard let client else { return nil }
         return try namespace.flatMap { try self.client(client, in: $0)?.last } ?? 0
     }
 
-    /// The device's row, the number of its last decided write, and the day of that.
+    /// The device's row, the number of its last decided write, and the day of that write.
     func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64, day: Int64?)? {
         try withStatement("SELECT id, last, day FROM client WHERE namespace = ? AND client = ?") { row in
             try row.bind(1, namespace)

@@ -2,10 +2,10 @@ package import FreshetWire
 internal import SQLite
 internal import Synchronization
 
-/// The store that is embedded: one SQLite file in a directory of the server's own.
+/// The embedded store: one SQLite file in a directory that only the server uses.
 ///
-/// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the writer. Lookups, which
-/// event loops make, have connections of their own, so that none waits for a list.
+/// One connection writes, a few read, in write-ahead-log mode: readers see the last commit and never wait for the
+/// writer. Lookups, which event loops make, have separate connections, so that none waits for a list.
 package final class SQLiteRecordStore: RecordStore {
     let path: String
     package let identifier: StoreIdentifier
@@ -15,14 +15,14 @@ package final class SQLiteRecordStore: RecordStore {
     private let lookups: ReaderPool
     private let prefetcher: PagePrefetcher
 
-    /// Opens the directory's store, and makes both if they are not there; the directory above must be.
+    /// Opens the directory's store, and makes both if they do not exist; the parent directory must exist.
     ///
-    /// It reads a few pages, however large the store is.
+    /// Reads a few pages, however large the store is.
     /// - Parameters:
     ///   - seed: random; a new store derives its epochs from it.
     ///   - readers: how many lists, scans and large values are read at once, at least 1.
     ///   - lookups: how many lookups are made at once, at least 1: one for each event loop.
-    ///   - occupantBytes: about how much memory may go to knowing what holds the keys that were written lately.
+    ///   - occupantBytes: about how much memory the cache of recently written keys may take.
     package init(
         directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, occupantBytes: Int = 32 << 20
     ) throws(StoreError) {
@@ -52,18 +52,18 @@ package final class SQLiteRecordStore: RecordStore {
         }
     }
 
-    /// Runs the closure, which may take long, with a connection that nobody else uses meanwhile.
+    /// Runs the closure, which may take long, with a connection that no other thread uses meanwhile.
     func read<Result: Sendable>(_ body: @Sendable (Connection) throws -> Result) throws(StoreError) -> Result {
         do { return try readers.withConnection(body) } catch { throw StoreError.from(error, path: path) }
     }
 
-    /// Runs the closure, which is short, with a reader that sees one snapshot, of all that was written before this call. It waits for other
-    /// lookups alone.
+    /// Runs the closure, which is short, with a reader of one snapshot, of everything that was written before this
+    /// call. Waits for other lookups only.
     func lookUp<Result: Sendable>(_ body: @Sendable (SnapshotReader) throws -> Result) throws(StoreError) -> Result {
         do { return try lookups.withSnapshot(body) } catch { throw StoreError.from(error, path: path) }
     }
 
-    /// Lets the file grow to so many pages and no further, as a full disk would: for tests of one.
+    /// Limits the file to so many pages, as a full disk would, for tests.
     package func limitPages(to count: Int) throws {
         try writer.withLock { _ = try $0.connection.pragma("max_page_count = \(count)") }
     }
@@ -91,7 +91,7 @@ extension StoreError {
         switch error {
         case let error as StoreError: error
         case let error as SQLiteError: StoreError(error, path: path)
-        // A row holds what the wire does not allow: nobody of ours wrote that.
+        // A row has content that the wire does not allow: Freshet did not write it.
         default: .corrupt(path: path, reason: String(describing: error))
         }
     }

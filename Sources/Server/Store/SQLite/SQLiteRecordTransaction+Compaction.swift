@@ -1,7 +1,7 @@
 internal import FreshetWire
 internal import SQLite
 
-/// How much one step of compaction may still do, so that writes do not wait long for it.
+/// The work that one step of compaction may still do, so that writes do not wait long for it.
 private struct CompactionBudget {
     var rows: Int
     var bytes = 8 << 20
@@ -33,7 +33,7 @@ extension SQLiteRecordTransaction {
         var compaction = Compaction()
         var budget = CompactionBudget(rows: limit)
         while !budget.isSpent, let (client, namespace) = try idleClient(before: time.day) {
-            // All of a client at once: at most 2,200 of at most 1 KiB.
+            // Removes all outcomes of a client at once: at most 2,200 of at most 1 KiB.
             let removed = try connection.removeOutcomes(of: client, through: .max)
             try run("UPDATE client SET day = NULL WHERE id = ?", client)
             let isOurs =
@@ -48,7 +48,7 @@ extension SQLiteRecordTransaction {
         return compaction
     }
 
-    /// The client that has been idle for longest, if it has been since before a day and outcomes of it are kept.
+    /// The client that has been idle for longest, if it has been idle since before `day` and outcomes of it are kept.
     private func idleClient(before day: Int64) throws -> (client: Int64, namespace: Int64)? {
         try connection.withStatement("SELECT id, namespace FROM client WHERE day < ? ORDER BY day LIMIT 1") { row in
             try row.bind(1, day)
@@ -128,7 +128,7 @@ extension SQLiteRecordTransaction {
         }
     }
 
-    /// Clears away what dropped namespaces have left.
+    /// Removes the rows of dropped namespaces.
     private func purge(_ budget: inout CompactionBudget) throws -> Int {
         let before = budget.rows
         while !budget.isSpent {

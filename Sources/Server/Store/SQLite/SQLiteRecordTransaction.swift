@@ -16,7 +16,7 @@ final class SQLiteRecordTransaction: RecordTransaction {
         try writer.flush()
         writer.forget()
         guard let id = try NamespaceRow.read(namespace, connection).id else { return false }
-        // Its rows may be millions: they are out of reach now, and compaction clears them away bit by bit.
+        // There may be millions of rows: they are out of reach now, and compaction removes them step by step.
         try run("INSERT INTO dropped(namespace) VALUES(?)", id)
         try run("DELETE FROM namespace WHERE id = ?", id)
         try run(

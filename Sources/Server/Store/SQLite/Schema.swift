@@ -1,9 +1,9 @@
 internal import FreshetWire
 internal import SQLite
 
-/// The tables of the store, and how a file of any earlier version becomes one of this.
+/// The tables of the store, and the steps that bring a file of any earlier version up to date.
 enum Schema {
-    /// Marks a file as ours: "FRSH".
+    /// Marks a file as one of Freshet: "FRSH".
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
@@ -11,7 +11,8 @@ enum Schema {
 
     static var version: Int64 { Int64(steps.count) }
 
-    /// Says why the file cannot be used, if it cannot. It reads only: a file that is not ours, or too new, stays as it is.
+    /// Throws the reason why the file cannot be used, if it cannot. Only reads: a file of another program, or a newer
+    /// version, stays as it is.
     ///
     /// - Returns: the version of the file; 0 for a new one.
     static func check(_ connection: Connection, path: String) throws -> Int64 {
@@ -37,7 +38,7 @@ enum Schema {
                 }
             }
             if found < 5 {
-                // Not the seed itself, of which a new store's epochs are made.
+                // Not the seed itself, from which a new store's epochs are derived.
                 try connection.withStatement("UPDATE store SET identifier = ?") {
                     try $0.bind(1, StoreIdentifier(bits: EpochSource.mix(~seed)).token)
                     try $0.run()
@@ -47,7 +48,7 @@ enum Schema {
         }
     }
 
-    /// Which store the file is.
+    /// The identifier of the file's store.
     static func identifier(_ connection: Connection, path: String) throws -> StoreIdentifier {
         let token = try connection.withStatement("SELECT identifier FROM store") { try $0.step() ? $0.optionalText(0) : nil }
         guard let identifier = token.flatMap({ StoreIdentifier($0) }) else {
@@ -56,16 +57,17 @@ enum Schema {
         return identifier
     }
 
-    /// - `store`: one row. Epochs are derived from the seed (``EpochSource``); `touched` is what a probe of the disk writes.
+    /// - `store`: one row. Epochs are derived from the seed (``EpochSource``); a probe of the disk writes `touched`.
     /// - `generation`: how many namespaces of a bucket of names have been dropped; no row means none.
     /// - `namespace`: counters are kept in the transactions that change them, so that no request counts rows.
-    /// - `dropped`: namespaces whose rows wait to be cleared away. An `id` is never used again.
-    /// - `record`: `value` NULL is a tombstone, and then `deleted` is its time; `content_type` NULL is JSON. `value` stands last of what
-    ///   records have, for SQLite has to walk over a large value to reach what is behind it. A table with a rowid rather than one
-    ///   clustered by its key: values of any size would make the pages of a clustered one sparse; inserts measured half as fast there,
-    ///   and updates a fifth slower.
-    /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1: `collection`, with `name`
-    ///   as the prefix; 2: one key, with `name` as its id. One row a scope, so that it does not grow with the calls.
+    /// - `dropped`: namespaces whose rows are yet to be removed. An `id` is never used again.
+    /// - `record`: `value` NULL is a tombstone, and then `deleted` is its time; `content_type` NULL is JSON. `value` is
+    ///   the last column of these, since SQLite has to walk over a large value to reach a column behind it. A table
+    ///   with a rowid rather than one clustered by its key: values of any size would make the pages of a clustered one
+    ///   sparse; inserts measured half as fast there, and updates a fifth slower.
+    /// - `invalidation`: apart from the records, whose revisions it must not change. `kind` 0: everything; 1:
+    ///   `collection`, with `name` as the prefix; 2: one key, with `name` as its id. One row a scope, so that it does
+    ///   not grow with the calls.
     /// - `client`, `outcome`: a row of outcomes holds those of one batch, `last` being the number of its last.
     private static let first = """
         CREATE TABLE store(seed INTEGER NOT NULL, touched INTEGER NOT NULL);
@@ -122,8 +124,9 @@ enum Schema {
         ) WITHOUT ROWID;
         """
 
-    /// An update of a record touches no more indexes than it must, for each costs a tenth of it: that of tombstones is by a column which
-    /// such an update leaves alone, and that of revisions does not look whether the revision is there. The writer gives each but once.
+    /// An update of a record touches no more indexes than it must, since each costs a tenth of it. The index of
+    /// tombstones is by a column that such an update leaves alone. The index of revisions does not check that a
+    /// revision is new: the writer uses each only once.
     private static let second = """
         ALTER TABLE record ADD COLUMN deleted INTEGER;
         UPDATE record SET deleted = modified WHERE value IS NULL;
@@ -133,9 +136,11 @@ enum Schema {
         CREATE INDEX record_by_revision ON record(namespace, revision);
         """
 
-    /// Counts of all that grows, and the day of a client's last write, counted from 1970-01-01: NULL while no outcomes of it are kept. For clients
-    /// that are older than this column it is that of the migration. A day and not a moment, so that its index changes once a day and not with each batch.
-    /// `count` and `bytes` are how many outcomes a row has and how long their text is, so that nobody has to read it; NULL in earlier rows.
+    /// Counts of everything that grows, and the day of a client's last write, counted from 1970-01-01: NULL while no
+    /// outcomes of the client are kept. For clients that are older than this column it is the day of the migration. A
+    /// day and not a moment, so that its index changes once a day and not with each batch.
+    /// `count` and `bytes` are the number of a row's outcomes and the length of their text, so that no query has to
+    /// read the text; NULL in earlier rows.
     private static let third = """
         ALTER TABLE namespace ADD COLUMN tombstones INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespace ADD COLUMN clients INTEGER NOT NULL DEFAULT 0;
@@ -160,9 +165,11 @@ enum Schema {
         CREATE INDEX client_by_day ON client(day) WHERE day IS NOT NULL;
         """
 
-    /// No table changes, but what `record.write` means (``StoredWrite``): an earlier server would take it for a number, so it must refuse the file.
+    /// Changes no table, but the meaning of `record.write` (``StoredWrite``): an earlier server would take it for a
+    /// number, so it must refuse the file.
     private static let fourth = ""
 
-    /// Which store the file is, made once and kept over restarts and restored back-ups, so that clients know it at another address.
+    /// The identifier of the store, made once and kept over restarts and restored back-ups, so that clients recognise
+    /// the store at another address.
     private static let fifth = "ALTER TABLE store ADD COLUMN identifier TEXT;"
 }

@@ -1,18 +1,18 @@
 internal import FreshetWire
 internal import SQLite
 
-/// A connection that reads, and keeps its snapshot from one read to the next for as long as nothing is written.
+/// A connection that reads, and keeps its snapshot from one read to the next as long as nothing is written.
 ///
-/// To take a snapshot and give it back are two system calls, and the namespace's row is a search: together more than the search for a
-/// record. So where many read and nobody writes, they are done once.
+/// Taking a snapshot and giving it back are two system calls, and the namespace's row is a search: together more than
+/// the search for a record. Between two writes they are done once for all reads.
 final class SnapshotReader {
     let connection: Connection
-    /// The version of the store that the open transaction shows, where one is kept.
+    /// The version of the store that the open transaction shows; `nil` if no snapshot is kept.
     private var version: Int?
-    /// The namespace that was looked up last in it.
+    /// The namespace that was looked up last in the snapshot.
     private var latest: (name: Namespace, row: NamespaceRow)?
 
-    /// - Parameter memory: how many KiB of pages it keeps for itself.
+    /// - Parameter memory: how many KiB of pages the connection caches.
     init(path: String, memory: Int = 16_384) throws(SQLiteError) {
         // Not opened read-only, since a reader too has to write the index of the log: https://www.sqlite.org/wal.html#readonly
         connection = try Connection(path: path, mode: .readWrite)
@@ -28,7 +28,8 @@ final class SnapshotReader {
 
     /// Reads one snapshot, of the present moment.
     ///
-    /// - Parameter present: the store's version, read before this call; the snapshot is kept until that changes. `nil` keeps none.
+    /// - Parameter present: the store's version, read before this call; the snapshot is kept until the version changes.
+    ///   `nil` keeps none.
     func withSnapshot<Result>(of present: Int?, _ body: (SnapshotReader) throws -> Result) throws -> Result {
         if present == nil || version != present {
             try giveBack()
@@ -40,7 +41,7 @@ final class SnapshotReader {
             if present == nil { try giveBack() }
             return result
         } catch {
-            // What failed is the news; where this fails too, the next read tries again and says so.
+            // The closure's error is the one to report. If giving back fails too, the next read tries again and throws.
             try? giveBack()
             throw error
         }

@@ -1,14 +1,14 @@
 internal import FreshetWire
 internal import SQLite
 
-/// The connection that writes, and what it remembers of the namespaces between transactions: it alone changes them.
+/// The connection that writes, and its cached state of the namespaces between transactions: it alone changes them.
 final class StoreWriter {
     let connection: Connection
     private let occupants: OccupantCache
     private let timer: LookTimer
     private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
-    /// Those that the open transaction has looked at.
+    /// The namespaces that the open transaction has looked at.
     private var touched: [SQLiteNamespaceTransaction] = []
 
     init(_ connection: sending Connection, _ occupants: sending OccupantCache, _ timer: LookTimer) {
@@ -47,10 +47,10 @@ final class StoreWriter {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets what is remembered of clients, since their rows were changed otherwise.
+    /// Forgets the cached rows of clients, since other statements have changed the rows.
     func forgetClients() { clients.forgetAll() }
 
-    /// Forgets what is remembered, since the rows are, or were, changed otherwise.
+    /// Forgets the cached state of namespaces, since other statements change, or have changed, the rows.
     func forget() {
         touched.removeAll(keepingCapacity: true)
         namespaces.removeAll(keepingCapacity: true)

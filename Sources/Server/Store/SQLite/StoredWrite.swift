@@ -1,9 +1,11 @@
 internal import FreshetWire
 
-/// What the column `write` of a record holds: the number of the write, and above its 53 bits the record's place in its atomic batch.
+/// The content of a record's column `write`: the number of the write, and above its 53 bits the record's place in its
+/// atomic batch.
 ///
-/// So the feed knows where a batch begins without a table of batches, which would have to be written with each and forgotten in time. A place
-/// says more than a mark on all but the last: it holds whichever of the other records have been overwritten since.
+/// The feed finds the beginning of a batch by it, without a table of batches, which would have to be written with each
+/// and forgotten in time. A place is better than a mark on all but the last: it holds whichever of the other records
+/// have been overwritten since.
 struct StoredWrite: Hashable {
     let number: Int64
     /// How many revisions the atomic batch took before this record's; 0 outside of one. At most 1,023, and a batch has at most 1,000 writes.
