@@ -1,4 +1,4 @@
-/// What can be wrong with bytes that crossed the network. Every case says where and what would be right.
+/// An error in bytes that crossed the network. Every case names the place and the right form.
 public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes are not JSON (RFC 8259). `offset` counts bytes from 0. Send well-formed UTF-8 JSON.
     case invalidJSON(offset: Int, reason: String)
@@ -16,7 +16,7 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An array has more elements than its place takes: `what` are they. Send them in parts.
     case tooMany(_ what: String, limit: Int)
 
-    /// The whole sentence, fit to be a problem's `detail`. Of what was sent it repeats at most 100 characters.
+    /// The whole sentence, fit to be a problem's `detail`. It repeats at most 100 characters of the input.
     public var description: String {
         switch self {
         case .invalidJSON(let offset, let reason): "invalid JSON at byte \(offset): \(reason)"

@@ -1,7 +1,7 @@
 import FreshetWire
 import Testing
 
-/// What an increment demands of the record and of the sum.
+/// The conditions of an increment on the record and on the sum.
 @Suite struct IncrementTests {
     private func made(_ increment: Increment, of text: String?) throws(IncrementFailure) -> String {
         let document = text.flatMap { try? JSONDocument(Array($0.utf8)) }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "a write that demands what cannot be is refused",
+        "a write with impossible conditions is refused",
         arguments: [
             (#""by":1,"onMissing":"maybe""#, "reject or create"), (#""by":1,"onMissing":"reject","value":1"#, "not both"),
             (#""by":1,"body":{"base64":"AA==","contentType":"image/png"}"#, "not a 'body'"), (#""by":1,"min":2,"max":1"#, "above 'max'"),

@@ -63,7 +63,7 @@ struct JSONDocumentTests {
         #expect(changed.map { String(decoding: $0.bytes, as: UTF8.self) } == result)
     }
 
-    @Test("refuses what is no pointer", arguments: ["a", "/a~2", "/~", "a/b"])
+    @Test("refuses texts that are not pointers", arguments: ["a", "/a~2", "/~", "a/b"])
     func refusesPointers(text: String) {
         #expect(throws: WireError.self) { try JSONPointer(text) }
     }
@@ -81,9 +81,9 @@ struct JSONDocumentTests {
         #expect(throws: WireError.self) { try JSONPointer(String(repeating: "/", count: 30_000)) }
     }
 
-    @Test("what increments and patches make can be read again")
+    @Test("the results of increments and patches can be read again")
     func madeValuesAreReadable() throws {
-        // Given the deepest value that is stored, and the longest pointers into it and beside it
+        // Given the deepest value that is stored, and the longest pointers into it and next to it
         let deep =
             String(repeating: #"{"a":"#, count: JSONReader.maximumDepth - 1) + "1"
             + String(repeating: "}", count: JSONReader.maximumDepth - 1)
@@ -94,7 +94,7 @@ struct JSONDocumentTests {
         }
         // When patches of any depth are merged into it
         document = document.merging(try JSONDocument(Array(deep.replacing("1", with: #"{"x":null}"#).dropFirst(5).dropLast(1).utf8)))
-        // Then it is still what is accepted
+        // Then it is still accepted
         try JSONReader.validate(document.bytes)
     }
 
@@ -105,7 +105,7 @@ struct JSONDocumentTests {
         let patch = (0..<20_000).map { $0 % 2 == 0 ? "\"\($0 * 2)\":null" : "\"\($0)\":2" }.joined(separator: ",")
         // When they are merged
         let merged = try JSONDocument(Array("{\(target)}".utf8)).merging(try JSONDocument(Array("{\(patch)}".utf8)))
-        // Then each member is where it belongs: what stays first, what came after it
+        // Then each member is in its place: first those of the value, then those that the patch has added
         guard case .object(let members) = merged else { return #expect(Bool(false)) }
         let names = members.compactMap { Int($0.name) }
         #expect(names == (0..<20_000).map { $0 * 2 }.filter { $0 % 4 != 0 } + stride(from: 1, to: 20_000, by: 2))

@@ -100,7 +100,7 @@ struct JSONReaderTests {
         (#"{"":1,"":2}"#, 6),
     ]
 
-    @Test("refuses what other readers take in different ways, and takes it from a server", arguments: notInteroperable)
+    @Test("refuses JSON that other readers interpret in different ways, and accepts it from a server", arguments: notInteroperable)
     func refusesNotInteroperable(text: String, offset: Int) throws {
         // Given JSON that is not I-JSON, When it is checked for the store, Then the error names the byte
         #expect {
@@ -109,7 +109,7 @@ struct JSONReaderTests {
             guard case .invalidJSON(offset, _)? = error as? WireError else { return false }
             return true
         }
-        // And what was stored under earlier rules stays readable.
+        // And a value that was stored under earlier rules stays readable.
         try JSONReader.validate(Array(text.utf8), profile: .json)
     }
 
@@ -141,11 +141,11 @@ struct JSONReaderTests {
     func countsWhileReading() throws {
         // Given far more keys than a request takes, and then no JSON
         let text = "{\"keys\":[" + String(repeating: "{\"key\":\"c/1\"},", count: ReadsRequest.maximumCount + 1) + "!"
-        // When it is read, Then the count is what is refused, not what follows
+        // When it is read, Then it is refused for the count of its keys, before the rest is read
         #expect(throws: WireError.tooMany("keys", limit: ReadsRequest.maximumCount)) { try ReadsRequest(json: Array(text.utf8)) }
     }
 
-    @Test("tells another kind of value from ill-formed input")
+    @Test("distinguishes another kind of value from ill-formed input")
     func tellsKinds() throws {
         var reader = JSONReader(Array("[1]".utf8))
         #expect {

@@ -1,7 +1,7 @@
 import FreshetWire
 import Testing
 
-/// Strings are read and written by several bytes at once, so whatever is special must be seen wherever it stands.
+/// Strings are read and written several bytes at once, so a special character must be found at every place.
 @Suite struct JSONStringPlaceTests {
     /// A string of `a`, `length` bytes long, with `special` at `place`.
     private static func text(_ length: Int, _ special: String, at place: Int) -> String {

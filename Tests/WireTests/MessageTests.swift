@@ -37,7 +37,7 @@ struct MessageTests {
     func batches(text: String) throws { try roundTrip(WriteBatch.self, text) }
 
     @Test(
-        "batches that are refused, each with what would be right",
+        "batches that are refused, each with the right form",
         arguments: [
             (#"{"writes":[{"number":1,"op":"delete","key":"c/1"}]}"#, "client"),
             (#"{"client":"d","writes":[]}"#, "1 to 1000"),

@@ -41,7 +41,7 @@ struct NameTests {
         #expect(Cursor(entityTag: cursor.entityTag) == cursor)
     }
 
-    @Test("a cursor of a reading from nothing remembers where it began")
+    @Test("the cursor of a reader that started from nothing has its origin")
     func origins() throws {
         let cursor = try Cursor("abc-4-10")
         #expect(cursor.revision.number == 4 && cursor.origin?.number == 10 && cursor.description == "abc-4-10")
@@ -60,7 +60,7 @@ struct NameTests {
         #expect(Cursor(entityTag: "\"\(text)\"") == nil)
     }
 
-    @Test("weak and unquoted entity tags are none of ours", arguments: ["W/\"abc-1\"", "abc-1", "\"abc-1", "\"\"", ""])
+    @Test("weak and unquoted entity tags are refused", arguments: ["W/\"abc-1\"", "abc-1", "\"abc-1", "\"\"", ""])
     func entityTags(text: String) { #expect(Cursor(entityTag: text) == nil) }
 
     @Test("revisions end at 2^53-1")

@@ -21,7 +21,7 @@ struct UnreadableChangeTests {
     func evictsTheRecord(change: String) throws {
         // Given a page with a change that is JSON but not understood, When it is read
         let page = try Self.page(change)
-        // Then its record is to be evicted at its revision, and what is around it is there
+        // Then its record is to be evicted at its revision, and the changes around it are there
         #expect(page.changes.map(\.revision.number) == [5, 6, 7])
         #expect(page.changes[1] == Change(revision: page.changes[1].revision, effect: .invalidate(.key(try RecordKey("c/2")))))
         #expect(page.cursor.revision.number == 7)
@@ -41,7 +41,7 @@ struct UnreadableChangeTests {
 
     @Test("a value of any depth is understood")
     func takesDeepValues() throws {
-        // Given a value that was stored deeper than is stored today
+        // Given a value that is nested deeper than a server stores today
         let value = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
         // When the page and a list with it are read
         let page = try Self.page("{\"key\":\"c/2\",\"revision\":6,\"op\":\"put\",\"value\":\(value),\"size\":10000}")

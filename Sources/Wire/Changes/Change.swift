@@ -1,20 +1,21 @@
 /// One entry of the feed: the latest change of a record, or a sweep.
 public struct Change: Hashable, Sendable {
-    /// What happened.
+    /// The effect of a change.
     public enum Effect: Hashable, Sendable {
-        /// The record has this value. `content` is `nil` where the value was left out: evict, and read it when it is needed.
+        /// The record has this value. `content` is `nil` if the value was left out: evict the record, and read it when
+        /// it is needed.
         case put(RecordKey, content: Content?, contentType: String, size: Int)
         /// The record is gone.
         case delete(RecordKey)
-        /// The truth elsewhere has changed: evict, and load afresh.
+        /// The data has changed in another system: evict, and load again.
         case invalidate(InvalidationScope)
     }
 
-    /// Whose write it was, for those that carried a number: the writer's confirmation.
+    /// The device and the number of a numbered write: the writer's confirmation.
     public struct Author: Hashable, Sendable {
         /// The writing device.
         public var client: ClientIdentifier
-        /// The number that it gave the write.
+        /// The number that the device gave the write.
         public var write: Int64
 
         /// An author.
@@ -24,11 +25,11 @@ public struct Change: Hashable, Sendable {
         }
     }
 
-    /// Where in the namespace's order it happened.
+    /// The place of the change in the namespace's order.
     public var revision: Revision
-    /// What happened.
+    /// The effect of the change.
     public var effect: Effect
-    /// When, by the server's clock, for people to read; sweeps may lack it.
+    /// The time by the server's clock, for people to read; sweeps may lack it.
     public var modified: Timestamp?
     /// The writer, if the write was numbered.
     public var author: Author?
@@ -41,7 +42,7 @@ public struct Change: Hashable, Sendable {
         self.author = author
     }
 
-    /// What the change reaches.
+    /// The scope that the change reaches.
     public var scope: InvalidationScope {
         switch effect {
         case .put(let key, _, _, _), .delete(let key): .key(key)

@@ -1,11 +1,12 @@
-/// Which changes a reader of the feed wants.
+/// The changes that a reader of the feed wants.
 public struct ChangeFilter: Hashable, Sendable {
     /// The collections, sorted and each once; empty means all.
     public let collections: [String]
-    /// What the ids must begin with; empty means any.
+    /// The beginning of the ids; empty means any.
     public let prefix: String
 
-    /// The most collections that one request for changes may name: each is a range of its own to the server, in every poll that waits.
+    /// The most collections that one request for changes may name: each is a separate range to the server, in every
+    /// poll that waits.
     public static let maximumCollections = 64
 
     /// Everything.
@@ -22,24 +23,24 @@ public struct ChangeFilter: Hashable, Sendable {
         self.prefix = prefix
     }
 
-    /// By bytes, as the prefix is compared.
+    /// Compares by bytes, as the prefix is matched.
     public static func == (left: ChangeFilter, right: ChangeFilter) -> Bool {
         left.collections == right.collections && ByteIdentity.areEqual(left.prefix, right.prefix)
     }
 
-    /// By bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(collections)
         ByteIdentity.hash(prefix, into: &hasher)
     }
 
-    /// The filter that a request may name in place of this one: the same up to ``maximumCollections``, and beyond all collections with the same
-    /// prefix. What it matches besides is not wanted.
+    /// The filter that a request may name in place of this one: the same up to ``maximumCollections``, and beyond all
+    /// collections with the same prefix. The reader ignores the other changes that the latter matches.
     public var requestable: ChangeFilter {
         collections.count <= Self.maximumCollections ? self : ChangeFilter(checked: [], prefix: prefix)
     }
 
-    /// Whether a record's change is wanted. O(log n) for n collections.
+    /// Whether the filter matches a record's change. O(log n) for n collections.
     public func matches(_ key: RecordKey) -> Bool {
         includes(key.collection) && (prefix.isEmpty || key.id.utf8.starts(with: prefix.utf8))
     }
@@ -55,7 +56,7 @@ public struct ChangeFilter: Hashable, Sendable {
         return low < collections.count && collections[low] == collection
     }
 
-    /// Whether a scope reaches any key that is wanted.
+    /// Whether a scope reaches any key that the filter matches.
     public func matches(_ scope: InvalidationScope) -> Bool {
         switch scope {
         case .key(let key): matches(key)

@@ -2,9 +2,9 @@
 public struct ChangePage: WireMessage {
     /// The changes in revision order.
     public var changes: [Change]
-    /// The position to ask on from.
+    /// The position from which to continue.
     public var cursor: Cursor
-    /// Whether nothing was left when the answer was made.
+    /// Whether nothing remained when the answer was made.
     public var upToDate: Bool
 
     /// A page.
@@ -48,8 +48,9 @@ public struct ChangePage: WireMessage {
         self.init(changes: changes, cursor: cursor, upToDate: upToDate)
     }
 
-    /// The next change. One that is JSON, but none that this reader understands, does not stop the page: what it reaches is to be evicted and
-    /// read singly. `nil` for one under a key that breaks the rules for keys, since nobody holds a record of such a key.
+    /// Reads the next change. A change that is JSON, but that this reader does not understand, does not stop the page:
+    /// the records that it reaches are to be evicted and read singly. `nil` for a change under a key that breaks the
+    /// rules for keys, since no client holds a record of such a key.
     private static func change(_ reader: inout JSONReader) throws(WireError) -> Change? {
         let start = reader
         do { return try Change(&reader) } catch {
@@ -69,7 +70,7 @@ public struct ChangePage: WireMessage {
             default: try reader.skip()
             }
         }
-        // Without a revision nobody knows what it is newer than.
+        // Without a revision, the change has no place in the order.
         guard let revision else { throw error }
         guard let key else { return Change(revision: revision, effect: .invalidate(.everything)) }
         var text = JSONReader(key)

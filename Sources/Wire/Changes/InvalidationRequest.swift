@@ -3,13 +3,13 @@ public struct InvalidationRequest: WireMessage {
     /// The most keys of one request.
     public static let maximumCount = 10_000
 
-    /// What to invalidate; never empty.
+    /// The scopes to invalidate; never empty.
     public var scopes: [InvalidationScope]
 
     /// A request for `scopes`: either keys alone or one sweep, as the wire has no form for a mixture.
     public init(scopes: [InvalidationScope]) { self.scopes = scopes }
 
-    /// Writes the one of the three forms that fits.
+    /// Writes the form that fits, of three.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch scopes.first {

@@ -1,13 +1,13 @@
-/// What an invalidation reaches: one record, or a sweep over many.
+/// The records that an invalidation reaches: one, or those of a sweep.
 public enum InvalidationScope: Hashable, Sendable {
     /// One record, whether the server holds it or not.
     case key(RecordKey)
-    /// All of a collection whose id begins with the prefix; the empty prefix means all of it.
+    /// All records of a collection whose ids begin with the prefix; the empty prefix means the whole collection.
     case collection(String, prefix: String)
     /// Everything in the namespace.
     case everything
 
-    /// By bytes, as keys are compared.
+    /// Compares by bytes, as keys do.
     public static func == (left: InvalidationScope, right: InvalidationScope) -> Bool {
         switch (left, right) {
         case (.key(let left), .key(let right)): left == right
@@ -18,7 +18,7 @@ public enum InvalidationScope: Hashable, Sendable {
         }
     }
 
-    /// By bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .key(let key): hasher.combine(key)

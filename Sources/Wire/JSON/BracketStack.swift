@@ -1,11 +1,11 @@
-/// The open arrays and objects of a value that is passed over, one bit each. It allocates nothing up to 64 levels.
+/// The open arrays and objects of a value that is skipped, one bit each. Allocates nothing up to 64 levels.
 struct BracketStack {
     enum Bracket { case object, array }
 
     private(set) var count = 0
     /// The innermost 1 to 64, the last lowest; a set bit is an object.
     private var bits: UInt64 = 0
-    /// Those around them, 64 each.
+    /// The brackets around those, 64 in each.
     private var outer: [UInt64] = []
 
     var last: Bracket? { count == 0 ? nil : bits & 1 == 1 ? .object : .array }

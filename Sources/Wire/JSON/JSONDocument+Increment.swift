@@ -23,7 +23,7 @@ extension JSONDocument {
             return .array(elements)
         default:
             throw .unfit(
-                "nothing can be counted at '\(increment.path.description.shortened)': what stands before '\(step.shortened)' is neither an object nor an array"
+                "nothing can be counted at '\(increment.path.description.shortened)': the value before '\(step.shortened)' is neither an object nor an array"
             )
         }
     }
@@ -40,7 +40,7 @@ extension JSONDocument {
         return .number(try increment.checked(JSONNumber(literal: literal)?.adding(increment.amount)).description)
     }
 
-    /// What an increment makes of a record that does not exist, from 0.
+    /// Applies an increment to a record that does not exist, from 0.
     static func incrementingNothing(_ increment: Increment) throws(IncrementFailure) -> JSONDocument {
         try missing(increment, at: increment.path.steps[...])
     }

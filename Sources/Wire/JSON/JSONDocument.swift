@@ -1,6 +1,6 @@
-/// A JSON value taken apart, for the two operations that must look inside: merge patch and increment.
+/// A parsed JSON value, for the two operations that must look inside: merge patch and increment.
 ///
-/// Members keep their order and numbers their spelling, so that what an operation does not touch stays as it was.
+/// Members keep their order and numbers their spelling, so that an operation leaves all other parts as they were.
 package indirect enum JSONDocument: Hashable, Sendable {
     case null
     case boolean(Bool)

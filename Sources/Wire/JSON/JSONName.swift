@@ -1,15 +1,16 @@
-/// The name of a member, or another word of the protocol, as it was read: to be compared with literals, without a `String` in between.
+/// The name of a member, or another word of the protocol, as it was read. It is compared with literals without a
+/// `String`.
 ///
 /// ```swift
 /// switch try reader.nextMember() {
 /// case "key"?: …
 /// ```
 public struct JSONName: Hashable, Sendable, CustomStringConvertible {
-    /// The bytes of a short one, the first lowest, and zeros after them.
+    /// The bytes of a short name, the first lowest, and zeros after them.
     private let low: UInt64
     private let high: UInt64
     private let count: Int
-    /// A longer one.
+    /// A longer name.
     private let long: String?
 
     private static let inlineCount = 16
@@ -45,7 +46,7 @@ public struct JSONName: Hashable, Sendable, CustomStringConvertible {
     /// The name itself.
     public var description: String { text }
 
-    /// Lets `switch` compare with literals. O(1) for one of at most 16 bytes.
+    /// Compares with literals in a `switch`. O(1) for a name of at most 16 bytes.
     public static func ~= (literal: StaticString, name: JSONName) -> Bool { name == literal }
 
     /// Whether the bytes are the same.
@@ -62,7 +63,7 @@ public struct JSONName: Hashable, Sendable, CustomStringConvertible {
         return (UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)), word(UnsafeRawBufferPointer(rebasing: bytes[8...])))
     }
 
-    /// At most eight bytes, the first lowest, by loads that may overlap but never leave them.
+    /// Loads at most eight bytes, the first lowest. The loads may overlap but stay within the bytes.
     @inline(__always)
     private static func word(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let count = bytes.count

@@ -58,7 +58,7 @@ public enum JSONNumber: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSONNumber {
-    /// Compares the values, exactly also where one is whole and the other is not.
+    /// Compares the values, exactly even if one is whole and the other is not.
     package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right
@@ -68,7 +68,7 @@ extension JSONNumber {
         }
     }
 
-    /// Negative where `whole` is less than `real`, 0 where they are equal.
+    /// Negative if `whole` is less than `real`, 0 if they are equal.
     private static func order(_ whole: Int64, _ real: Double) -> Int {
         let floor = real.rounded(.down)
         guard floor >= beginningOfIntegers else { return 1 }

@@ -1,7 +1,7 @@
 /// A path into a JSON value, by RFC 6901: empty for the whole value, or `/` before each step, `~1` for `/`, `~0` for `~`.
 ///
-/// It has at most ``maximumSteps`` steps and ``maximumLength`` bytes. What an increment makes on its way is therefore never deeper than
-/// ``JSONReader/maximumDepth``.
+/// A pointer has at most ``maximumSteps`` steps and ``maximumLength`` bytes. So the objects that an increment makes on
+/// its way are never deeper than ``JSONReader/maximumDepth``.
 public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     /// The most steps.
     public static let maximumSteps = 128
@@ -12,7 +12,7 @@ public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     public let description: String
     package let steps: [String]
 
-    /// - Throws: ``WireError/unexpectedJSON(_:)`` where the text is no pointer, or a longer one.
+    /// - Throws: ``WireError/unexpectedJSON(_:)`` if the text is not a pointer, or too long.
     public init(_ text: String) throws(WireError) {
         description = text
         guard text.utf8.count <= Self.maximumLength else {

@@ -6,10 +6,10 @@ extension JSONReader {
         return withBytes(inner) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A string that is to be compared with words of the protocol.
+    /// A string to be compared with words of the protocol.
     mutating func word() throws(WireError) -> JSONName { try word(try innerRange()) }
 
-    /// The string that was passed over last, without its quotes.
+    /// The string that was skipped last, without its quotes.
     func word(_ inner: Range<Int>) throws(WireError) -> JSONName {
         if hasEscapes { return JSONName(try unescape(inner)) }
         return withBytes(inner) { JSONName($0) }
@@ -20,11 +20,11 @@ extension JSONReader {
         let inner = try innerRange()
         if hasEscapes { return try RecordKey(unescape(inner)) }
         if let key = withBytes(inner, { RecordKey(utf8: $0) }) { return key }
-        // To say what is wrong with it.
+        // Throws an error that names the rule which the key breaks.
         return try RecordKey(withBytes(inner) { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Passes over a string: the range between its quotes.
+    /// Skips a string and returns the range between its quotes.
     mutating func innerRange() throws(WireError) -> Range<Int> {
         let range = try stringRange()
         return (range.lowerBound + 1)..<(range.upperBound - 1)
@@ -38,7 +38,7 @@ extension JSONReader {
     /// (RFC 7493 §2.2), as long as a `Double` holds each whole number: below 2^53.
     public mutating func integer() throws(WireError) -> Int64 {
         let range = try literalRange()
-        // Most have few digits, and need no text in between: 18 of them cannot overflow.
+        // Most numbers have few digits and need no string: 18 digits cannot overflow.
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         let digits = range.dropFirst(isNegative ? 1 : 0)
         var value: Int64 = 0
@@ -81,7 +81,7 @@ extension JSONReader {
         }
     }
 
-    /// Takes a `null` if one is next, and says whether it did.
+    /// Takes a `null` if one is next, and returns whether it did.
     public mutating func takeNull() throws(WireError) -> Bool {
         guard peek() == UInt8(ascii: "n") else { return false }
         try literal("null")
@@ -127,11 +127,13 @@ extension JSONReader {
         throw fail("a string has no end")
     }
 
-    /// The first place from `index` on that holds a quote, a backslash, a control character or a byte beyond ASCII; the end if none does.
+    /// The first index from `index` on of a quote, a backslash, a control character or a byte beyond ASCII; the end if
+    /// there is none.
     private func plainEnd(from index: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             var index = index
-            // Eight at once: a byte's top bit tells. What is subtracted may carry only beyond a byte that is found anyway.
+            // Eight bytes at once: the top bit of each marks a find. A subtraction may carry only beyond a byte that is
+            // found anyway.
             while index + 8 <= bytes.count {
                 let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
                 let quote = word ^ (Self.ones &* 0x22)
@@ -191,7 +193,8 @@ extension JSONReader {
         return value
     }
 
-    /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong, in the profile that leaves them.
+    /// The grammar was checked by ``stringRange()``; only lone surrogates can still be wrong, in the profile that
+    /// allows them.
     func unescape(_ range: Range<Int>) throws(WireError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(range.count)

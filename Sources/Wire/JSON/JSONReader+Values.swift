@@ -7,7 +7,8 @@ extension JSONReader {
         return Array(bytes[start..<position])
     }
 
-    /// Checks the next value and passes over it. O(n) in its length, without recursion, since the input chooses how deep it is nested.
+    /// Checks the next value and skips it. O(n) in its length, without recursion, since the input chooses how deep it
+    /// is nested.
     public mutating func skip() throws(WireError) {
         var open = BracketStack()
         repeat {
@@ -28,7 +29,7 @@ extension JSONReader {
             case UInt8(ascii: "-"), 0x30...0x39: _ = try numberRange()
             default: throw fail("no value begins with this byte")
             }
-            // What has ended is left, until an entry follows.
+            // Leaves the arrays and objects that have ended, until an entry follows.
             while let bracket = open.last, try !hasNextEntry(of: bracket) { open.removeLast() }
         } while open.count > 0
     }

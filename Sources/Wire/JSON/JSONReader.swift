@@ -1,8 +1,8 @@
-/// Reads JSON (RFC 8259) from bytes, one token after another, and takes values out as the bytes that they are.
+/// Reads JSON (RFC 8259) from bytes, one token after another, and returns values as their bytes.
 ///
-/// Records cross Freshet as bytes and are never decoded on the way; `Codable` cannot leave a part of a document alone,
-/// hence a reader of our own. Strict: UTF-8 only, no trailing commas, no comments. A ``Profile`` says whether it also refuses what other
-/// readers of JSON take in different ways.
+/// Records cross Freshet as bytes and are never decoded on the way. `Codable` cannot leave a part of a document
+/// undecoded, hence this reader. Strict: UTF-8 only, no trailing commas, no comments. A ``Profile`` decides whether the
+/// reader also refuses JSON that other readers interpret in different ways.
 ///
 /// ```swift
 /// var reader = JSONReader(bytes)
@@ -16,12 +16,13 @@
 /// try reader.end()
 /// ```
 public struct JSONReader: Sendable {
-    /// Which JSON a reader takes.
+    /// The JSON that a reader accepts.
     public enum Profile: Hashable, Sendable {
-        /// All of RFC 8259, at any depth. It is for what a server has sent: a value that was stored under earlier rules stays readable.
+        /// All of RFC 8259, at any depth, for data from a server: a value that was stored under earlier rules stays
+        /// readable.
         case json
-        /// I-JSON (RFC 7493): no lone surrogate (§2.1), no member's name twice in an object (§2.3), and at most ``JSONReader/maximumDepth``
-        /// levels. It is for requests and for whatever is stored.
+        /// I-JSON (RFC 7493): no lone surrogate (§2.1), no member's name twice in an object (§2.3), and at most
+        /// ``JSONReader/maximumDepth`` levels. For requests and for everything that is stored.
         case interoperable
     }
 
@@ -29,13 +30,13 @@ public struct JSONReader: Sendable {
     public static let maximumDepth = 256
 
     let bytes: [UInt8]
-    /// Which JSON the reader takes.
+    /// The JSON that the reader accepts.
     public let profile: Profile
     /// The place of the next byte to read.
     public internal(set) var position = 0
     /// Set between the opening bracket of an array or object and its first entry.
     var isAtFirst = false
-    /// Whether the string that was passed over last has escapes.
+    /// Whether the string that was skipped last has escapes.
     var hasEscapes = false
     /// The names in the open objects; empty unless the profile refuses duplicates.
     private var names = MemberNames()
@@ -62,7 +63,7 @@ public struct JSONReader: Sendable {
         return name
     }
 
-    /// As ``nextMember()``, for one who does not want the name.
+    /// As ``nextMember()``, for a caller that does not want the name.
     mutating func hasNextMember() throws(WireError) -> Bool {
         guard try memberName() != nil else { return false }
         try expect(UInt8(ascii: ":"), "a colon after the member's name")
@@ -91,7 +92,7 @@ public struct JSONReader: Sendable {
     /// Whether another element follows; `false` when the array has ended and was left.
     public mutating func nextElement() throws(WireError) -> Bool { try hasNext(before: UInt8(ascii: "]")) }
 
-    /// Nothing but white space may be left.
+    /// Throws unless only white space remains.
     public mutating func end() throws(WireError) {
         skipSpace()
         guard position == bytes.count else { throw fail("something follows the end of the value") }
@@ -122,7 +123,7 @@ public struct JSONReader: Sendable {
         position += 1
     }
 
-    // MARK: What all aspects use
+    // MARK: Shared by all extensions
 
     /// The next byte that is not white space, not yet taken.
     @inline(__always)
@@ -145,7 +146,7 @@ public struct JSONReader: Sendable {
 
     func fail(_ reason: String) -> WireError { .invalidJSON(offset: position, reason: reason) }
 
-    /// Well-formed so far, but another kind of value than this place takes; ill-formed input is told as such.
+    /// The error for well-formed input of another kind than this place takes, or the error of ill-formed input.
     mutating func unexpected(_ what: String) -> WireError {
         guard let byte = peek() else { return fail("the input ends where \(what) belongs") }
         switch byte {

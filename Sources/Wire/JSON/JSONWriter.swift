@@ -1,4 +1,4 @@
-/// Writes JSON into one growing buffer; commas come by themselves.
+/// Writes JSON into one growing buffer, and adds the commas.
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -8,7 +8,7 @@
 /// writer.bytes        // {"revision":1043}
 /// ```
 public struct JSONWriter: Sendable {
-    /// What has been written so far.
+    /// The bytes that have been written so far.
     public private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
@@ -32,7 +32,8 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// The name with what stands around it, in one piece with what follows: each addition to the bytes has a price of its own.
+    /// Writes the name with its punctuation, in one piece with the value that follows: each addition to the bytes has a
+    /// separate cost.
     @inline(__always)
     private static func begin(_ name: StaticString, after needsComma: Bool, _ writer: inout ASCIIWriter) {
         if needsComma { writer.write(UInt8(ascii: ",")) }
@@ -81,7 +82,7 @@ public struct JSONWriter: Sendable {
     private mutating func escape(_ text: String) {
         var text = text
         text.withUTF8 { text in
-            // What needs no escape is copied in one piece.
+            // Bytes that need no escape are copied in one piece.
             var start = 0
             for index in text.indices {
                 let byte = text[index]

@@ -1,12 +1,12 @@
-/// The names of the members in the objects in which a reader stands, to refuse a name that comes twice.
+/// The names of the members of the open objects, to refuse a name that comes twice.
 ///
-/// The first ``scanned`` names of an object are compared one by one, as places in the input. An object with more, or with an escaped name, has
-/// a set: an insertion is O(1) on average, whatever names the input chooses.
+/// The first ``scanned`` names of an object are compared one by one, as places in the input. An object with more, or
+/// with an escaped name, has a set: an insertion is O(1) on average for any names that the input chooses.
 struct MemberNames: Sendable {
     private static let scanned = 16
 
     private var entries = NameStack()
-    /// Of the objects that have one, the innermost last.
+    /// The sets of the objects that have one, the innermost last.
     private var sets: [Set<ByteIdentity.Name>] = []
 
     mutating func open() { entries.append(.object(set: nil)) }
@@ -19,7 +19,7 @@ struct MemberNames: Sendable {
         entries.removeAll(from: index)
     }
 
-    /// Adds a name to the innermost object, and says whether it is new there.
+    /// Adds a name to the innermost object, and returns whether it is new there.
     /// - Parameter escaped: the name with its escapes resolved, if it has some.
     mutating func insert(_ range: Range<Int>, _ escaped: String?, in bytes: [UInt8]) -> Bool {
         var object = entries.count - 1

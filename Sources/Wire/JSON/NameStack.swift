@@ -1,7 +1,7 @@
 /// The open objects of a JSON text, each with the places of its members' names behind it; the innermost object is the last.
 ///
-/// The first ``inlineCount`` entries need no allocation, which is 2 less for each `PUT` (`scripts/check-counts`: 28 instead of 30). A plain array
-/// will do where that no longer counts.
+/// The first ``inlineCount`` entries need no allocation, which saves 2 for each `PUT` (`scripts/check-counts`: 28
+/// instead of 30). A plain array is enough if that no longer counts.
 struct NameStack: Sendable {
     enum Entry: Sendable {
         /// An object begins; `set` is the place of its set of names, if it has one.

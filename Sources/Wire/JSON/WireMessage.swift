@@ -1,6 +1,6 @@
-/// A message of the protocol: what one request or response body carries.
+/// A message of the protocol: the content of one request or response body.
 ///
-/// Members that a reader does not know are passed over, so that either side can be newer than the other.
+/// Unknown members are ignored, so that either side can be newer than the other.
 public protocol WireMessage: Hashable, Sendable {
     /// Writes the message as one JSON value.
     func write(to writer: inout JSONWriter)
@@ -17,7 +17,7 @@ extension WireMessage {
     }
 
     /// - Throws: ``WireError``, which says at which byte and what would be right.
-    /// - Parameter profile: what a server receives takes ``JSONReader/Profile/interoperable``.
+    /// - Parameter profile: ``JSONReader/Profile/interoperable`` for messages that a server receives.
     public init(json bytes: [UInt8], profile: JSONReader.Profile = .json) throws(WireError) {
         var reader = JSONReader(bytes, profile: profile)
         try self.init(&reader)

@@ -16,7 +16,7 @@ enum ByteIdentity {
         let areEqual = left.utf8.withContiguousStorageIfAvailable { left in
             right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
         }
-        // A string of another language's making has its bytes in pieces.
+        // A string that another language has made may have its bytes in pieces.
         return (areEqual ?? nil) ?? left.utf8.elementsEqual(right.utf8)
     }
 

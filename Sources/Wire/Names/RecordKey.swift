@@ -27,7 +27,7 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
         try self.init(collection: String(text[..<slash]), id: String(text[text.utf8.index(after: slash)...]))
     }
 
-    /// The same from well-formed UTF-8; `nil` if it is no key.
+    /// Reads a key from well-formed UTF-8; `nil` if it is no key.
     init?(utf8 bytes: UnsafeRawBufferPointer) {
         guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let collection = UnsafeRawBufferPointer(rebasing: bytes[..<slash])
@@ -45,7 +45,7 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Checks what an id may begin with, and gives it back.
+    /// Checks the beginning of an id, and returns it.
     /// - Throws: ``WireError/invalidKey(_:)`` where no id begins so.
     package static func check(prefix: String) throws(WireError) -> String {
         guard prefix.utf8.count <= 512 else { throw .invalidKey("the prefix has \(prefix.utf8.count) bytes, and an id at most 512") }
@@ -58,12 +58,12 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RecordKey {
-    /// By bytes, as ``<(_:_:)`` and the store compare.
+    /// Compares by bytes, as ``<(_:_:)`` and the store do.
     public static func == (left: RecordKey, right: RecordKey) -> Bool {
         left.collection == right.collection && ByteIdentity.areEqual(left.id, right.id)
     }
 
-    /// By bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(collection)
         ByteIdentity.hash(id, into: &hasher)
@@ -71,7 +71,7 @@ extension RecordKey {
 }
 
 extension RecordKey: Comparable {
-    /// By collection, then by id, each in the order of their UTF-8 bytes, as SQLite's `BINARY` collation has it.
+    /// Orders by collection, then by id, each by their UTF-8 bytes, as SQLite's `BINARY` collation does.
     public static func < (left: RecordKey, right: RecordKey) -> Bool {
         left.collection == right.collection
             ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8)

@@ -16,7 +16,8 @@ public struct StoreIdentifier: Hashable, Sendable, CustomStringConvertible {
 
     private init(_ epoch: Epoch) { token = epoch.token }
 
-    /// What all servers state whose records go with them. It is shorter than a token made of bits, so it never equals one.
+    /// The identifier of every server that keeps its records in memory. It is shorter than a token made of bits, so it
+    /// never equals one.
     public static let memory = StoreIdentifier("memory") ?? StoreIdentifier(bits: 0)
 
     /// The token itself.

@@ -12,9 +12,9 @@ extension Namespace {
     /// `/v1/{ns}/records/{collection}` with the query for one page.
     /// - Parameters:
     ///   - collection: the collection to list.
-    ///   - after: the `next` of the page before; `nil` for the first page.
+    ///   - after: the `next` of the previous page; `nil` for the first page.
     ///   - limit: the most records in one answer, 1 to 1,000.
-    ///   - values: whether values come along.
+    ///   - values: whether records carry their values.
     public func listPath(of collection: String, after: String?, limit: Int, values: Bool) -> String {
         var path = "\(path(ofCollection: collection))?limit=\(limit)"
         if let after { path += "&after=\(PercentEncoding.encode(after))" }
@@ -32,11 +32,11 @@ extension Namespace {
 
     /// `/v1/{ns}/changes` with its query.
     /// - Parameters:
-    ///   - since: where to begin.
-    ///   - filter: which changes.
+    ///   - since: the position from which to begin.
+    ///   - filter: the changes that are wanted.
     ///   - wait: seconds to wait if there is nothing, 0 to 60.
     ///   - limit: the most changes in one answer.
-    ///   - values: whether values come along.
+    ///   - values: whether changes carry their values.
     ///   - client: the device whose last decided write the response states; needs a `wait` of 0.
     public func changesPath(
         since: Since, filter: ChangeFilter, wait: Int, limit: Int, values: Bool, client: ClientIdentifier? = nil
@@ -50,7 +50,7 @@ extension Namespace {
     }
 
     /// `.` and `..` as a whole segment would be taken as steps in the path (RFC 3986 §5.2.4), also in the form `%2E`:
-    /// HTTP libraries normalise them away unless told otherwise.
+    /// by default, HTTP libraries normalise them away.
     private static func segment(_ text: String) -> String {
         text == "." || text == ".." ? text.utf8.map { _ in "%2E" }.joined() : PercentEncoding.encode(text)
     }

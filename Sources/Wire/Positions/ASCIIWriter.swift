@@ -15,7 +15,7 @@ struct ASCIIWriter {
         }
     }
 
-    /// The same at the end of other bytes.
+    /// Appends the text that `body` writes, of at most `capacity` bytes, to other bytes.
     static func append(to bytes: inout [UInt8], capacity: Int, _ body: (inout ASCIIWriter) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
             var writer = ASCIIWriter(memory)

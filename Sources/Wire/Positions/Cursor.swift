@@ -1,14 +1,15 @@
 /// A position in a namespace's order of writes: `<epoch>-<revision>`. Opaque to clients; every response about a namespace carries one.
 ///
-/// A reader that began from nothing and has not come through yet gets `<epoch>-<revision>-<origin>`.
+/// A reader that started from nothing gets `<epoch>-<revision>-<origin>` until it has reached the origin.
 public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The history that the position belongs to.
     public let epoch: Epoch
     /// The last revision that the position includes.
     public let revision: Revision
-    /// The head at which a reading from nothing began, until it has come through.
+    /// The head at which a reader started from nothing, until the reader has reached it.
     ///
-    /// Such a reader holds nothing that was deleted before it began, so deletes up to there may be forgotten without its cursor expiring.
+    /// Such a reader has no record that was deleted before it started, so deletes up to there may be forgotten without
+    /// its cursor expiring.
     public let origin: Revision?
 
     /// The position after `revision` in the history `epoch`.
@@ -25,7 +26,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self = cursor
     }
 
-    /// By bytes and not by `Character`, which would cost ten times as much for each poll.
+    /// Reads bytes and not `Character`s, which would take ten times as long for each poll.
     private init?(utf8 text: Slice<UnsafeBufferPointer<UInt8>>) {
         guard let epochEnd = text.firstIndex(of: Self.hyphen), let epoch = Epoch(String(decoding: text[..<epochEnd], as: UTF8.self)) else {
             return nil
@@ -57,18 +58,18 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// `<epoch>-<revision>`, and `-<origin>` where there is one.
     public var description: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(whole: self) } }
 
-    /// Adds ``description`` without making a text of it.
+    /// Appends ``description`` without making a string of it.
     package func append(to bytes: inout [UInt8]) { ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(whole: self) } }
 
     /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
     public var entityTag: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(entityTagOf: self) } }
 
-    /// Adds ``entityTag`` without making a text of it.
+    /// Appends ``entityTag`` without making a string of it.
     package func appendEntityTag(to bytes: inout [UInt8]) {
         ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(entityTagOf: self) }
     }
 
-    /// An epoch of 32 letters and two revisions of 16 digits, with what parts them.
+    /// An epoch of 32 letters and two revisions of 16 digits, with their separators.
     private static let longest = 32 + 2 * (1 + 16)
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.

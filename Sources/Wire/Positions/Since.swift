@@ -1,4 +1,4 @@
-/// Where a reader of the feed wants to begin.
+/// The position from which a reader of the feed begins.
 public enum Since: Hashable, Sendable, CustomStringConvertible {
     /// `0`: from nothing, so without deletes and invalidations; never expires.
     case start

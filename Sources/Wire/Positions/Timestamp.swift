@@ -74,7 +74,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Timestamp {
-    /// What its text forms are made of.
+    /// The parts of the text forms.
     private var parts: (date: CivilDate, second: Int64, millisecond: Int64) {
         let seconds = (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1_000
         let (date, second) = CivilDate.split(secondsSince1970: seconds)
@@ -92,7 +92,7 @@ extension ASCIIWriter {
         write(second % 60, width: 2)
     }
 
-    /// The name of that number in a list of names of three letters.
+    /// Writes the name with this number from a list of names of three letters.
     fileprivate mutating func write(_ names: StaticString, number: Int) {
         names.withUTF8Buffer { for byte in $0[number * 3..<number * 3 + 3] { write(byte) } }
     }

@@ -14,10 +14,10 @@ extension Problem: WireMessage {
         writer.endObject()
     }
 
-    /// Reads a problem object; one of another type than ours keeps its type as the code.
+    /// Reads a problem object. One of another type than Freshet's keeps its type as the code.
     public init(_ reader: inout JSONReader) throws(WireError) { self = try Self.read(&reader).problem }
 
-    /// The problem in a document whose `type` is one of Freshet's; `nil` where another program wrote the document.
+    /// The problem in a document whose `type` is one of Freshet's; `nil` if another program wrote the document.
     package static func own(json bytes: [UInt8]) throws(WireError) -> Problem? {
         var reader = JSONReader(bytes, profile: .json)
         let document = try read(&reader)

@@ -4,15 +4,15 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public static let contentType = "application/problem+json"
     static let typePrefix = "urn:freshet:problem:"
 
-    /// What kind it is.
+    /// The kind of problem.
     public var code: ProblemCode
     /// The HTTP status; the code's own unless framing demands another.
     public var status: Int
-    /// What was wrong, where, and what would be right.
+    /// The error, its place, and how to correct it.
     public var detail: String
-    /// The record as it now is, where a precondition failed and there is one.
+    /// The record as it is now, if a precondition failed and there is one.
     public var current: Record?
-    /// The number that the server expects next, where a write's number skipped one.
+    /// The number that the server expects next, if a write's number skipped one.
     public var expected: Int64?
 
     /// A problem; `status` is the code's own unless given.
@@ -24,7 +24,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// What a ``WireError`` is on the wire.
+    /// Converts a ``WireError`` to the problem for the wire.
     public init(_ error: WireError) {
         switch error {
         case .invalidJSON, .unexpectedJSON: self.init(.invalidJSON, error.description)

@@ -1,4 +1,5 @@
-/// What kind of problem it is: the last part of `urn:freshet:problem:<code>`. Codes that a reader does not know stay as they are.
+/// The kind of a problem: the last part of `urn:freshet:problem:<code>`. Codes that a reader does not know stay as they
+/// are.
 public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     /// The code, for example `not-found`.
     public let text: String
@@ -51,7 +52,7 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let forbidden = ProblemCode("forbidden", 403, "Forbidden")
     /// The request names a host that the server does not answer for.
     public static let misdirectedRequest = ProblemCode("misdirected-request", 421, "Misdirected request")
-    /// Too much is under way; come back after `Retry-After`.
+    /// The server has too much work in progress; come back after `Retry-After`.
     public static let overloaded = ProblemCode("overloaded", 503, "Overloaded")
     /// The server is stopping; come back after `Retry-After`.
     public static let unavailable = ProblemCode("unavailable", 503, "Unavailable")

@@ -12,7 +12,7 @@ extension Content {
         writer.endObject()
     }
 
-    /// Reads what stands under `body`.
+    /// Reads the value of `body`.
     package static func body(_ reader: inout JSONReader) throws(WireError) -> Content {
         var bytes: [UInt8]?
         var type = "application/octet-stream"

@@ -1,4 +1,4 @@
-/// A record's value as the bytes that it is, with its media type.
+/// A record's value as bytes, with its media type.
 public struct Content: Hashable, Sendable {
     /// The media type of values that the server checks, merges and increments.
     public static let json = "application/json"
@@ -15,7 +15,8 @@ public struct Content: Hashable, Sendable {
     }
 
     /// - Throws: ``WireError/invalidJSON(offset:reason:)``.
-    /// - Parameter profile: ``JSONReader/Profile/json`` is for what a server has sent; it may have been stored under earlier rules.
+    /// - Parameter profile: ``JSONReader/Profile/json`` for a value from a server, which may have been stored under
+    ///   earlier rules.
     public init(json bytes: [UInt8], profile: JSONReader.Profile = .interoperable) throws(WireError) {
         try JSONReader.validate(bytes, profile: profile)
         self.init(bytes: bytes, type: Self.json)

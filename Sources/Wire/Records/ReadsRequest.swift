@@ -1,11 +1,11 @@
-/// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from what the asker has. Equal keys are answered once, as
-/// the first of them asks.
+/// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from the client's. Equal keys are
+/// answered once, as the first of them asks.
 public struct ReadsRequest: WireMessage {
-    /// A record that is wanted, and the revision at which the asker has it, if it has.
+    /// A requested record, and the revision at which the client has it, if it has.
     public struct Item: Hashable, Sendable {
         /// The record's address.
         public var key: RecordKey
-        /// The revision that the asker has; a record at this revision is not sent again.
+        /// The revision that the client has; a record at this revision is not sent again.
         public var revision: Revision?
 
         /// An item.
@@ -18,7 +18,7 @@ public struct ReadsRequest: WireMessage {
     /// The most keys of one request.
     public static let maximumCount = 10_000
 
-    /// What is wanted.
+    /// The requested records.
     public var items: [Item]
     /// The device whose last decided write the response states.
     public var client: ClientIdentifier?

@@ -1,11 +1,12 @@
-/// The answer to a ``ReadsRequest``: to all of its keys, or to those before ``next``. Of these, a key that is neither in ``records`` nor in
-/// ``missing`` is as the asker has it.
+/// The answer to a ``ReadsRequest``: to all of its keys, or to those before ``next``. A record whose key is among
+/// these, and neither in ``records`` nor in ``missing``, is as the client has it.
 public struct ReadsResponse: WireMessage {
-    /// The records that differ from what the asker has.
+    /// The records that differ from the client's.
     public var records: [Record]
     /// The keys that have no record.
     public var missing: [RecordKey]
-    /// The place in the request, counted from 0, of the first key that is not answered: ask again for the keys from there on. `nil` where all are.
+    /// The place in the request, counted from 0, of the first key that is not answered: ask again for the keys from
+    /// there on. `nil` if all are answered.
     public var next: Int?
     /// The position of the state that the answer reflects.
     public var cursor: Cursor

@@ -40,7 +40,7 @@ struct RecordFields {
     var size: Int?
     var modified: Timestamp?
 
-    /// Takes the member's value if it is one of these; otherwise leaves it unread and says so.
+    /// Takes the member's value if it is one of these, and returns true; otherwise leaves the value unread.
     mutating func take(_ name: JSONName, _ reader: inout JSONReader) throws(WireError) -> Bool {
         switch name {
         case "key": key = try reader.key()

@@ -4,13 +4,13 @@ public struct Record: Hashable, Sendable {
     public var key: RecordKey
     /// The revision of the last write to it.
     public var revision: Revision
-    /// The value; `nil` where it was left out, because of its size or since it was not asked for.
+    /// The value; `nil` if it was left out, because of its size or since the request did not ask for it.
     public var content: Content?
-    /// The media type of the value, also when the value was left out.
+    /// The media type of the value, even if the value was left out.
     public var contentType: String
-    /// The number of bytes of the value, also when it was left out.
+    /// The number of bytes of the value, even if it was left out.
     public var size: Int
-    /// When it was written, by the server's clock, for people to read.
+    /// The time of the last write, by the server's clock, for people to read.
     public var modified: Timestamp
 
     /// A record with its value.

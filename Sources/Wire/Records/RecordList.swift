@@ -2,7 +2,7 @@
 public struct RecordList: WireMessage {
     /// The records of this page.
     public var records: [Record]
-    /// The id to ask on with as `after`; `nil` on the last page.
+    /// The id for `after` in the request for the next page; `nil` on the last page.
     public var next: String?
     /// The position of the state that the page reflects.
     public var cursor: Cursor

@@ -1,4 +1,4 @@
-/// The answer to `GET /v1/{ns}/clients/{client}`: how far a device's writes have come.
+/// The answer to `GET /v1/{ns}/clients/{client}`: the number of a device's last decided write.
 public struct ClientStatus: WireMessage {
     /// The device.
     public var client: ClientIdentifier

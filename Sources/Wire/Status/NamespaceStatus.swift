@@ -4,21 +4,21 @@ public struct NamespaceStatus: WireMessage {
     public var namespace: Namespace
     /// Its history and newest revision.
     public var cursor: Cursor
-    /// How many records it holds.
+    /// The number of records.
     public var records: Int
-    /// How many bytes their values have.
+    /// The bytes of their values.
     public var bytes: Int
-    /// How many deletes are not forgotten yet.
+    /// The number of deletes that are not forgotten yet.
     public var tombstones: Int
-    /// How many invalidations are not forgotten yet.
+    /// The number of invalidations that are not forgotten yet.
     public var invalidations: Int
-    /// How many clients have written under a number.
+    /// The number of clients that have written under a number.
     public var clients: Int
-    /// How many outcomes of their writes are kept.
+    /// The number of outcomes of their writes that are kept.
     public var outcomes: Int
-    /// How many bytes these take.
+    /// The bytes of these outcomes.
     public var outcomeBytes: Int
-    /// How many requests wait for its changes now.
+    /// The number of requests that wait for the namespace's changes now.
     public var waiting: Int
 
     /// A status.

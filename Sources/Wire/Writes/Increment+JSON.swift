@@ -47,7 +47,7 @@ struct IncrementMembers {
         return number
     }
 
-    /// - Parameter initial: the write's `value`, from which the record begins where there is none.
+    /// - Parameter initial: the write's `value`, from which a missing record begins.
     func increment(_ number: Int64, _ initial: Content?) throws(WireError) -> Increment {
         guard let path, let amount else { throw .unexpectedJSON("write \(number) is an increment and takes 'path' and 'by'") }
         guard initial?.isJSON ?? true else {

@@ -1,6 +1,6 @@
-/// What an increment adds, where, and what must hold for it.
+/// The amount of an increment, its place, and its conditions.
 public struct Increment: Hashable, Sendable {
-    /// What an increment does where there is no record.
+    /// The behaviour of an increment if there is no record.
     public enum OnMissing: Hashable, Sendable {
         /// It is rejected with `not-found`.
         case reject
@@ -8,18 +8,18 @@ public struct Increment: Hashable, Sendable {
         case create(from: [UInt8]?)
     }
 
-    /// Where the number is; a missing member begins from 0.
+    /// The path of the number; a missing member begins from 0.
     public var path: JSONPointer
-    /// What is added.
+    /// The amount to add.
     public var amount: JSONNumber
-    /// What happens where there is no record.
+    /// The behaviour if there is no record.
     public var onMissing: OnMissing
     /// The least that the sum may be; `nil`: anything.
     public var minimum: JSONNumber?
     /// The most that the sum may be; `nil`: anything.
     public var maximum: JSONNumber?
 
-    /// An increment; without bounds, and from 0 where there is no record, unless told otherwise.
+    /// An increment; by default without bounds, and from 0 if there is no record.
     public init(
         path: JSONPointer, by amount: JSONNumber, onMissing: OnMissing = .create(from: nil), minimum: JSONNumber? = nil,
         maximum: JSONNumber? = nil
@@ -31,7 +31,7 @@ public struct Increment: Hashable, Sendable {
         self.maximum = maximum
     }
 
-    /// About how many bytes it takes.
+    /// About how many bytes the increment takes.
     package var byteCount: Int {
         guard case .create(let initial?) = onMissing else { return path.description.utf8.count }
         return path.description.utf8.count + initial.count
@@ -43,7 +43,7 @@ public struct Increment: Hashable, Sendable {
         return maximum < minimum
     }
 
-    /// What it makes of a record's JSON; `nil` stands for no record. Servers and overlays share this rule.
+    /// Applies the increment to a record's JSON; `nil` stands for no record. Servers and overlays share this rule.
     package func applied(to document: JSONDocument?) throws(IncrementFailure) -> JSONDocument {
         if let document { return try document.incrementing(self) }
         switch onMissing {
@@ -56,7 +56,7 @@ public struct Increment: Hashable, Sendable {
         }
     }
 
-    /// The sum, where it may be stored.
+    /// The sum, if it may be stored.
     func checked(_ sum: JSONNumber?) throws(IncrementFailure) -> JSONNumber {
         let place = "'\(path.description.shortened)'"
         guard let sum else {
@@ -79,7 +79,7 @@ package enum IncrementFailure: Error, Hashable, Sendable, CustomStringConvertibl
     case missing
     /// The sum is outside the increment's bounds or beyond the range of numbers.
     case outOfBounds(String)
-    /// What stands at the path takes no increment.
+    /// The value at the path takes no increment.
     case unfit(String)
 
     /// The kind of problem that a server answers with.
@@ -91,7 +91,7 @@ package enum IncrementFailure: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    /// What was wrong, and what would be right.
+    /// The error, and how to correct it.
     package var description: String {
         switch self {
         case .missing:

@@ -2,13 +2,14 @@
 public struct Write: Hashable, Sendable {
     /// 1, 2, 3 … for each device and namespace, for ever; at most 2^53−1. A number names this write in every history.
     public var number: Int64
-    /// The record that it is about.
+    /// The record to which the write applies.
     public var key: RecordKey
-    /// What it does.
+    /// The operation on the record.
     public var operation: WriteOperation
-    /// Apply only if the record is at this revision; ``Revision/zero``: only if there is none.
+    /// Applies the write only if the record is at this revision; ``Revision/zero``: only if there is none.
     public var ifRevision: Revision?
-    /// A random number from 1 to 2^53−1 that tells the write from another of the same client and number, as of a copied device.
+    /// A random number from 1 to 2^53−1 that distinguishes the write from another of the same client and number, as of
+    /// a copied device.
     public var nonce: Int64?
 
     /// A write.

@@ -5,12 +5,13 @@ public struct WriteBatch: WireMessage {
 
     /// The device.
     public var client: ClientIdentifier
-    /// The history that the batch is for: in any other nothing of it is done. `nil`: whichever there is.
+    /// The history that the batch is for: in any other it has no effect. `nil`: whichever there is.
     ///
-    /// What has a verdict in one history may be unknown in the next. A batch of before that arrives there late must not decide it again.
+    /// A write that has a verdict in one history may be unknown in the next. A batch for the earlier history that
+    /// arrives late must not decide the write again.
     public var epoch: Epoch?
-    /// Whether numbers may be left out before the first of the batch: they were decided in another history and will never be sent in this
-    /// one. Only together with ``epoch``. Without effect where none is left out.
+    /// Whether numbers may be left out before the first of the batch: they were decided in another history and will
+    /// never be sent in this one. Only together with ``epoch``. Without effect if none is left out.
     public var resume: Bool
     /// Whether all or none are to be applied.
     public var atomic: Bool

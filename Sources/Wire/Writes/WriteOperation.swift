@@ -1,15 +1,15 @@
-/// What a write does to its record.
+/// The operation of a write on its record.
 public enum WriteOperation: Hashable, Sendable {
     /// The record becomes this value.
     case put(Content)
-    /// A merge patch (RFC 7396), well-formed JSON; rejected with `not-found` where there is no record.
+    /// A merge patch (RFC 7396), well-formed JSON; rejected with `not-found` if there is no record.
     case patch([UInt8])
-    /// The record goes; without effect, and without a revision, where there is none.
+    /// The record is deleted; without effect, and without a revision, if there is none.
     case delete
     /// A number is added at a place in the record.
     case increment(Increment)
 
-    /// A number is added at a place in the record; record and place begin from 0 where they are missing.
+    /// Adds a number at a place in the record; record and place begin from 0 if they are missing.
     public static func increment(path: JSONPointer, by amount: JSONNumber) -> WriteOperation {
         .increment(Increment(path: path, by: amount))
     }

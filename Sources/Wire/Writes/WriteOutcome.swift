@@ -1,4 +1,4 @@
-/// What became of a write, the same however often it is asked.
+/// The outcome of a write, the same however often a client asks.
 public struct WriteOutcome: Hashable, Sendable {
     /// The verdict.
     public enum Verdict: Hashable, Sendable {
