@@ -18,7 +18,7 @@ import Testing
         #expect(reply.status == 201 && reply.cursor != nil, "\(reply.text)")
     }
 
-    /// What comes of a request up to the end of its connection.
+    /// Sends a request, and returns everything up to the end of its connection.
     private func rawRequest(_ server: TestServer, _ method: String, _ path: String, _ body: String? = nil) async throws -> String {
         try await server.thread { connection in
             try connection.sendRequest(method, path, TestServer.json, body: body.map { Array($0.utf8) })
@@ -103,7 +103,7 @@ import Testing
 
     @Test func aDelayIsBeforeOrAfterTheEffect() async throws {
         try await TestServer.with(Self.faulty) { server in
-            // Given a request and an answer that are late by so long that the test is over before
+            // Given a request and an answer whose delays are longer than the test
             try await arm(server, #"{"effect":"delay-request","milliseconds":60000,"on":"records"}"#)
             try await arm(server, #"{"effect":"delay-reply","milliseconds":30,"on":"writes"}"#)
             async let late = server.request("PUT", "/v1/shop/records/c/2", [], "x")
@@ -112,7 +112,7 @@ import Testing
             #expect(try await server.request("GET", "/v1/shop").message(NamespaceStatus.self).records == 1)
             // When they are lifted
             #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":0}"#)
-            // Then the late one comes at once
+            // Then the delayed request is handled at once
             #expect(try await late.status == 201)
         }
     }
@@ -139,7 +139,7 @@ import Testing
         while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1"#) {}
         // When it stops
         await server.server.stop()
-        // Then nobody waits
+        // Then the request ends
         #expect(try await frozen.isEmpty)
     }
 
@@ -153,7 +153,7 @@ import Testing
             #expect(try await status("phone.2") == 200)
             // When the phone's tokens expire
             try await arm(server, #"{"effect":"expire-token","device":"phone"}"#)
-            // Then only a fresh one is taken
+            // Then only a fresh one is accepted
             for (token, expected) in [("phone.1", 401), ("phone.2", 401), ("laptop.1", 200), ("phone.3", 200)] {
                 #expect(try await status(token) == expected, "\(token)")
             }
@@ -172,7 +172,7 @@ import Testing
             try await server.waitUntil(waiting: 1, in: "shop")
             // When a fault is armed
             try await arm(server, #"{"effect":"answer","status":500,"on":"changes"}"#)
-            // Then it is let go, and meets the fault as it comes again
+            // Then its wait ends, and its next request meets the fault
             #expect(try await waiting.status == 204)
             #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60").status == 500)
         }
@@ -190,7 +190,7 @@ import Testing
             try await server.waitUntil(waiting: 1, in: "shop")
             // When a fault is armed for it
             try await arm(server, #"{"effect":"cut-reply","on":"changes"}"#)
-            // Then it ends well, and the next breaks after its head
+            // Then it ends properly, and the next breaks after its head
             #expect(try await ended.hasSuffix("\r\n0\r\n\r\n"))
             let cut = try await server.thread { connection in
                 try connection.sendRequest("GET", path, [("Accept", "text/event-stream")])

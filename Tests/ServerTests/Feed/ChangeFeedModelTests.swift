@@ -4,7 +4,8 @@ import Testing
 
 @testable import FreshetServer
 
-/// Random histories against ``FeedModel``: none lost, none invented, in order, only what was asked for, woken when and only when.
+/// Random histories against ``FeedModel``: no change is lost or invented, changes come in order and match the filter,
+/// and a waiter is woken exactly if there is one for it.
 @Suite("Change feed against a naive model") struct ChangeFeedModelTests {
     private struct Waiting {
         var position: Int64
@@ -44,7 +45,7 @@ import Testing
     }
 
     private func subscription(_ random: inout SeededGenerator) throws -> Subscription {
-        // Half of them ask alike, as a crowd does.
+        // Half of the readers have the same subscription.
         if Bool.random(using: &random) { return try FeedSupport.subscription(["b"], prefix: "u", values: false, limit: 1_000) }
         let collections = [[], ["a"], ["b"], ["a", "c"]][Int.random(in: 0..<4, using: &random)]
         let prefix = ["", "", "e", "eu-", "u"][Int.random(in: 0..<5, using: &random)]
@@ -52,7 +53,8 @@ import Testing
             collections, prefix: prefix, values: Bool.random(using: &random), limit: [1, 2, 1_000][Int.random(in: 0..<3, using: &random)])
     }
 
-    /// One that has read a later position from the store than the feed has: it waits for the feed to come so far.
+    /// Asks for a reader that has read a later position from the store than the feed has: it waits until the feed has
+    /// reached that position.
     private func askAhead(_ world: inout World) throws {
         let subscription = try subscription(&world.random)
         let position = world.model.head + Int64.random(in: 1...4, using: &world.random)
@@ -78,7 +80,7 @@ import Testing
         {
         case .scan:
             #expect(position < world.feed.floor.number)
-            // The shell looks into the store, and comes back only if that had nothing.
+            // The caller looks into the store, and comes back only if the store has nothing.
             guard expected == nil else { return }
             let verdict = world.feed.ask(
                 .after(FeedSupport.cursor(world.model.head)), subscription, waiter: waiter, isVerified: true, deadline: deadline,
@@ -86,7 +88,7 @@ import Testing
             let ticket = try #require(verdict.ticket)
             world.waiting[waiter] = Waiting(
                 position: world.model.head, subscription: subscription, deadline: deadline, ticket: ticket)
-        // Beyond what is in memory, those who come late may be told what the others were.
+        // Below the changes in memory, a late reader may get the page that earlier readers got.
         case .reply(let reply) where position < world.feed.floor.number && reply.page != expected:
             let page = try #require(reply.page)
             #expect(world.model.hasBeen(page, after: position, subscription))
@@ -116,7 +118,7 @@ import Testing
                 world.answered += 1
             }
         }
-        // Who was not woken has nothing to be woken for.
+        // A waiter that was not woken has nothing to be woken for.
         #expect(world.waiting.values.allSatisfy { world.model.page(after: $0.position, $0.subscription) == nil })
     }
 
@@ -133,7 +135,7 @@ import Testing
         #expect(world.waiting.values.allSatisfy { $0.deadline + 2 * WaiterTable<Int>.bucketWidth > world.now })
     }
 
-    /// One that is answered or cancelled must have waited until now.
+    /// Removes a waiter that is answered or cancelled, which must have waited until now.
     private func take(_ waiter: Int, _ world: inout World) throws -> Waiting {
         guard let waiting = world.waiting.removeValue(forKey: waiter) else { throw Unexpected() }
         return waiting
@@ -165,7 +167,7 @@ import Testing
         }
         #expect(world.answered > 20)
         for waiting in world.waiting.values { world.feed.cancel(waiting.ticket) }
-        // Groups that nobody has come back to go after a while.
+        // Groups whose members have not come back are dropped after a while.
         for passed: Int64 in [2_000, 20_000] { #expect(world.feed.expire(now: world.now + passed).isEmpty) }
         #expect(world.feed.groups.allSatisfy { $0 == nil })
         #expect(world.feed.index.isEmpty)

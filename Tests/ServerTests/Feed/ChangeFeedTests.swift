@@ -30,9 +30,9 @@ import Testing
         #expect(feed.waiting == 0)
     }
 
-    @Test("a reading from nothing goes on in the store until it has come to its origin")
+    @Test("a reader that starts from nothing is answered by the store until it has reached its origin")
     func readingFromNothing() throws {
-        // Given a feed with the changes 9 and 10 in memory, and a reading that began at 10 and has come to 8
+        // Given a feed with the changes 9 and 10 in memory, and a reader that started at 10 and has reached 8
         var feed = feed(at: 8)
         _ = feed.commit(try [Support.put(9, "a/1"), Support.put(10, "a/1")], at: Support.cursor(10))
         let epoch = Support.cursor(8).epoch
@@ -43,7 +43,7 @@ import Testing
         // Then change 9, which 10 has overwritten, is not for a reader that may have seen 10 before
         let cursor = Cursor(epoch: epoch, revision: Support.cursor(8).revision, origin: Revision(10))
         #expect(ask(8) == .scan(.after(cursor)) && ask(8, isVerified: true) == .scan(.after(cursor)))
-        // And once it has come through, memory answers
+        // And once it has reached its origin, memory answers
         #expect(feed.ask(.after(Support.cursor(9)), all, waiter: 1, deadline: 25_000, now: 0).page?.changes.map(\.revision.number) == [10])
         #expect(ask(10).ticket != nil)
     }
@@ -157,26 +157,27 @@ import Testing
     }
 
     @Test func noPageIsTheLastWhileTheStoreHasToldOfWhatIsNotPublished() throws {
-        // Given a reader at 2, by a page of the store as of 4: that passed over the change 3 of a record, which 4 has replaced
+        // Given a reader at 2, by a page of the store as of 4, which omitted change 3 of a record since 4 has replaced
+        // it
         var feed = feed()
         _ = feed.commit([try Support.put(1, "a/1"), try Support.put(2, "a/2")], at: Support.cursor(2))
         feed.noteScan(at: Support.cursor(4))
         // When 3 is published, which changed another record too
         let waiting = ask(&feed, after: 2, all, waiter: 7)
         let deliveries = feed.commit([try Support.put(3, "a/3")], at: Support.cursor(3))
-        // Then neither one that waited nor one that asks is told that this is all
+        // Then neither the waiter nor another reader is answered that this is all
         #expect(waiting.ticket != nil)
         let told = try #require(deliveries.first?.pages?.pages.first)
         let asked = try #require(ask(&feed, after: 2, all).page)
         #expect(told == asked && asked.cursor == Support.cursor(3) && !asked.upToDate)
-        // When the change is published that the store had told of
+        // When the change is published that the store had already
         _ = feed.commit([try Support.put(4, "a/4")], at: Support.cursor(4))
         // Then
         #expect(ask(&feed, after: 3, all).page?.upToDate == true && ask(&feed, after: 2, all).page?.upToDate == true)
     }
 
     @Test func aPageThatWasMadeBeforeTheStoreToldOfMoreIsNotTheLastEither() throws {
-        // Given a page that is kept for those who come late
+        // Given a page that is kept for late readers
         var feed = feed()
         _ = feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1))
         #expect(ask(&feed, after: 0, all).page?.upToDate == true)
@@ -188,7 +189,7 @@ import Testing
         _ = feed.reset(to: Support.cursor(0, epoch: try #require(Epoch("other"))))
         feed.noteScan(at: Support.cursor(9))
         _ = feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1, epoch: try #require(Epoch("other"))))
-        // Then what was told in the one before says nothing
+        // Then the store's position in the earlier history has no effect
         #expect(
             feed.ask(.after(Support.cursor(0, epoch: try #require(Epoch("other")))), all, waiter: 1, deadline: 0, now: 0).page?.upToDate
                 == true)
@@ -233,11 +234,11 @@ import Testing
     }
 
     @Test func whoeverDoesNotWaitIsToldThatThereIsNothingByTheStoreAlone() {
-        // Given a feed at 3, while the store may have 4 already, by which a page passed over 2
+        // Given a feed at 3, while the store may have 4 already, because of which a page omitted 2
         var feed = feed(at: 3)
-        // When someone asks without waiting, then the store is asked
+        // When a reader asks without waiting, Then the store is asked
         #expect(ask(&feed, after: 3, all, deadline: 0) == .scan(.after(Support.cursor(3))))
-        // And when nothing was there, it is answered at once
+        // And if the store has nothing, the reader is answered at once
         #expect(ask(&feed, after: 3, all, deadline: 0, verified: true) == .reply(.idle(Support.cursor(3))))
         #expect(feed.waiting == 0)
     }
@@ -272,13 +273,13 @@ import Testing
         }
         #expect(feed.waiting == 6)
         for _ in 0..<2 { _ = feed.leave(crowd) }
-        // When one leaves, Then it is told where the feed stands, and the others wait on
+        // When one leaves, Then it gets the feed's position, and the others keep waiting
         var left = feed.leave(crowd)
         #expect(left?.0 == 1 && left?.1 == .idle(Support.cursor(0)))
         #expect(feed.waiting == 3)
         #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).first?.pages?.waiters.sorted() == [1, 2])
         #expect(feed.waiting == 0)
-        // When it is too late, Then nobody is told anything else
+        // When the waiter was answered already, Then no reader gets another answer
         for ticket in [crowd, other] {
             left = feed.leave(ticket)
             let joined = feed.join(ticket)
@@ -294,7 +295,7 @@ import Testing
         left = feed.leave(last)
         #expect(left == nil)
         #expect(feed.commit([try Support.put(2, "a/2")], at: Support.cursor(2)).isEmpty)
-        // And the deadline ends all of a crowd at once
+        // And the deadline ends the waits of all readers of a waiter at once
         _ = ask(&feed, after: 2, all, waiter: 4, weight: 5, deadline: 1_000)
         #expect(feed.waiting == 5)
         #expect(feed.expire(now: 2_000) == [.answer([4], .idle(Support.cursor(2)))])
@@ -331,7 +332,7 @@ import Testing
     }
 
     @Test func afterForgettingTheStoreAnswersForWhatIsBeforeTheHead() throws {
-        // Given a feed with a change in memory, and one that waits
+        // Given a feed with a change in memory, and a waiter
         var feed = feed(at: 5)
         _ = feed.commit(try [Support.put(6, "a/1")], at: Support.cursor(6))
         #expect(ask(&feed, after: 6, all, waiter: 1).ticket != nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// The hub's own races: a feed is made while commits come in, and goes when nobody uses it. No exchange takes part.
+/// The races of the hub: a feed is made while commits come in, and retired when it is unused. No exchange takes part.
 @Suite("Feed hub") struct FeedHubTests {
     private let subscription = Subscription()
     private let namespace: Namespace
@@ -16,7 +16,7 @@ import Testing
         return NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revisions.upperBound), changes: changes)
     }
 
-    /// The hub for its own closure, weakly: a hub whose feeds never open would otherwise keep itself.
+    /// Holds the hub weakly for its closure: a hub whose feeds never open would otherwise retain itself.
     private final class Box: Sendable {
         struct Content {
             weak var hub: FeedHub<Int>?
@@ -25,7 +25,7 @@ import Testing
         let content = Mutex(Content())
     }
 
-    /// A hub whose feeds open at a position that was read before `meanwhile` happened.
+    /// Makes a hub whose feeds open at a position that was read before `meanwhile` ran.
     private func hub(at revision: Int64, meanwhile: @escaping @Sendable (FeedHub<Int>) -> Void = { _ in }) -> FeedHub<Int> {
         let box = Box()
         let hub = FeedHub<Int>(limits: FeedLimits(), metrics: FeedMetrics()) { _ throws(StoreError) in
@@ -43,7 +43,7 @@ import Testing
     }
 
     private func ask(_ hub: FeedHub<Int>, after revision: Int64, now: Int64 = 0) throws -> FeedVerdict {
-        // A reader that is never told anything: time is up at once.
+        // A reader that does not wait: its deadline has passed at once.
         try hub.ask(
             .after(FeedSupport.cursor(revision)), subscription, in: namespace, 1, deadline: now, now: now
         ).0
@@ -83,12 +83,12 @@ import Testing
         // Given
         let hub = hub(at: 5)
         _ = try ask(hub, after: 5)
-        // Then: an empty one soon
+        // Then: an empty feed is retired soon
         hub.expire(now: 5_000)
         #expect(hub.totals().feeds == 1)
         hub.expire(now: 5_001)
         #expect(hub.totals().feeds == 0)
-        // and one that holds changes later
+        // and one with changes later
         _ = try ask(hub, after: 5, now: 6_000)
         hub.publish([try commit(6...6)])
         hub.expire(now: 306_000)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func whoKeptAFeedThatIsGoneLooksItUpAgain() throws {
-        // Given somebody who keeps a namespace's feed, which goes meanwhile
+        // Given a caller that holds a namespace's feed while the hub retires the feed
         let hub = hub(at: 5)
         _ = try ask(hub, after: 5)
         hub.publish([try commit(6...6)])
@@ -107,10 +107,10 @@ import Testing
         #expect(kept.ask(since, subscription, 1, deadline: 100, now: 0) != nil)
         hub.expire(now: 1_000)
         hub.expire(now: 300_001)
-        // Then it is of no use any more and keeps nothing in memory
+        // Then that feed answers nothing and keeps nothing in memory
         #expect(kept.ask(since, subscription, 1, deadline: nil, now: 300_002) == nil)
         #expect(kept.state.withLock { $0.feed == nil })
-        // And the hub's own hears of what is committed
+        // And the hub's new feed gets the commits
         let fresh = try hub.ask(since, subscription, in: namespace, 1, deadline: nil, now: 300_002).1
         #expect(fresh !== kept)
         hub.publish([try commit(6...6), try commit(7...7)])

@@ -3,13 +3,13 @@ import Testing
 
 @testable import FreshetServer
 
-/// A crowd that asks anew must not look at the changes between one by one, each for itself: beside busy writers of other records that was
-/// all that the server did.
-@Suite("Change feed: what a crowd that comes back looks at") struct FeedLooksTests {
+/// Many readers that ask again together must not look at the changes between one by one, each separately: with busy
+/// writers of other records that was all that the server did.
+@Suite("Change feed: changes examined for readers that come back together") struct FeedLooksTests {
     private typealias Support = FeedSupport
     private static let writes: Int64 = 2_000
 
-    /// A feed at 2,000, whose changes but those named are of the collection `other`.
+    /// A feed at 2,000. All its changes but those named are of the collection `other`.
     private static func feed(wanted: Set<Int64> = []) throws -> ChangeFeed<Int> {
         var feed = ChangeFeed<Int>(position: Support.cursor(0))
         for number in 1...writes {
@@ -32,11 +32,11 @@ import Testing
         for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).ticket != nil) }
         // Then
         #expect(feed.looks == Int(Self.writes - 5))
-        // When others have come somewhat less far, the first of them looks at what is between
+        // When others come from somewhat earlier, the first of them looks at the changes between
         for waiter in 0..<10 { #expect(try Self.ask(&feed, after: 2, waiter).ticket != nil) }
         // Then
         #expect(feed.looks == Int(Self.writes - 2))
-        // When nothing that they want happens, and then more come from where they came
+        // When nothing that they want happens, and then more come from the group's position or later
         for number in Self.writes + 1...Self.writes + 50 {
             #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
         }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func theFirstOfALateCrowdLooksForAll() throws {
-        // Given a change that all have missed
+        // Given a change that all readers have missed
         var feed = try Self.feed(wanted: [1_500])
         let page = ChangePage(changes: [try Support.put(1_500, "a/1500")], cursor: Support.cursor(Self.writes), upToDate: true)
         // When
@@ -55,14 +55,14 @@ import Testing
         #expect(feed.looks == Int(Self.writes - 5))
         // When there is more
         _ = feed.commit([try Support.put(Self.writes + 1, "a/1500")], at: Support.cursor(Self.writes + 1))
-        // Then nobody is told of the page before
+        // Then no reader gets the earlier page
         let later = try #require(try Self.ask(&feed, after: 5, 1).page)
         #expect(later.changes == [try Support.put(Self.writes + 1, "a/1500")])
         #expect(later.cursor == Support.cursor(Self.writes + 1))
     }
 
     @Test func whoComesFromBeforeAChangeThatTheGroupHasSeenIsToldOfIt() throws {
-        // Given a group of those who have seen 1,500
+        // Given a group of readers that have seen 1,500
         var feed = try Self.feed(wanted: [1_500])
         #expect(try Self.ask(&feed, after: 1_500, 1).ticket != nil)
         #expect(try Self.ask(&feed, after: 1_700, 2).ticket != nil)
@@ -71,28 +71,28 @@ import Testing
         // Then
         #expect(late.page?.changes == [try Support.put(1_500, "a/1500")])
         #expect(feed.waiting == 2)
-        // When the group has been told of one more and has gone
+        // When the group has got one more change and has left
         let deliveries = feed.commit([try Support.put(Self.writes + 1, "a/2")], at: Support.cursor(Self.writes + 1))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
-        // Then who comes from before it is told, who comes from after it waits
+        // Then a reader from before the change gets it, and one from after the change waits
         #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes.count == 1)
         #expect(try Self.ask(&feed, after: Self.writes + 1, 5).ticket != nil)
     }
 
     @Test func aStreamThatWasToldStaysAndWhoComesFromBeforeIsToldToo() throws {
-        // Given a stream that came from 0, and is told of a change
+        // Given a stream that came from 0, and gets a change
         var feed = try Self.feed()
         #expect(try Self.ask(&feed, after: 0, 1, stream: true).ticket != nil)
         let deliveries = feed.commit([try Support.put(Self.writes + 1, "a/1")], at: Support.cursor(Self.writes + 1))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1]])
-        // Then the group is still there, and what it wanted nothing of before the change says nothing of the change
+        // Then the group is still there, a reader from before the change gets it, and one from after the change waits
         #expect(try Self.ask(&feed, after: Self.writes, 2, stream: true).page?.changes.count == 1)
         #expect(try Self.ask(&feed, after: Self.writes + 1, 3, stream: true).ticket != nil)
         #expect(feed.waiting == 2)
     }
 
     @Test func whoComesFromWhereTheGroupCameNeedsNoStoreThoughTheChangesBetweenHaveLeftMemory() throws {
-        // Given one that waits since 2,000, and more changes of others than are kept in memory
+        // Given a reader that waits since 2,000, and more changes of other collections than are kept in memory
         var feed = try Self.feed()
         #expect(try Self.ask(&feed, after: Self.writes, 1).ticket != nil)
         let head = Self.writes + 5_000
@@ -100,10 +100,10 @@ import Testing
             #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
         }
         #expect(feed.floor.number > Self.writes)
-        // Then whoever comes from there on joins, and who comes from before has to ask the store
+        // Then a reader from there on joins, and one from before has to ask the store
         #expect(try Self.ask(&feed, after: Self.writes, 2).ticket != nil)
         #expect(try Self.ask(&feed, after: Self.writes - 1, 3) == .scan(.after(Support.cursor(Self.writes - 1))))
-        // And all are told of the next
+        // And all get the next change
         let deliveries = feed.commit([try Support.put(head + 1, "a/1")], at: Support.cursor(head + 1))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
         #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes == [try Support.put(head + 1, "a/1")])
@@ -130,7 +130,8 @@ import Testing
         #expect(try Self.ask(&feed, after: 5, 1) == .scan(.after(Support.cursor(5))))
     }
 
-    /// A feed that keeps four changes, with a reader of `a` at 0 that is told of a change at 1, and ten writes of others after it.
+    /// A feed that keeps four changes, with a reader of `a` at 0 that gets a change at 1, and ten writes of others
+    /// after it.
     private static func flooded() throws -> ChangeFeed<Int> {
         var limits = FeedLimits()
         limits.changes = 4
@@ -142,15 +143,15 @@ import Testing
     }
 
     @Test func whoComesBackBesideAFloodNeedsNoStore() throws {
-        // Given a change that has left memory, and a group of which nobody has come back yet
+        // Given a change that has left memory, and a group whose members have not come back yet
         var feed = try Self.flooded()
         #expect(feed.floor.number > 1 && feed.waiting == 0)
-        // When one who was told comes back, then it waits
+        // When a reader that got the change comes back, Then it waits
         #expect(try Self.ask(&feed, after: 1, 1).ticket != nil)
-        // When one comes that was not told in time, then it is told the same
+        // When one comes that missed the change, Then it gets the same page
         let page = try #require(try Self.ask(&feed, after: 0, 2).page)
         #expect(page == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: true))
-        // And whoever wants something else, or comes from where nothing is known of, asks the store
+        // And a reader with another subscription, or from a position before the group's, asks the store
         #expect(
             feed.ask(.after(Support.cursor(0)), Subscription(), waiter: 4, deadline: 25_000, now: 0) == .scan(.after(Support.cursor(0))))
         var younger = ChangeFeed<Int>(position: Support.cursor(3))
@@ -158,11 +159,11 @@ import Testing
     }
 
     @Test func whoIsTwoChangesLateIsToldOfOneAfterTheOther() throws {
-        // Given a group that was told of two changes, the second while nobody was there, and a flood after each
+        // Given a group that was answered with two changes, the second while it had no members, and a flood after each
         var feed = try Self.flooded()
         #expect(feed.commit([try Support.put(12, "a/2")], at: Support.cursor(12)).isEmpty)
         for number: Int64 in 13...20 { _ = feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)) }
-        // Then the first is not all
+        // Then the first page is marked as having more after it
         let first = try #require(try Self.ask(&feed, after: 0, 3).page)
         #expect(first == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: false))
         let second = try #require(try Self.ask(&feed, after: 1, 3).page)
@@ -179,7 +180,7 @@ import Testing
         _ = feed.expire(now: 9_999)
         #expect(try Self.ask(&feed, after: 0, 2).page != nil)
         #expect(feed.waiting == 0)
-        // Also where nobody looked at the clock in between
+        // The same if no tick came in between
         var idle = try Self.flooded()
         let subscription = try Support.subscription(["a"])
         for revision: Int64 in [0, 1] {
@@ -200,15 +201,16 @@ import Testing
     }
 
     @Test func aGroupThatOneWhoKnewMoreHasJoinedIsNotDeserted() throws {
-        // Given a group whose members were told and left, and one that read a later position from the store than the feed has
+        // Given a group whose members were answered and left, and a reader of a later position from the store than the
+        // feed has
         var feed = try Self.flooded()
         let subscription = try Support.subscription(["a"])
         let ahead = feed.ask(.after(Support.cursor(12)), subscription, waiter: 7, isVerified: true, deadline: 60_000, now: 0)
         #expect(ahead.ticket != nil)
-        // When the feed has come so far, and nobody else comes for a while
+        // When the feed has reached that position, and no other reader comes for a while
         #expect(feed.commit([try Support.put(12, "other/12")], at: Support.cursor(12)).isEmpty)
         for now: Int64 in [2_000, 12_000, 14_000] { #expect(feed.expire(now: now).isEmpty) }
-        // Then it is told of the next change
+        // Then the reader gets the next change
         #expect(feed.waiting == 1)
         let deliveries = feed.commit([try Support.put(13, "a/2")], at: Support.cursor(13))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[7]])

@@ -2,11 +2,11 @@ import FreshetWire
 
 @testable import FreshetServer
 
-/// What the feed must do, said in the plainest way: every change ever made, and a look through all of it for each question.
+/// The feed in its simplest form: a log of every change ever made, which each question searches as a whole.
 struct FeedModel {
     private(set) var log: [Change] = []
     private(set) var head: Int64 = 0
-    /// Where each commit ended.
+    /// The head after each commit.
     private var heads: [Int64] = []
     private var batches: [ClosedRange<Revision>] = []
 
@@ -33,7 +33,7 @@ struct FeedModel {
         .map { subscription.values ? $0 : $0.withoutValue }
     }
 
-    /// A record's changes take each other's place, and so do invalidations of one scope.
+    /// A record's changes replace each other, and so do invalidations of one scope.
     private func subject(_ change: Change) -> Subject {
         if case .invalidate(let scope) = change.effect { .invalidation(scope) } else { .record(change.scope) }
     }
@@ -43,7 +43,7 @@ struct FeedModel {
         case invalidation(InvalidationScope)
     }
 
-    /// Whether a page answered the question at some time, and does not say that it is all unless it still is.
+    /// Whether a page answered the question at some time, and is marked as the last only if it still is.
     func hasBeen(_ page: ChangePage, after revision: Int64, _ subscription: Subscription) -> Bool {
         heads.contains { head in
             let earlier = FeedModel(log: log.filter { $0.revision.number <= head }, head: head, batches: batches)
@@ -70,7 +70,7 @@ struct FeedModel {
         batches.contains { $0.contains(first.revision) && $0.contains(second.revision) }
     }
 
-    /// The filter's rule written out anew, not that of the code under test.
+    /// The filter's rule, written out independently of the code under test.
     private func wants(_ subscription: Subscription, _ scope: InvalidationScope) -> Bool {
         let collections = subscription.filter.collections
         let prefix = Array(subscription.filter.prefix.utf8)

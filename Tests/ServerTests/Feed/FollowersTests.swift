@@ -4,8 +4,9 @@ import Testing
 
 @testable import FreshetServer
 
-/// Many follow while many write, over real sockets and threads, with a ring so small that the store has to answer as well. Nobody misses
-/// a change, gets one twice, or sleeps through one: a poll waits for a minute, and none may end with nothing.
+/// Many clients follow while many write, over real sockets and threads, with so little memory for changes that the
+/// store has to answer as well. No client misses a change or gets one twice: a poll waits for a minute, and none may
+/// end with nothing.
 @Suite("Followers and writers at the same time") struct FollowersTests {
     private static let writers = 4
     private static let writes = 60

@@ -9,12 +9,12 @@ import Testing
 @Suite("The race of publishing and waiting") struct PublishParkRaceTests {
     private struct Race {
         var feed = ChangeFeed<Int>(position: FeedSupport.cursor(0))
-        /// What is on disk, published or not.
+        /// The changes on disk, published or not.
         var stored: [Change] = []
         var published = 0
         var position: Int64 = 0
         var seen: [Int64] = []
-        /// What the reader does at its next step.
+        /// The reader's next step.
         var next = Next.ask(isVerified: false)
 
         enum Next { case ask(isVerified: Bool), scan, wait }
@@ -38,7 +38,7 @@ import Testing
             case .scan:
                 let found = stored.filter { $0.revision.number > position }
                 take(found.map(\.revision.number), to: Int64(stored.count))
-                // Only one that found nothing may wait.
+                // Only a reader that found nothing may wait.
                 next = .ask(isVerified: found.isEmpty)
             case .ask(let isVerified):
                 let verdict = feed.ask(
@@ -79,7 +79,7 @@ import Testing
                     race.readerStep()
                 }
             }
-            // and then the reader has all the time it wants
+            // and then the reader takes all the steps that it needs
             for _ in 0..<14 { race.readerStep() }
             // Then
             #expect(race.seen == [1, 2, 3], "\(pattern)")

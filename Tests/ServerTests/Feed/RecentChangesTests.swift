@@ -58,7 +58,7 @@ import Testing
         }
         // Then
         #expect(revisions(recent, after: recent.floor.number) == [7, 8] || revisions(recent, after: recent.floor.number) == [6, 7, 8])
-        // When all that is left is replaced by small ones
+        // When all remaining changes are replaced by small ones
         for revision in 9...11 as ClosedRange<Int64> { recent.append(try Support.put(revision, "a/\(revision - 3)")) }
         recent.trim()
         // Then

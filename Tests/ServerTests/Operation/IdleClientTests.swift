@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// What a client finds that was away for longer than outcomes are kept, over HTTP.
+/// A client that comes back after its outcomes were forgotten, over HTTP.
 @Suite("Idle clients over HTTP") struct IdleClientTests {
     private func send(_ numbers: ClosedRange<Int>, to server: TestServer) async throws -> String {
         let writes = numbers.map { #"{"number":\#($0),"op":"increment","key":"a/counter","path":"","by":1}"# }

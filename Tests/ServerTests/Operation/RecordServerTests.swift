@@ -77,7 +77,7 @@ import Testing
             #expect(expired.status == 410 && expired.problem?.code == .cursorExpired && expired.cursor?.revision.number == 4)
             let metrics = try await server.request("GET", "/metrics").text
             #expect(metrics.contains("freshet_forgotten_total 1\n"))
-            // Who begins from nothing is led past it, page by page.
+            // A reader that starts from nothing gets past the forgotten deletes, page by page.
             let first = try await server.request("GET", "/v1/shop/changes?since=0&limit=1&wait=0")
             let second = try await server.request("GET", "/v1/shop/changes?since=\(try #require(first.cursor))")
             #expect(try first.message(ChangePage.self).changes.map(\.revision.number) == [1])
@@ -115,7 +115,7 @@ import Testing
         } catch RecordServerError.directoryUnusable(let path, let reason) {
             #expect(path.hasSuffix("/no/such") && reason.contains("mkdir"))
         }
-        // A failed start leaves nothing behind that the next one would trip over.
+        // A failed start leaves nothing behind that makes the next one fail.
         let other = TemporaryDirectory()
         port.storage = .directory(other.path)
         #expect(throws: RecordServerError.addressInUse(host: "127.0.0.1", port: running.port)) { try RecordServer.running(port) }
@@ -126,7 +126,7 @@ import Testing
         #expect(running.server.address == nil)
     }
 
-    @Test("an interval or a retention that never ends is one, and a number of loops that no machine has is refused")
+    @Test("an interval or a retention without end is valid, and a number of loops that no machine has is refused")
     func extremes() throws {
         // Given
         let forever = Duration.seconds(Int64.max / 1_000) + .milliseconds(900)

@@ -97,7 +97,7 @@ import Testing
                 #expect(reply.status == 403 && reply.problem?.code == .forbidden, "\(method) \(target)")
                 #expect(reply.problem?.detail.contains("--allow-origin") == true)
             }
-            // What reads has an answer, which the browser keeps from the page
+            // A request that only reads is answered, and the browser keeps the answer from the page
             try await Self.expect(404, server, "GET", Self.record, ["Host: localhost:80", line])
         }
     }

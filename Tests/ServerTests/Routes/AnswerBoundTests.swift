@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Answers of bounded size") struct AnswerBoundTests {
     private static let json = [("Content-Type", "application/json")]
-    /// The most that stands around so many values in an answer.
+    /// The most bytes around the values of such an answer.
     private static let frame = 256 << 10
 
     private static func value(_ letter: Character, count: Int) -> String { "\"\(String(repeating: letter, count: count - 2))\"" }
@@ -17,7 +17,7 @@ import Testing
             var items = try (0..<9_000).map { ReadsRequest.Item(key: try RecordKey("c/\($0 % 6 + 1)")) }
             var found: [String] = []
             var answers = 0
-            // When a client asks on from where each answer ends
+            // When a client continues from where each answer ends
             while !items.isEmpty, answers < 10 {
                 let reply = try await server.request(
                     "POST", "/v1/shop/reads", Self.json, String(decoding: ReadsRequest(items: items).json, as: UTF8.self))
@@ -63,7 +63,7 @@ import Testing
 
     @Test func rejectionsShowAMebibyteOfValuesAndEachRecordOnce() async throws {
         try await TestServer.with { server in
-            // Given 20 records at the bound of what is shown, and one beyond
+            // Given 20 records of the largest size that is shown, and one beyond
             for id in 1...20 { try await server.put("/v1/shop/records/c/\(id)", Self.value("x", count: 64 << 10)) }
             try await server.put("/v1/shop/records/c/beyond", Self.value("x", count: 64 << 10 + 1))
             let keys = ["c/beyond"] + (0..<980).map { "c/\($0 % 20 + 1)" }

@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// How a server keeps what was written: in memory, in a file, and in a file alone since the feed's memory has room for one change.
+    /// Where a server keeps its records: in memory, in a file, or in a file alone, since the feed's memory has room for
+    /// one change.
     enum Keeping: CaseIterable, Sendable {
         case memory, file, noRecentChanges
     }
@@ -49,13 +50,14 @@ import Testing
             try await Self.post(server)
             try await Self.post(server, from: 6)
             try await server.put("/v1/shop/records/b/2", "1")
-            // Then a poll that waited, readings from its position, from within a batch and from nothing bring whole batches
+            // Then a poll that waited, and reads from its position, from within a batch and from nothing, return whole
+            // batches
             let page = try await live.message(ChangePage.self)
             #expect(page.changes.map(\.revision.number) == [2, 3, 4, 5, 6] && page.cursor.revision.number == 6)
             #expect(try await pages(server, since: start.description) == [[2, 3, 4, 5, 6], [7, 8, 9, 10, 11], [12]])
             #expect(try await pages(server, since: "\(start.epoch)-4") == [[5, 6], [7, 8, 9, 10, 11], [12]])
             #expect(try await pages(server, since: "0") == [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11], [12]])
-            // Then what is asked for one by one comes one by one
+            // Then a client that asks for one change at a time gets one at a time
             #expect(try await pages(server, since: start.description, "limit=1").count == 11)
         }
     }

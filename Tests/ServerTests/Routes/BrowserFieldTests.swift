@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("What a browser is told about an answer") struct BrowserFieldTests {
+@Suite("Response fields for browsers") struct BrowserFieldTests {
     private static let page = "<script>fetch('/v1/shop/records/c/secret')</script>"
 
     @Test(arguments: ["text/html", "image/svg+xml", "application/json"])
@@ -19,7 +19,7 @@ import Testing
             #expect(read["Content-Security-Policy"] == "sandbox; default-src 'none'")
             #expect(read["X-Content-Type-Options"] == "nosniff")
             #expect(read["Cache-Control"] == "private, no-cache")
-            // And what confirms a cached one says no less of caches
+            // And the answer that confirms a cached value says no less of caches
             let tag = try #require(read["ETag"])
             let unchanged = try await server.request("GET", "/v1/shop/records/c/page", [("If-None-Match", tag)])
             #expect(unchanged.status == 304 && unchanged["Cache-Control"] == "private, no-cache")

@@ -37,7 +37,7 @@ import Testing
 
     @Test func aPollThatWaitsIsWokenByWhatItAskedFor() async throws {
         try await TestServer.with { server in
-            // Given: nobody has written yet, and still there is something to wait for.
+            // Given: no client has written yet, and still a reader can wait.
             let start = try #require(try await server.request("GET", "/v1/shop").cursor)
             async let woken = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=30")
             async let twin = server.request("GET", "/v1/shop/changes?since=\(start)&collection=fruits&wait=30")
@@ -139,7 +139,7 @@ import Testing
     @Test func thoseWhoAskInTheSameBytesAreToldTheSameAndMayLeaveOneByOne() async throws {
         try await TestServer.with { server in
             try await server.thread { connection in
-                // Given five clients that were told the same, and ask on alike
+                // Given five clients that got the same answer, and ask again in the same bytes
                 let put = { try connection.request("PUT", "/v1/shop/records/a/1", [("Content-Type", "application/json")], body: [0x31]) }
                 var clients = try (0..<5).map { _ in try RawConnection(port: server.port) }
                 func ask(_ cursor: String) throws {
@@ -156,15 +156,15 @@ import Testing
                 try ask(first[0].cursor?.description ?? "")
                 try wait(for: 5)
 
-                // When one ends its input and one goes
+                // When one closes its sending side and one disconnects
                 clients[1].finish()
                 clients.remove(at: 3)
 
-                // Then the first is told that there is nothing yet, and neither waits any more
+                // Then the former gets the answer that there is nothing yet, and neither waits any more
                 let left = try clients[1].readReply()
                 #expect(left.status == 204 && left.cursor == first[0].cursor && left["Connection"] == "close")
                 try wait(for: 3)
-                // And the others are told of the next change
+                // And the others get the next change
                 _ = try put()
                 for client in [clients[0], clients[2], clients[3]] { #expect(try client.readReply().text.contains("\"revision\":3")) }
                 try wait(for: 0)

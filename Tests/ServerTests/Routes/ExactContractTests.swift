@@ -7,7 +7,7 @@ import Testing
     private static let json = [("Content-Type", "application/json")]
 
     @Test(
-        "one that can be understood in two ways is refused, and changes nothing",
+        "a request that can be understood in two ways is refused, and changes nothing",
         arguments: [
             ("writes", #"{"client":"d","writes":[{"number":1,"op":"put","key":"c/1","value":1,"body":{"base64":"YQ=="}}]}"#),
             ("writes", #"{"client":"d","writes":[{"number":1,"op":"put","key":"c/1","body":{"base64":"YQ=="},"value":1}]}"#),

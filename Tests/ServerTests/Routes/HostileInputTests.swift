@@ -57,7 +57,7 @@ import Testing
                 "PATCH", "/v1/shop/records/c/1", [("Content-Type", "application/merge-patch+json")], #"{"x":\#(value)}"#)
             let batch = try await server.request(
                 "POST", "/v1/shop/writes", Self.json, #"{"client":"d","writes":[{"number":1,"op":"put","key":"c/1","value":\#(value)}]}"#)
-            // Then each is refused, and the record is what it was
+            // Then each is refused, and the record is unchanged
             for reply in [put, patch, batch] { #expect(reply.status == 400 && reply.problem?.code == .invalidJSON) }
             #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "{}")
         }
@@ -79,7 +79,7 @@ import Testing
         var configuration = RecordServerConfiguration()
         configuration.editedBytes = 1_000
         try await TestServer.with(configuration) { server in
-            // Given a value beyond what is edited, and one that is not
+            // Given a value beyond the edit limit, and a small one
             try await server.put("/v1/shop/records/c/large", "{\"a\":\"\(String(repeating: "x", count: 1_000))\"}")
             try await server.put("/v1/shop/records/c/small", "{}")
             let merge = [("Content-Type", "application/merge-patch+json")]
@@ -134,7 +134,7 @@ import Testing
             try await server.put("/v1/shop/records/c/deep", "{\"a\":0,\"t\":\"\(String(repeating: "x", count: 900_000))\"}")
             var parts: [Int] = []
             while parts.reduce(0, +) < 40 {
-                // When what has no result is sent again
+                // When the writes without a result are sent again
                 let decided = parts.reduce(0, +)
                 let reply = try await server.request(
                     "POST", "/v1/shop/writes", Self.json, Self.increments("/a", from: decided + 1, count: 40 - decided))
@@ -266,7 +266,7 @@ import Testing
                 // When another writes, and both do not fit
                 return (try other.request("PUT", "/v1/shop/records/c/2", [], body: body), try connection.readReply())
             }
-            // Then the other's is written, and the first is told to come again
+            // Then the other's is written, and the first client is refused with a time to come again
             #expect(written.status == 200 || written.status == 201)
             #expect(refused.status == 503 && refused.problem?.code == .overloaded && refused["Retry-After"] != nil)
         }

@@ -33,13 +33,13 @@ import Testing
                 let beyond = [
                     try await server.request("GET", large), try await server.request("GET", large, [("If-None-Match", "\"x-1\"")]),
                 ]
-                // Then the small one is answered as ever, and the large one is not before the queue has room
+                // Then the small one is answered as usual, and the large one is not before the queue has room
                 #expect(atBound.status == 200 && atBound.body.count == 64 << 10)
                 for reply in beyond {
                     #expect(reply.status == 503 && reply.problem?.code == .overloaded && reply.cursor == written.cursor)
                     #expect((1...4).contains(Int(reply["Retry-After"] ?? "") ?? 0))
                 }
-                // And what needs no value needs no queue
+                // And a request that needs no value needs no queue
                 let unchanged = try await server.request("GET", large, [("If-None-Match", tag)])
                 #expect(unchanged.status == 304 && unchanged["ETag"] == tag && unchanged.cursor == written.cursor)
                 #expect(try await server.request("GET", large, [("If-Match", "\"x-1\"")]).status == 412)

@@ -6,7 +6,7 @@ import Testing
 @Suite("The type of a message") struct MessageTypeTests {
     private static let write = #"{"client":"page","writes":[{"number":1,"op":"put","key":"c/1","value":1}]}"#
 
-    /// Those that a page of another origin may send unasked, none, and near misses.
+    /// The types that a page of another origin may send without a preflight request, no type, and near misses.
     @Test(arguments: [
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "", "application/jsonp", "text/json",
         "application/json, text/plain", "text/plain; a=application/json",

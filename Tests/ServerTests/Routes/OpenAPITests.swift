@@ -16,7 +16,8 @@ import Testing
         return members.map(\.name)
     }
 
-    /// Those that an endpoint can be answered with: what its handler says, another host, and for what changes something another origin.
+    /// The statuses of an endpoint's answers: those of its handler, of another host, and, if the endpoint changes
+    /// something, of another origin.
     private func statuses(of endpoint: Endpoint) -> Set<String> {
         handled(by: endpoint).union(endpoint.method == .get ? ["421"] : ["403", "421"])
     }

@@ -14,7 +14,7 @@ import Testing
         // On disk: reads of a store in memory wait for its transaction.
         let directory = TemporaryDirectory()
         try await TestServer.with(RecordServerConfiguration(directory: directory.file("data"))) { test in
-            // Given a transaction that goes on and on, one write that waits, and as much more as may
+            // Given a transaction that does not end, one write that waits, and as many more as may wait
             let committer = try #require(test.server.core?.committer)
             let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             committer.submit(
@@ -41,7 +41,8 @@ import Testing
                 #expect(reply.problem?.code == .overloaded)
                 #expect((1...4).contains(Int(reply["Retry-After"] ?? "") ?? 0))
             }
-            // And when the disk goes on, what was accepted is there, what was refused is not, and the same can be sent again.
+            // And when the disk continues, the accepted write is there, the refused ones are not, and the same can be
+            // sent again.
             mayEnd.signal()
             #expect(try await accepted.revision?.number == 1)
             #expect(try await test.request("GET", Self.paths[1]).status == 404)

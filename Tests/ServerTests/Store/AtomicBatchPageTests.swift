@@ -177,7 +177,7 @@ import Testing
         // When
         let store = try SQLiteRecordStore(directory: path, seed: 1)
         try Self.write(puts(["a/4", "a/5", "a/6"], from: 4), to: store, namespace)
-        // Then what was there is paged as before, and what is new stays together
+        // Then the earlier batch is paged as before, and the new one stays together
         var since = Since.start
         var pages: [[Int64?]] = []
         for _ in 1...2 {

@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// No transaction holds up all writers for what has piled up.
+/// No transaction holds up all writers to remove rows that have accumulated.
 @Suite("Bounded transactions") struct BoundedTransactionTests {
     @Test(arguments: [InvalidationScope.everything, .collection("a", prefix: "k")])
     func aSweepOverManyInvalidationsRemovesThemBitByBit(_ scope: InvalidationScope) throws {
@@ -13,7 +13,7 @@ import Testing
         func held() throws -> Int { try fixture.store.counts(of: fixture.namespace).value.invalidations }
         // When
         try fixture.invalidate(scope)
-        // Then: those that are left tell followers nothing that is wrong, and the sweep is the last
+        // Then: the remaining invalidations add nothing for followers, and the sweep is the last
         #expect(try held() == 1_501)
         let cursor = try fixture.cursor(2_500)
         #expect(try fixture.changes(since: .after(cursor)).changes.map(\.effect) == [.invalidate(scope)])
@@ -38,7 +38,7 @@ import Testing
         repeat {
             steps.append(try fixture.commit { .compact(before: Timestamp(milliseconds: 0), then: $0) }.result.get())
         } while steps.last?.isComplete == false
-        // Then: a step ends with the record that reaches 8 MiB; the last clears away the note of the drop too
+        // Then: a step ends with the record that reaches 8 MiB; the last removes the row of the drop too
         #expect(steps.map(\.purged) == [3, 3, 2])
     }
 

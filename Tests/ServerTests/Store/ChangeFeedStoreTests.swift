@@ -136,7 +136,7 @@ import Testing
         // A sweep covers keys and narrower sweeps, not others.
         try fixture.invalidate(.collection("a", prefix: "eu-9"), .collection("b", prefix: "eu"), .collection("a", prefix: "eu"))
         #expect(try brief() == ["2 invalidate a/us-1", "5 sweep b/eu", "6 sweep a/eu"])
-        // A write tells all that its key's invalidation did; a sweep stays.
+        // A write makes its key's invalidation superfluous; a sweep stays.
         try fixture.put("a/us-1", "1")
         #expect(try brief() == ["5 sweep b/eu", "6 sweep a/eu", "7 put a/us-1"])
         try fixture.invalidate(.collection("b", prefix: ""))
@@ -181,14 +181,14 @@ import Testing
         try fixture.write("a/6", .delete)
         // When
         let first = try fixture.changes(since: .start, limit: 2)
-        // Then its cursor tells where it began, and goes on by that
+        // Then its cursor has the head at which it started, and the next page is found by that
         #expect(first.brief == ["1 put a/1", "2 put a/2"])
         #expect(first.reached.origin?.number == 8)
         #expect(try fixture.refusal(since: .after(fixture.cursor(2))) == .expired)
         let second = try fixture.changes(since: .after(first.reached))
         #expect(second.brief == ["3 put a/3", "4 put a/4"])
         #expect(try second.isComplete && second.reached == fixture.cursor(8))
-        // A delete that was forgotten after it had begun does expire it.
+        // A delete that was forgotten after the reader started does expire its cursor.
         try fixture.put("a/7", "1", at: 3)
         try fixture.write("a/7", .delete, at: 3)
         try fixture.compact(before: 4)

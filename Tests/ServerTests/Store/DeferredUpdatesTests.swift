@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// What a group of writes puts into the file: of each record its last state, once.
+/// The updates that a group of writes makes in the file: of each record its last state, once.
 @Suite("Deferred updates") struct DeferredUpdatesTests {
     private let directory = TemporaryDirectory()
 
@@ -15,7 +15,7 @@ import Testing
             content: json.map { Content(checkedJSON: [$0]) }, changesLife: changesLife)
     }
 
-    /// A writer over a file of its own, with the connection to look at it.
+    /// A writer over a separate file, with a connection to inspect the file.
     private func writer() throws -> (StoreWriter, Connection) {
         let path = directory.file("freshet.db")
         func open() throws -> sending Connection {
@@ -72,7 +72,7 @@ import Testing
             Write(number: Int64(number), key: try RecordKey("a/1"), operation: .put(Content(checkedJSON: Array(String(number).utf8))))
         }
         try submit(WriteBatch(client: client, writes: writes), to: writer)
-        // Then there were four rows: the record, the device, its outcomes, the namespace
+        // Then four rows were written: the record, the device, its outcomes, the namespace
         #expect(writer.connection.totalChanges - before == 4)
         let value = try connection.withStatement("SELECT value, revision FROM record") { row in
             try row.step() ? (String(decoding: row.bytes(0), as: UTF8.self), row.int64(1)) : nil

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("The lock of a data directory")
 struct DirectoryLockTests {
-    @Test("one who comes second is told so, and closes no descriptor but its own")
+    @Test("a second holder is refused, and closes no descriptor but its own")
     func second() throws {
-        // Given a directory that is held, and a thread that opens and closes files of its own
+        // Given a directory that is held, and a thread that opens and closes other files
         let directory = TemporaryDirectory()
         let holder = try DirectoryLock.take(directory.path)
         let isDone = Atomic(false)
@@ -30,7 +30,7 @@ struct DirectoryLockTests {
                 }
             }
         }
-        // Then nothing of theirs was closed, and the holder still holds
+        // Then no descriptor of the thread was closed, and the holder still has the lock
         #expect(lost.load(ordering: .relaxed) == 0)
         withExtendedLifetime(holder) {}
     }

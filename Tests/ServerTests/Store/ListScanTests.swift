@@ -3,7 +3,7 @@ import FreshetWire
 import Testing
 
 @Suite("Lists over tombstones") struct ListScanTests {
-    /// The ids of each page, and where it says to go on, from the first to the last.
+    /// The ids of each page, and the id from which to continue, from the first page to the last.
     private func pages(
         _ fixture: StoreFixture, prefix: String = "", limit: Int = 100, bytes: Int = 100, scanLimit: Int
     ) throws -> [String] {
@@ -27,7 +27,7 @@ import Testing
         try fixture.put("b/z", "1")
         try fixture.put("d/a", "1")
         for id in ["b", "c", "d", "e", "f", "h"] { try fixture.write("c/\(id)", .delete) }
-        // When it is listed in stretches, Then each page says where to go on, also where it is empty
+        // When it is listed in stretches, Then each page has the id from which to continue, even if the page is empty
         #expect(try pages(fixture, scanLimit: 3) == ["a > c", " > f", "g > -"])
         #expect(try pages(fixture, scanLimit: 2) == ["a > b", " > d", " > f", "g > h", " > -"])
         #expect(try pages(fixture, scanLimit: 0) == ["a > a", " > b", " > c", " > d", " > e", " > f", "g > g", " > h", " > -"])

@@ -2,13 +2,13 @@ import Testing
 
 @testable import FreshetServer
 
-@Suite("How long looks into the file take")
+@Suite("The pace of lookups in the file")
 struct LookPaceTests {
     private var pace = LookPace()
 
     private mutating func look(_ count: Int, _ nanoseconds: Int64) { for _ in 0..<count { pace.took(nanoseconds) } }
 
-    @Test("where memory answers nobody waits, a thread that had to wait for its processor included")
+    @Test("lookups from memory are not slow, even if a thread had to wait for its processor")
     mutating func memory() {
         look(1_000, 5_000)
         #expect(!pace.isSlow)
@@ -18,12 +18,12 @@ struct LookPaceTests {
         #expect(!pace.isSlow)
     }
 
-    @Test("where a disk answers that is known after some looks, and forgotten after some that memory answers")
+    @Test("a slow disk is noticed after some lookups, and forgotten after some from memory")
     mutating func disk() {
         look(10, 5_000)
         look(20, 120_000)
         #expect(pace.isSlow)
-        // The half of a group that memory answers changes nothing
+        // The half of a group that is in memory changes nothing
         for _ in 0..<100 {
             look(1, 5_000)
             look(1, 120_000)

@@ -3,7 +3,7 @@ import FreshetWire
 import SQLite
 import Testing
 
-/// What a namespace says that it holds is what its rows are.
+/// The counts of a namespace equal the numbers of its rows.
 @Suite("Counts of a namespace") struct NamespaceCountTests {
     @Test(arguments: [11, 12, 13, 14] as [UInt64], [StoreKind.sqlite, .forgetfulSQLite])
     func countsAreThoseOfTheRowsWhateverIsDone(_ seed: UInt64, _ kind: StoreKind) throws {

@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// What a test does to one namespace, which others must not notice.
+/// Operations of tests on one namespace, which must not affect others.
 @Suite struct NamespaceOperationTests {
     @Test(arguments: StoreKind.allCases)
     func aNewEpochLeavesAllButTheHistory(_ kind: StoreKind) throws {
@@ -46,12 +46,12 @@ import Testing
         func forget() throws -> Compaction {
             try fixture.commit { .forgetDeletes(of: fixture.namespace, limit: 1, then: $0) }.result.get()
         }
-        // When the first is
+        // When the first is forgotten
         #expect(try forget() == Compaction(forgotten: 1, isComplete: false))
         // Then cursors from before it expire, and only those
         #expect(try fixture.refusal(since: .after(fixture.cursor(3))) == .expired)
         #expect(try fixture.changes(since: .after(fixture.cursor(4))).changes.count == 2)
-        // When all are
+        // When all are forgotten
         let rest = try (1...3).map { _ in try forget().forgotten }
         #expect(rest == [1, 1, 0])
         // Then the head can be followed still, and the record is there

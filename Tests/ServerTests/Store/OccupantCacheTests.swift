@@ -53,7 +53,7 @@ import Testing
         #expect(cache.count <= 1)
     }
 
-    /// Against a dictionary that forgets nothing: it may know less, but nothing else.
+    /// Compares the cache with a dictionary that forgets nothing: the cache may have fewer entries, but no others.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func itKnowsNothingThatIsNotSo(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// Outcomes of clients that write no more are forgotten, and their numbers never.
+/// The outcomes of idle clients are forgotten, and their numbers never.
 @Suite("Outcomes of idle clients") struct OutcomeForgettingTests {
     private static let day: Int64 = 86_400_000
 
@@ -22,14 +22,14 @@ import Testing
         #expect(first == ["1 applied 1", "2 applied 2", "3 rejected precondition-failed"])
         // When
         #expect(try forget(before: 11, in: fixture) == Compaction(outcomes: 3))
-        // Then: what it repeats has no effect, whether it comes alone, together, or with what is new
+        // Then: a repeated write has no effect, whether it comes alone, together with others, or with new ones
         #expect(try fixture.batch(writes) == ["1 settled", "2 settled", "3 settled"])
         #expect(try fixture.batch([writes[0]]) == ["1 settled"])
         let next = try Write(4, "a/1", .increment(""))
         #expect(try fixture.batch(writes + [next]) == ["1 settled", "2 settled", "3 settled", "4 applied 3"])
         #expect(try fixture.value("a/1") == "3")
         #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 4)
-        // Then: the outcomes of new ones are kept as ever
+        // Then: the outcomes of new writes are kept as usual
         #expect(try fixture.batch([next]) == ["4 applied 3"])
         let counts = try fixture.store.counts(of: fixture.namespace).value
         #expect(counts.clients == 1 && counts.outcomes == 1)

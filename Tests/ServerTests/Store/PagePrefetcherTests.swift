@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Pages that are fetched before a group of writes")
 struct PagePrefetcherTests {
-    /// A clock by which each look takes so long, and which counts them.
+    /// A clock by which each lookup takes this long, and which counts the lookups.
     private final class Clock: Sendable {
         let look: Int64
         private let readings = Mutex(Int64(0))
@@ -45,14 +45,14 @@ struct PagePrefetcherTests {
         ).complete()
     }
 
-    /// A prefetcher that has met looks of that length.
+    /// A prefetcher whose lookups have taken that long.
     private func prefetcher(_ clock: Clock) -> PagePrefetcher {
         let timer = LookTimer(now: clock.now)
         for _ in 0..<20 { timer.time {} }
         return PagePrefetcher(path: path, timer: timer)
     }
 
-    @Test("nothing is asked for where memory answers")
+    @Test("no record is asked for while memory answers")
     func quick() throws {
         let store = try store(["a/1"])
         prefetcher(Clock(look: 5_000)).prepare {
@@ -62,7 +62,7 @@ struct PagePrefetcherTests {
         withExtendedLifetime(store) {}
     }
 
-    @Test("each record is looked at once where a disk answers, whether there or not, and the log is moved as ever")
+    @Test("each record is looked up once if the disk is slow, whether it exists or not, and the log is moved as usual")
     func slow() throws {
         // Given a store with records, and looks that take as long as a disk does
         let keys = (1...50).map { "a/\($0)" }
@@ -75,7 +75,7 @@ struct PagePrefetcherTests {
         prefetcher.prepare { records }
         // Then
         #expect(clock.looks - before == 52)
-        // And nobody reads on: what is written then goes into the file
+        // And no connection continues to read: a later write goes into the file
         try put(keys, into: store)
         let (pages, moved) = try Connection(path: path, mode: .readWrite).checkpoint()
         #expect(pages > 0 && moved == pages)
@@ -84,7 +84,7 @@ struct PagePrefetcherTests {
         #expect(clock.looks - before == 52)
     }
 
-    @Test("a file that cannot be read is the transaction's to tell of")
+    @Test("a file that cannot be read is left to the transaction to report")
     func unreadable() throws {
         let prefetcher = prefetcher(Clock(look: 100_000))
         let records = try [address("a/1"), address("a/2")]
@@ -93,7 +93,7 @@ struct PagePrefetcherTests {
 
     @Test("a group names the records of single writes and of batches, before its transaction")
     func named() throws {
-        // Given a store that notes what it is to prepare for
+        // Given a store that records its preparations
         let store = NotingStore()
         let namespace = try Namespace("shop")
         let batch = WriteBatch(

@@ -154,7 +154,7 @@ import Testing
         let least = try read([9, 9, 3, 3, 4], ReadBounds(bytes: 0))
         // Then there is one record all the same
         #expect(ids(least.records) == ["3"] && least.missing.count == 1 && least.next == 4)
-        // When the asker has one of them, and the rest are other mentions
+        // When the client has one of them, and the others are repeated
         let known = try read([2, 1, 1, 2], ReadBounds(bytes: 0), known: 1)
         // Then it takes no room
         #expect(ids(known.records) == ["2"] && known.next == nil)

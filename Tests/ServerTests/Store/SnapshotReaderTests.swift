@@ -4,7 +4,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// A reader keeps its snapshot while nothing is written: neither who reads nor the log may notice.
+/// A reader keeps its snapshot while nothing is written: neither its caller nor the log may notice.
 @Suite struct SnapshotReaderTests {
     @Test(arguments: StoreKind.allCases)
     func eachReadSeesAllThatWasWrittenBefore(_ kind: StoreKind) throws {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aReadThatFailsKeepsNothing() throws {
-        // Given a store that is read, with a row that no version of it wrote
+        // Given a store that is read, with a row that no version of Freshet wrote
         let directory = TemporaryDirectory()
         let path = directory.file("data")
         let store = try SQLiteRecordStore(directory: path, seed: 1)
@@ -78,7 +78,7 @@ import Testing
         ).complete()
         let other = try Connection(path: path + "/freshet.db", mode: .readWrite)
         try other.execute("UPDATE record SET revision = -1")
-        // When it is read, Then it is told to be corrupt; and once that is mended, the next read sees it
+        // When it is read, Then it is reported as corrupt; and once that is mended, the next read sees it
         #expect(throws: StoreError.self) { try store.lookUp(key, in: namespace) }
         try other.execute("UPDATE record SET revision = 1")
         #expect(try store.lookUp(key, in: namespace).value?.revision.number == 1)

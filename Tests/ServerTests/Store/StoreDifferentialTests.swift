@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// Runs the same random operations on both stores, and compares all that anyone is told.
+/// Runs the same random operations on both stores, and compares all answers.
 @Suite struct StoreDifferentialTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64], [StoreKind.sqlite, .forgetfulSQLite])
     func bothStoresAnswerAlike(_ seed: UInt64, _ kind: StoreKind) throws {

@@ -7,11 +7,11 @@ import Testing
 /// The stores that every conformance test runs over.
 enum StoreKind: String, CaseIterable, Sendable {
     case memory, sqlite
-    /// One that remembers two or three keys that were written lately, so that it keeps forgetting them.
+    /// A store that caches two or three recently written keys, so that it keeps evicting them.
     case forgetfulSQLite
 }
 
-/// A store of a test's own, and short ways to use it; its files go with it.
+/// A store for one test, and short ways to use it. Its files are removed with it.
 struct StoreFixture: Sendable {
     let store: any RecordStore
     let namespace: Namespace
@@ -34,7 +34,7 @@ struct StoreFixture: Sendable {
         }
     }
 
-    /// Commits one submission in a transaction of its own, and answers as its owner is told.
+    /// Commits one submission in a separate transaction, and returns the answer that its owner gets.
     func commit<Value: Sendable>(
         at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
     ) throws -> Committed<Value> {
@@ -43,7 +43,7 @@ struct StoreFixture: Sendable {
         return try told.once()
     }
 
-    /// A single write without a number: its revision.
+    /// Makes a single write without a number, and returns its revision.
     @discardableResult
     func write(_ key: String, _ operation: WriteOperation, if preconditions: [Precondition] = [], at milliseconds: Int64 = 1_000) throws
         -> Revision?
@@ -57,7 +57,7 @@ struct StoreFixture: Sendable {
         try write(key, .put(Content(json: Array(json.utf8))), at: milliseconds)
     }
 
-    /// Numbered writes: their verdicts, briefly.
+    /// Makes numbered writes, and returns their verdicts in brief.
     func batch(_ writes: [Write], by client: String = "phone", atomic: Bool = false, at milliseconds: Int64 = 1_000) throws -> [String] {
         let batch = WriteBatch(client: try ClientIdentifier(client), atomic: atomic, writes: writes)
         return try commit(at: milliseconds) { .batch(batch, in: namespace, then: $0) }.result.get().map(\.brief)
@@ -70,7 +70,7 @@ struct StoreFixture: Sendable {
 
     func drop() throws -> Bool { try commit { .drop(namespace, then: $0) }.result.get() }
 
-    /// Compacts until nothing is left to do: how many deletes and invalidations were forgotten.
+    /// Compacts until nothing remains to be done, and returns how many deletes and invalidations were forgotten.
     @discardableResult
     func compact(before milliseconds: Int64, limit: Int = 1_000) throws -> Int {
         var forgotten = 0
@@ -111,7 +111,7 @@ struct Unexpected: Error {
     let what: String
 }
 
-/// Hears what an owner is told.
+/// Records the answers that an owner gets.
 final class Told<Value: Sendable>: Sendable {
     private let heard = Mutex<[Committed<Value>]>([])
 
@@ -119,7 +119,7 @@ final class Told<Value: Sendable>: Sendable {
 
     var count: Int { heard.withLock { $0.count } }
 
-    /// What it was, provided that it was told exactly once.
+    /// The answer, provided that there was exactly one.
     func once() throws -> Committed<Value> {
         let heard = heard.withLock { $0 }
         guard heard.count == 1 else { throw Unexpected(what: "told \(heard.count) times") }

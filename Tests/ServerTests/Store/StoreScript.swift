@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One thing to do, so that it can be done to two stores.
+/// One operation, so that it can be applied to two stores.
 enum StoreStep {
     case single(SingleWrite, Namespace)
     case batch(WriteBatch, Namespace)
@@ -19,7 +19,7 @@ enum StoreStep {
     case forgetOutcomes(Timestamp)
 }
 
-/// One thing to look at.
+/// One read.
 enum StoreProbe {
     case changes(ChangeQuery, Namespace)
     case list(ListQuery, Namespace)
@@ -27,10 +27,10 @@ enum StoreProbe {
     case last(ClientIdentifier, Namespace)
 }
 
-/// What is done and looked at, out of a seed: few names, so that everything meets everything.
+/// Random operations and reads, from a seed, with few names, so that they affect each other.
 struct StoreScript {
     private var random: SeededGenerator
-    /// How far each device has come, as far as the script knows.
+    /// The last number of each device, as far as the script knows.
     private var numbers: [String: Int64] = [:]
     private var cursors: [Cursor] = []
 
@@ -169,7 +169,7 @@ extension StoreFixture {
             case .renew(let namespace, let seed): return .renewEpoch(of: namespace, seed: seed, then: told)
             // In steps of two, so that both stores must take the same ones first.
             case .forget(let namespace): return .forgetDeletes(of: namespace, limit: 2, then: told)
-            // Only one of the stores clears dropped rows away bit by bit.
+            // Only one of the stores removes dropped rows step by step.
             case .compact(let time): return .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
             case .forgetOutcomes(let time):
                 return .compact(before: Timestamp(milliseconds: 0), outcomesBefore: time) {

@@ -2,7 +2,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// What a store remembers of the keys that were written lately is what its rows say, also where writes were undone.
+/// A store's cache of recently written keys agrees with its rows, even after writes were undone.
 @Suite struct WrittenLatelyTests {
     private func put(_ key: String, _ json: String, over revision: Int64, in fixture: StoreFixture) throws {
         try fixture.write(key, .put(json: json), if: [.revision(#require(Revision(revision)))])

@@ -36,7 +36,7 @@ final class RawConnection {
         }
     }
 
-    /// Up to and with the mark; what follows stays for the next reading.
+    /// Reads up to and including the mark; the bytes after it stay for the next read.
     func read(through mark: String) throws -> [UInt8] {
         let mark = Array(mark.utf8)
         var searched = 0
@@ -52,7 +52,7 @@ final class RawConnection {
         return take(count)
     }
 
-    /// Everything until the peer closes.
+    /// Reads everything until the peer closes.
     func readToEnd() throws -> [UInt8] {
         do { while true { try fill() } } catch Failure.closed { return take(buffer.count) }
     }
@@ -74,7 +74,7 @@ final class RawConnection {
 }
 
 extension [UInt8] {
-    /// Where the first occurrence of `mark` ends.
+    /// The end of the first occurrence of `mark`.
     fileprivate func firstRange(of mark: [UInt8], from start: Int) -> Int? {
         var place = start
         while place + mark.count <= count {

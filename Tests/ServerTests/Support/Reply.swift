@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// A response as it came.
+/// A response as it was received.
 struct Reply: Sendable {
     var status: Int
     /// Names in lower case.
@@ -16,7 +16,7 @@ struct Reply: Sendable {
     /// The body as a message of the wire.
     func message<Message: WireMessage>(_ type: Message.Type = Message.self) throws -> Message { try Message(json: body) }
 
-    /// The problem's code, after a look at what all problems have in common; `nil` if it is none.
+    /// The problem, after a check of the fields that all problems share; `nil` if the body is none.
     var problem: Problem? {
         guard self["Content-Type"] == "application/problem+json", self["Cache-Control"] == "no-store" else { return nil }
         guard let problem = try? Problem(json: body), problem.status == status, !problem.detail.isEmpty else { return nil }

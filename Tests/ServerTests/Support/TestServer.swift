@@ -34,7 +34,8 @@ struct TestServer: Sendable {
         }
     }
 
-    /// Runs what blocks on a thread of its own: not on one of Dispatch's, since the server needs those and there are only so many.
+    /// Runs blocking work on a separate thread: not on one of Dispatch's, since the server needs those and there are
+    /// only so many.
     func thread<Result: Sendable>(_ body: @escaping @Sendable (RawConnection) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { [port] in
@@ -43,10 +44,10 @@ struct TestServer: Sendable {
         }
     }
 
-    /// What a message is sent with.
+    /// The fields with which a message is sent.
     static let json = [("Content-Type", "application/json")]
 
-    /// One request on a connection of its own.
+    /// Sends one request on a separate connection.
     func request(
         _ method: String, _ target: String, _ fields: [(String, String)] = [], _ body: String? = nil
     ) async throws -> Reply {
@@ -59,7 +60,7 @@ struct TestServer: Sendable {
         try await request("PUT", path, [("Content-Type", "application/json")], value).message()
     }
 
-    /// The number of waiting clients is what it is to be, which the server says; gives up after a while.
+    /// Waits until the server reports this number of waiting clients; gives up after a while.
     func waitUntil(waiting count: Int, in namespace: String) async throws {
         try await thread { connection in
             let end = ContinuousClock.now + .seconds(120)

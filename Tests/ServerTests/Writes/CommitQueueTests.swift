@@ -5,7 +5,7 @@ import Testing
     private static let millisecond: Int64 = 1_000_000
     private static let full = WriteLoad(writes: 4_096)
 
-    /// A queue that has seen full groups take this long each, with nothing on its way and nothing that waits.
+    /// A queue whose full groups have taken this long each, with no group in progress and no element that waits.
     private func queue(fullGroup milliseconds: Int64) -> CommitQueue<Int> {
         var queue = CommitQueue<Int>()
         for number in 0...40 {
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func whatIsLeftOverAndWhatComesMeanwhileTakeTurns() {
-        // Given a group of which a transaction took one alone
+        // Given a group of which a transaction performed one element only
         var queue = CommitQueue<Int>()
         let load = WriteLoad(writes: 1)
         for number in 1...4 { _ = queue.append(number, load) }
@@ -47,7 +47,7 @@ import Testing
         queue.putBack([3, 4].map { ($0, load) }, touched: 0)
         let second = queue.nextGroup(now: 0)
         queue.putBack([(6, load)], touched: 0)
-        // Then those that came get theirs in between, and what they leave comes after what was left before
+        // Then newer elements get their turn in between, and their rest comes after the earlier rest
         #expect(second == [5, 6])
         #expect(queue.nextGroup(now: 0) == [3, 4, 6])
         #expect(queue.nextGroup(now: 0).isEmpty && queue.count == 0)
@@ -194,8 +194,8 @@ import Testing
         var sync: Int64
         var write: Int64
 
-        /// What writers in a closed loop come to in ten seconds: writes, refusals, and the longest wait in milliseconds. Who is refused
-        /// comes back a second later.
+        /// The results of writers in a closed loop over ten seconds: writes, refusals, the longest wait in milliseconds, and
+        /// the fewest answers to one writer. A refused writer comes back a second later.
         func run(writers: Int, batch: Int) -> (writes: Int, refused: Int, longest: Int64, fewest: Int) {
             var queue = CommitQueue<(writer: Int, since: Int64)>()
             var due = (0..<writers).map { (time: Int64($0) * 1_000, writer: $0) }[...]
@@ -243,7 +243,7 @@ import Testing
         let group = sync + (4_096 + 99) * write / 1_000
         // When
         let outcome = Disk(sync: sync, write: write).run(writers: 1_000, batch: 100)
-        // Then the disk is kept busy, nobody waits for much longer than half a second, and everybody is answered.
+        // Then the disk is kept busy, no writer waits for much longer than half a second, and every writer is answered.
         #expect(outcome.refused > 1_000)
         #expect(outcome.longest <= 500 + 2 * group)
         #expect(outcome.writes >= Int(9_000 * 4_096 / group))

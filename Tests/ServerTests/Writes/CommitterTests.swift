@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct CommitterTests {
-    /// A store whose transactions wait until they are let through, or fail as they are told to.
+    /// A store whose transactions wait for a gate, and fail if there is an error for them.
     private final class GatedStore: RecordStore {
         let base = MemoryRecordStore(seed: 1)
         let gate = DispatchSemaphore(value: 0)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What happened, in order.
+    /// The events, in order.
     private final class Journal: Sendable {
         private let entries = Mutex<[String]>([])
         func note(_ entry: String) { entries.withLock { $0.append(entry) } }

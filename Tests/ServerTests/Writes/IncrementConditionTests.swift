@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// What an increment demands is checked by the server, over either store.
+/// The server checks the conditions of an increment, over either store.
 @Suite struct IncrementConditionTests {
     private func increment(
         _ amount: Int64, _ onMissing: Increment.OnMissing = .create(from: nil), min: Int64? = nil

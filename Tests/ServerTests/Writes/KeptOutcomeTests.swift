@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// What is kept of a decided write is small, whatever the request was.
+/// The kept outcome of a decided write is small, whatever the request was.
 @Suite("Kept outcomes") struct KeptOutcomeTests {
     private static let codes: [ProblemCode] = [
         .notFound, .preconditionFailed, .invalidJSON, .invalidKey, .invalidRequest, .batchRejected, .tooLarge, .unsupportedMediaType,

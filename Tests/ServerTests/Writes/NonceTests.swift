@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// A number that two devices of one name have used names the write of the first.
+/// A number that two devices of one name have used belongs to the write of the first.
 @Suite("Nonces of writes") struct NonceTests {
     private func write(_ number: Int64, _ nonce: Int64?, _ value: String = "1") throws -> Write {
         try Write(
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "where one of both says nothing, they count as the same write", arguments: [(nil, 5), (5, nil), (nil, nil)] as [(Int64?, Int64?)])
+        "writes of one number are the same if one of them has no nonce", arguments: [(nil, 5), (5, nil), (nil, nil)] as [(Int64?, Int64?)])
     func writesWithoutANonce(_ first: Int64?, _ second: Int64?) throws {
         let fixture = try StoreFixture(.sqlite)
         let outcome = try send([write(1, first)], to: fixture)
@@ -78,7 +78,7 @@ import Testing
         let copy = try send([write(1, 11), write(2, 12), write(3, 93), write(4, 94), write(5, 95), write(6, 96)], to: fixture)
         // Then
         #expect(copy[..<2] == first[...] && copy[2...].allSatisfy(isTaken))
-        // Then: one that says nothing of itself has no effect, as ever
+        // Then: a write without a nonce has no effect, as usual
         #expect(try send([write(3, nil), write(6, 16)], to: fixture).map(\.verdict) == [.settled] + resumed.map(\.verdict))
         #expect(try fixture.store.record(RecordKey("c/3"), in: fixture.namespace).value == nil)
     }

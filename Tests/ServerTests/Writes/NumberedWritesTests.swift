@@ -91,10 +91,10 @@ import Testing
         #expect(try fixture.commit { .batch(resuming, in: fixture.namespace, then: $0) }.result.get() == outcomes)
         #expect(try fixture.value("a/1") == "3")
         #expect(try fixture.store.lastWrite(of: ClientIdentifier("phone"), in: fixture.namespace).value == 42)
-        // Then: what this history decided has its outcome, and what it left out has none
+        // Then: a number that this history decided has its outcome, and one that it left out has none
         let before = try [1, 2, 3, 40, 41].map { try fixture.batch([Write($0, "a/1", .put(json: "0"))]) }
         #expect(before == [["1 applied 1"], ["2 applied 2"], ["3 settled"], ["40 settled"], ["41 applied 3"]])
-        // Then: another gap is one still, and the next number goes on without a word
+        // Then: another gap is still refused, and the next number needs no `resume`
         let gap = try batch(of: epoch, Write(44, "a/1", .put(json: "0")))
         guard case .failure(let problem) = try fixture.commit({ .batch(gap, in: fixture.namespace, then: $0) }).result else {
             throw Unexpected(what: "the gap was accepted")
@@ -226,7 +226,7 @@ import Testing
         let fixture = try StoreFixture(kind)
         let writes = try (1...6).map { try Write(Int64($0), "a/\($0)", .put(json: "1"), ifRevision: $0 % 2 == 0 ? 99 : nil) }
         let first = try [writes[0...0], writes[1...2], writes[3...5]].flatMap { try fixture.batch(Array($0)) }
-        // When all are sent again, and some, and those with one behind them
+        // When all are sent again, then some, then some with a new one after them
         let again = try fixture.batch(writes)
         let some = try fixture.batch(Array(writes[2...4]))
         let more = try fixture.batch(Array(writes[1...]) + [Write(7, "a/7", .delete)])

@@ -24,7 +24,7 @@ import Testing
             committed, of: ClientIdentifier("phone"), in: fixture.namespace, from: fixture.store, within: bounds)
     }
 
-    @Test("the transaction shows no value, and the reading after it shows what the bounds allow", arguments: StoreKind.allCases)
+    @Test("the transaction shows no value, and the read after it shows those within the bounds", arguments: StoreKind.allCases)
     func bounds(_ kind: StoreKind) throws {
         // Given
         let fixture = try StoreFixture(kind)
@@ -43,7 +43,7 @@ import Testing
         #expect(complete.cursor == committed.cursor && complete.lastWrite == 6)
     }
 
-    @Test("what is shown is of one state, with its position and the number of the device in it", arguments: StoreKind.allCases)
+    @Test("all shown records are of one state, with its position and the number of the device in it", arguments: StoreKind.allCases)
     func oneState(_ kind: StoreKind) throws {
         // Given a rejection, and further writes before its record is read
         let fixture = try StoreFixture(kind)

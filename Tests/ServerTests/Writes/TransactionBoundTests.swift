@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// How much one transaction does before it ends: all writers wait for it.
+/// The bounds of one transaction, for which all writers wait.
 @Suite struct TransactionBoundTests {
     @Test(arguments: StoreKind.allCases)
     func aBatchEndsWhereItsEditsHaveDoneEnough(_ kind: StoreKind) throws {
@@ -30,11 +30,11 @@ import Testing
         #expect(try fixture.value("a/1") == #"{"abcd":102}"#)
         // When the whole is sent again, as after a lost response, with room for one
         let second = try commit(from: 1, room: 1)
-        // Then what was decided is answered again, and one more is done
+        // Then the decided writes are answered again, and one more is done
         #expect(try second.result.get().map(\.brief) == ["1 applied 2", "2 applied 3", "3 applied 4"] && second.lastWrite == 3)
         // When the rest is sent, all or nothing
         let atomic = try commit(from: 4, room: 1, isAtomic: true)
-        // Then nothing of it is done, and why is said
+        // Then nothing of it is done, and the answer says why
         #expect(try atomic.result.get().map(\.brief) == ["4 rejected batch-rejected", "5 rejected too-large"])
         #expect(try fixture.value("a/1") == #"{"abcd":103}"#)
     }
@@ -49,7 +49,7 @@ import Testing
             let patch = WriteOperation.patch(Array("{\"abcd\":20\(place)}".utf8))
             return Submission.single(SingleWrite(key: try RecordKey("a/1"), operation: patch), in: fixture.namespace, then: told.hear)
         }
-        // When they are committed, and what is left in the next transactions
+        // When they are committed, and the rest in the next transactions
         var counts: [Int] = []
         var waiting = submissions
         while !waiting.isEmpty {
@@ -89,7 +89,7 @@ import Testing
         #expect(try first.result.get().map(\.brief) == ["1 applied 5", "2 applied 6"])
         // When the rest is, all or nothing, where 100 bytes may be freed
         let atomic = try batch(Array(deletes[2...]), in: fixture, room: 50, isAtomic: true)
-        // Then neither is, and why is said
+        // Then neither is, and the answer says why
         #expect(try atomic.result.get().map(\.brief) == ["3 rejected batch-rejected", "4 rejected too-large"])
         #expect(try fixture.value("a/3") != nil)
     }
