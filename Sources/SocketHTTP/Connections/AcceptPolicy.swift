@@ -1,8 +1,8 @@
 import Glibc
 
-/// What to do with connections that wait to be accepted, decided without sockets.
+/// Decides how to handle connections that wait to be accepted; needs no sockets.
 struct AcceptPolicy: Sendable {
-    /// What to do with the next one.
+    /// The decision about the next connection.
     enum Decision: Equatable {
         case serve
         /// Accept, answer `503`, close.
@@ -11,19 +11,19 @@ struct AcceptPolicy: Sendable {
         case pause
     }
 
-    /// What an error of `accept` means.
+    /// The meaning of an error of `accept`.
     enum Failure: Equatable {
-        /// That one connection is gone; the next may be fine.
+        /// The one connection is gone; the next may be fine.
         case skip
-        /// There is none left.
+        /// The backlog is empty.
         case done
-        /// Something has run out: wait a moment. Nobody is lost, the kernel keeps them.
+        /// A resource has run out: wait a moment. No connection is lost, the kernel keeps them.
         case pause
     }
 
     /// Connections that may be open.
     let limit: Int
-    /// Connections beyond it that may be open while they are told so.
+    /// Connections beyond the limit that may be open while they are answered `503`.
     var refusals = 128
 
     func decide(open: Int) -> Decision {

@@ -1,6 +1,6 @@
-/// How many connections each address has open, and so whether it may have another; decided without sockets.
+/// Counts the open connections of each address, and decides whether an address may have another; needs no sockets.
 struct AddressCounts {
-    /// What to do with a connection.
+    /// The decision about a connection.
     enum Decision: Equatable {
         case serve
         /// Answer `503` and close.
@@ -11,7 +11,7 @@ struct AddressCounts {
 
     /// Connections that an address may have open.
     let limit: Int
-    /// Connections beyond it that may be open while they are told so.
+    /// Connections beyond the limit that may be open while they are answered `503`.
     var refusals = 16
     private var counts: [IPAddress: Int] = [:]
 
@@ -25,12 +25,12 @@ struct AddressCounts {
         return count < limit ? .serve : .refuse
     }
 
-    /// A connection that was counted is closed.
+    /// Counts down for a closed connection.
     mutating func remove(_ address: IPAddress) {
         guard let count = counts[address] else { return }
         counts[address] = count > 1 ? count - 1 : nil
     }
 
-    /// Addresses that have connections open.
+    /// The number of addresses that have connections open.
     var addresses: Int { counts.count }
 }

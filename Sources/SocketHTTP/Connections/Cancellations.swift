@@ -1,6 +1,6 @@
-/// What to call when a peer goes before its answers, by request.
+/// The actions to perform when a peer disconnects before its answers, by request.
 struct Cancellations: Sendable {
-    /// What is done. A listener and its number cost a waiting request no memory of their own, as a closure does.
+    /// An action. A listener and its number need no allocation for each waiting request, unlike a closure.
     enum Action: Sendable {
         case call(@Sendable () -> Void)
         case tell(any HangUpListener, UInt64)
@@ -27,11 +27,11 @@ struct Cancellations: Sendable {
 
     private(set) var isPeerGone = false
     private var isInputEnded = false
-    /// By itself, since most connections have one request at a time, with one action.
+    /// A separate property, since most connections have one request at a time, with one action.
     private var first: Entry?
     private var others: [Entry] = []
 
-    /// Returns false where it is too late: the action must be called now.
+    /// Adds an action; returns false if it is too late and the action must be called now.
     ///
     /// - Parameter isForHangUp: whether the end of the peer's input is enough to call it.
     mutating func add(_ action: Action, for number: UInt32, isForHangUp: Bool) -> Bool {
@@ -48,7 +48,7 @@ struct Cancellations: Sendable {
 
     /// Removes and returns the actions of a request, so that they are released outside the lock.
     mutating func remove(_ number: UInt32) -> Removed {
-        // The usual case, without a second owner for a moment.
+        // The usual case, in which the action never has a second owner.
         if others.isEmpty { return Removed(first: first?.number == number ? first.take()?.action : nil) }
         return take { $0.number == number }
     }
@@ -72,6 +72,6 @@ struct Cancellations: Sendable {
 }
 
 extension Cancellations.Removed {
-    /// In the order in which they are to be called.
+    /// All actions, in the order in which they are to be called.
     fileprivate var all: [Cancellations.Action] { (first.map { [$0] } ?? []) + others }
 }

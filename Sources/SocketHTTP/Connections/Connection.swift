@@ -5,7 +5,7 @@ import Synchronization
 /// `@unchecked Sendable`: the mutable properties belong to the loop and are touched on its thread alone; what other threads
 /// use is `let` and is `Sendable` by itself (`unsent`, `cancellations`, `loop`, `context`).
 final class Connection: @unchecked Sendable {
-    /// What the connection is waiting for; it decides which time-out applies.
+    /// The phase of the connection; it decides which time-out applies.
     enum Phase: UInt8 {
         case opening
         case head
@@ -30,40 +30,42 @@ final class Connection: @unchecked Sendable {
     let context: ServerContext
     let peer: PeerAddress
     let descriptor: Int32
-    /// Tells this connection from an earlier one that had the same descriptor.
+    /// Distinguishes this connection from an earlier one that had the same descriptor.
     let generation: UInt32
 
-    /// Bytes in the output queue, and stream bytes on their way to it. Written by the loop and by streams' writers.
+    /// Bytes in the output queue, and stream bytes that have been submitted and not queued yet. Written by the loop and
+    /// by streams' writers.
     let unsent = Atomic<Int>(0)
-    /// What to call when the peer goes before its answers.
+    /// The actions to perform when the peer disconnects before its answers.
     let cancellations = Mutex(Cancellations())
 
     var state = ConnectionState()
     var backlog: ConnectionBacklog?
-    /// Its place in the crowd that its request waits in.
+    /// The connection's place in the crowd that its request waits in.
     var seat = CrowdTable.Seat.none
     var interest = Epoll.Interest.input
     var isOpen = true
     var phase = Phase.opening
     /// The number of the request that the phase belongs to: the same phase of the next request is a new one.
     var phaseNumber: UInt32 = 0
-    /// Whether the loop's wheel holds an entry for it that still means something.
+    /// Whether the loop's wheel holds a valid entry for the connection.
     var hasTimerEntry = false
-    /// Whether it is in the loop's list of those to go on with.
+    /// Whether the connection is in the loop's list of those to resume.
     var isQueuedToResume = false
-    /// Whether the loop's ledgers have an entry for it.
+    /// Whether the loop's ledgers have an entry for the connection.
     var isInputCounted = false
     var isOutputCounted = false
-    /// Whether it has had its requests of this turn and goes on in the next.
+    /// Whether the connection has had its requests of this turn and resumes in the next.
     var isWaitingForTurn = false
-    /// What epoll has reported since it waits in the loop's queue of transfers; 0 while it does not.
+    /// The events that epoll has reported since the connection joined the loop's queue of transfers; 0 while it is not
+    /// queued.
     var transferEvents: UInt32 = 0
-    /// The loop's turn in which it last had a request handled, and how many.
+    /// The loop's turn in which the connection last had a request handled, and how many it had.
     var turn: UInt32 = 0
     var requestsInTurn: UInt32 = 0
     /// The tick at which the phase has lasted too long.
     var deadline: UInt32 = 0
-    /// The tick at which the wheel's entry comes.
+    /// The tick at which the wheel's entry is due.
     var timerTick: UInt32 = 0
 
     init(_ descriptor: Int32, _ peer: PeerAddress, generation: UInt32, loop: EventLoop, context: ServerContext) {
@@ -78,14 +80,15 @@ final class Connection: @unchecked Sendable {
     var token: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor)) }
 
     var hasOutput: Bool { backlog.map { !$0.output.isEmpty } ?? false }
-    /// Whether it has much to move: a large body that comes, or an answer that did not go out at once.
+    /// Whether the connection has much to transfer: a large body that is being received, or an answer that was not sent
+    /// at once.
     var isTransferring: Bool {
         guard let backlog else { return false }
         return !backlog.output.isEmpty || (backlog.parser?.heldBytes ?? 0) >= TransferQueue.slice
     }
     var isStalled: Bool { backlog?.isStalled ?? false }
 
-    /// The backlog, made if need be.
+    /// The backlog, created if necessary.
     func backlogForKeeping() -> ConnectionBacklog {
         if let backlog { return backlog }
         let made = ConnectionBacklog()
@@ -93,7 +96,7 @@ final class Connection: @unchecked Sendable {
         return made
     }
 
-    /// Frees the backlog once it keeps nothing.
+    /// Frees the backlog once it is empty.
     func trimBacklog() {
         if let backlog, backlog.isEmpty { self.backlog = nil }
     }

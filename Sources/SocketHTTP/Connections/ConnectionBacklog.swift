@@ -1,15 +1,15 @@
-/// What a connection has to keep between events, made when there is something to keep: most connections, most of the time,
-/// have nothing, and a waiting one must stay small.
+/// The data that a connection has to keep between events, created when there is some: most connections, most of the
+/// time, have none, and a waiting one must stay small.
 final class ConnectionBacklog {
-    /// An answer that came before its turn.
+    /// An answer that was given before its turn.
     struct HeldAnswer {
         let ticket: Ticket
         let answer: Answer
-        /// What a stream has written since.
+        /// The pieces that a stream has written since.
         var written: [[UInt8]] = []
         var ending: StreamEnding?
 
-        /// Calls the closure with each array that it keeps.
+        /// Calls the closure with each array that the answer keeps.
         func forEachPiece(_ body: ([UInt8]) -> Void) {
             switch answer {
             case .response(let response): body(response.body)
@@ -20,28 +20,29 @@ final class ConnectionBacklog {
         }
     }
 
-    /// A writer that goes on when the peer has taken enough.
+    /// A writer that resumes when the peer has accepted enough.
     struct DrainListener {
-        /// The most bytes that may be unsent then.
+        /// The most bytes that may be unsent when the writer resumes.
         let limit: Int
         let action: @Sendable () -> Void
     }
 
-    /// Stands in the middle of a request.
+    /// The parser of an incomplete request.
     var parser: RequestParser?
-    /// A request that has to wait for those before it.
+    /// A request that has to wait for earlier ones.
     var blocked: ParsedRequest?
-    /// Bytes behind it, read and not parsed.
+    /// Bytes behind the blocked request, read and not parsed.
     var input: [UInt8] = []
     var held: [HeldAnswer] = []
     var output = OutputQueue()
     var drainListeners: [DrainListener] = []
-    /// Bytes of the body that have come since its rate was last looked at; while an answer is sent, how many the peer had taken then.
+    /// Bytes of the body received since the last check of its rate; while an answer is sent, the count that the peer
+    /// had accepted at that check.
     var transferred = 0
-    /// A client waits for `100 Continue` behind answers that come first.
+    /// Whether a client waits for `100 Continue` behind pending answers.
     var owesContinue = false
 
-    /// Whether reading would only add to what waits here.
+    /// Whether more input could only be queued here.
     var isStalled: Bool { blocked != nil || !input.isEmpty || !output.isEmpty }
     /// Bytes of requests that no handler has yet.
     var inputBytes: Int { (parser?.heldBytes ?? 0) + (blocked?.body.count ?? 0) + input.count }

@@ -1,10 +1,11 @@
-/// What one connection may do next, decided without sockets: which request is whose turn, when to stop reading, how to end.
+/// Decides the next steps of one connection, without sockets: which request is whose turn, when to stop reading, how to
+/// end.
 ///
 /// Requests are numbered as they are admitted, and answers go out in that order (RFC 9112 §9.3.2).
 struct ConnectionState: Sendable {
     private struct Flags: OptionSet {
         let rawValue: UInt8
-        /// A request with effects is being handled: nothing may run beside it.
+        /// A request with effects is being handled: no other may be handled at the same time.
         static let exclusive = Flags(rawValue: 1 << 0)
         /// The last request of this connection has been admitted.
         static let final = Flags(rawValue: 1 << 1)
@@ -12,9 +13,9 @@ struct ConnectionState: Sendable {
         static let inputEnded = Flags(rawValue: 1 << 2)
         /// The last answer is written, at least to the output queue.
         static let closing = Flags(rawValue: 1 << 3)
-        /// Input may be on its way that nobody will read as requests.
+        /// Input may arrive that will not be read as requests.
         static let hasUnreadInput = Flags(rawValue: 1 << 4)
-        /// Everything is sent; input is read only to be thrown away.
+        /// Everything is sent; input is read only to be discarded.
         static let lingering = Flags(rawValue: 1 << 5)
     }
 
@@ -27,13 +28,13 @@ struct ConnectionState: Sendable {
         case linger
     }
 
-    /// The number that the next request gets.
+    /// The number of the next request.
     private(set) var next: UInt32 = 0
     private var flags: Flags = []
     /// The number of the request whose answer goes out next.
     private(set) var turn: UInt32 = 0
 
-    /// Requests that have been admitted and not answered.
+    /// The number of requests that have been admitted and not answered.
     var pending: Int { Int(next &- turn) }
     /// Whether any request has been admitted.
     var hasBegun: Bool { next != 0 }
@@ -42,13 +43,13 @@ struct ConnectionState: Sendable {
     var isLingering: Bool { flags.contains(.lingering) }
     var isInputEnded: Bool { flags.contains(.inputEnded) }
 
-    /// Whether bytes that arrive are of use: as requests, or to be discarded.
+    /// Whether arriving bytes are to be read: as requests, or to be discarded.
     func wantsInput(isStalled: Bool) -> Bool {
         if flags.contains(.inputEnded) { return false }
         return flags.contains(.lingering) || !(flags.contains(.final) || isStalled)
     }
 
-    /// Whether a request may be handled now. Only safe ones run beside each other, as RFC 9112 §9.3.2 has it.
+    /// Whether a request may be handled now. Only safe ones are handled concurrently (RFC 9112 §9.3.2).
     func mayAdmit(isSafe: Bool, limit: Int) -> Bool {
         guard !isFinal else { return false }
         return pending == 0 || isSafe && !flags.contains(.exclusive) && pending < limit
@@ -58,7 +59,7 @@ struct ConnectionState: Sendable {
     ///
     /// - Parameters:
     ///   - isFinal: whether the connection closes after it.
-    ///   - leavesInput: whether what follows it on the connection will stay unread.
+    ///   - leavesInput: whether the input behind the request will stay unread.
     mutating func admit(isSafe: Bool, isFinal: Bool, leavesInput: Bool = false) -> UInt32 {
         if !isSafe { flags.insert(.exclusive) }
         if isFinal { flags.insert(.final) }
@@ -69,26 +70,26 @@ struct ConnectionState: Sendable {
 
     /// Whether the answer whose turn it is must be the connection's last.
     func closes(after ticket: Ticket, isDraining: Bool) -> Bool {
-        // Of a peer that has shut its writing side nothing more can come.
+        // A peer that has shut its writing side sends no more requests.
         ticket.traits.contains(.closes) || pending == 1 && (isDraining || isInputEnded)
     }
 
-    /// The answer whose turn it was is complete.
+    /// Ends the turn of a complete answer.
     mutating func finishTurn(closes: Bool) {
         turn &+= 1
         if pending == 0 { flags.remove(.exclusive) }
         guard closes else { return }
-        // The server's own decision to close may cross a request on its way here.
+        // The server's own decision to close may cross a request that is in transit.
         if !flags.contains(.final) { flags.insert(.hasUnreadInput) }
         flags.formUnion([.final, .closing])
     }
 
     mutating func endInput() { flags.insert(.inputEnded) }
 
-    /// Input came after the last request that will be handled.
+    /// Records that input came after the last request that will be handled.
     mutating func leaveInput() { flags.insert(.hasUnreadInput) }
 
-    /// Everything is sent: says how to end, and remembers it.
+    /// Decides how to end once everything is sent, and records the decision.
     mutating func end() -> Ending {
         guard flags.contains(.hasUnreadInput), !flags.contains(.inputEnded) else { return .close }
         flags.insert(.lingering)
@@ -96,9 +97,9 @@ struct ConnectionState: Sendable {
     }
 }
 
-/// One request's place on its connection, and what its answer has to respect.
+/// One request's place on its connection, and the constraints on its answer.
 struct Ticket: Sendable {
-    /// What an answer has to respect.
+    /// The constraints on an answer.
     struct Traits: OptionSet, Sendable {
         let rawValue: UInt8
         /// The method was `HEAD`: no body.
@@ -107,7 +108,7 @@ struct Ticket: Sendable {
         static let isHTTP10 = Traits(rawValue: 1 << 1)
         /// The connection closes after the answer.
         static let closes = Traits(rawValue: 1 << 2)
-        /// The connection ends in the answer's stead.
+        /// The connection ends in place of the answer.
         static let isWithheld = Traits(rawValue: 1 << 3)
         /// The connection ends in the middle of the answer.
         static let isCut = Traits(rawValue: 1 << 4)

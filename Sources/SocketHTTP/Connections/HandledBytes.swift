@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The bytes of large bodies that handlers have been given and nobody has released yet.
+/// The bytes of large bodies that handlers have received and not released yet.
 final class HandledBytes: Sendable {
     /// A body's part of them, for as long as any copy of its request is kept.
     final class Share: Sendable {

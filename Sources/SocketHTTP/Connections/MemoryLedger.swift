@@ -1,6 +1,7 @@
-/// How many bytes each connection of a loop keeps in memory, and which connections give way; decided without sockets and clocks.
+/// Counts the bytes that each connection of a loop keeps in memory, and chooses the connections that give way; needs no
+/// sockets and clocks.
 struct MemoryLedger {
-    /// What progress is: a request's body grows, an answer that waits to be sent shrinks.
+    /// The direction of progress: the body of a request grows, a queued answer shrinks.
     enum Direction {
         case growing
         case shrinking
@@ -8,9 +9,9 @@ struct MemoryLedger {
 
     private struct Entry {
         var bytes: Int
-        /// Bytes of progress since then.
+        /// Bytes of progress since the last progress that counted.
         var moved = 0
-        /// When the last progress that counts was, among all of the ledger.
+        /// When the last progress that counted was made, in the ledger's sequence of changes.
         var order: UInt64
     }
 
@@ -18,19 +19,19 @@ struct MemoryLedger {
     static let smallest = 4 << 10
     /// Connections that keep more bytes give way before all others.
     static let large = 64 << 10
-    /// Progress counts in steps, so that single bytes do not make a slow client look like one that goes on.
+    /// Progress counts in steps, so that single bytes do not make a slow client look like an active one.
     private static let step = 16 << 10
 
     private let direction: Direction
     private var entries: [UInt64: Entry] = [:]
     /// Counts the changes.
     private var order: UInt64 = 0
-    /// The bytes of all.
+    /// The bytes of all connections together.
     private(set) var bytes = 0
 
     init(_ direction: Direction) { self.direction = direction }
 
-    /// Takes note of what a connection keeps now.
+    /// Records the bytes that a connection now keeps.
     mutating func set(_ count: Int, of connection: UInt64) {
         guard count >= MemoryLedger.smallest else {
             if let entry = entries.removeValue(forKey: connection) { bytes -= entry.bytes }
@@ -46,8 +47,9 @@ struct MemoryLedger {
         entries[connection] = entry
     }
 
-    /// The connections that give way so that `needed` bytes become free: of those that keep much, the ones that have gone longest without
-    /// progress. Those that keep little give way only as far as all connections of this loop together keep more than `share`.
+    /// Returns the connections that give way so that `needed` bytes become free. Of the connections that keep more than
+    /// `large` bytes, those that have gone longest without progress come first. The others give way only while all
+    /// connections of this loop together keep more than `share`.
     ///
     /// Complexity: O(*n* log *n*), so callers free more than they need at the moment.
     func giveWay(freeing needed: Int, share: Int) -> [UInt64] {

@@ -35,7 +35,7 @@ struct OutputQueue {
         for piece in pieces[first...] { body(piece) }
     }
 
-    /// Forgets the first `sent` bytes; calls `release` with each array that it kept for them.
+    /// Removes the first `sent` bytes; calls `release` with each array that was kept for them.
     mutating func consume(_ sent: Int, release: ([UInt8]) -> Void = { _ in }) {
         self.sent &+= sent
         count -= sent

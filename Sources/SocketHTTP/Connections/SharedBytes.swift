@@ -5,7 +5,7 @@ struct SharedBytes {
     /// The bytes of all arrays.
     private(set) var bytes = 0
 
-    /// An array waits on another connection, which keeps it, unchanged, until it is removed.
+    /// Counts an array on another connection, which keeps the array, unchanged, until it is removed.
     mutating func add(_ array: [UInt8]) {
         guard let address = SharedBytes.address(of: array) else { return }
         let count = uses[address, default: 0]
@@ -13,7 +13,7 @@ struct SharedBytes {
         uses[address] = count + 1
     }
 
-    /// An array that was added waits on one connection less.
+    /// Counts an array that was added on one connection less.
     mutating func remove(_ array: [UInt8]) {
         guard let address = SharedBytes.address(of: array), let count = uses[address] else { return }
         uses[address] = count > 1 ? count - 1 : nil

@@ -1,4 +1,4 @@
-/// What an exchange is answered with.
+/// The answer that an exchange gives.
 enum Answer: Sendable {
     case response(Response)
     case encoded(EncodedResponse)
@@ -8,8 +8,8 @@ enum Answer: Sendable {
 
 /// How a stream ends.
 enum StreamEnding: Sendable {
-    /// Its writer said so.
+    /// The writer called `finish()`.
     case finished
-    /// Its writer let go of it: the client must see that something is missing.
+    /// The writer was released without a call of `finish()`: the client must see that the body is incomplete.
     case abandoned
 }

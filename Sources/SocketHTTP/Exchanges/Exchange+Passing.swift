@@ -9,9 +9,11 @@ extension Exchange {
         case nothing
     }
 
-    /// The right to answer, passed on to an exchange whose answer reaches the peer in part, or late. This one can answer no more.
+    /// Moves the right to answer to a new exchange whose answer reaches the peer in part, or late. This exchange can no
+    /// longer answer.
     ///
-    /// For an application that has to act as a bad network does. Bytes that the peer has not read when the connection ends may be lost.
+    /// For an application that has to simulate a bad network. Bytes that the peer has not read when the connection ends
+    /// may be lost.
     ///
     /// - Parameters:
     ///   - extent: how much of the answer is sent.

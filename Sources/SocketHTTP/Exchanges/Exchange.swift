@@ -1,13 +1,14 @@
-/// A request's answer to come: given once, from any thread, now or later. A long poll keeps its exchange and holds no thread.
+/// The pending answer to a request: given once, from any thread, now or later. A long poll keeps its exchange and holds
+/// no thread.
 ///
-/// Copies share the one right to answer. Letting go of all of them without an answer answers `500`.
+/// Copies share one right to answer. If all of them are released without an answer, the request is answered `500`.
 public struct Exchange: Sendable {
     let handle: ExchangeHandle
 
     /// Answers; on the event loop itself the response is written before this returns, or with the handler's other answers
     /// just after it.
     ///
-    /// - Returns: false where the exchange was answered before, or the peer is known to be gone.
+    /// - Returns: false if the exchange has already been answered, or the peer is known to be gone.
     @discardableResult
     public func respond(_ response: Response) -> Bool {
         guard handle.claim() else { return false }
@@ -17,7 +18,7 @@ public struct Exchange: Sendable {
 
     /// Answers with bytes that other exchanges share.
     ///
-    /// - Returns: false where the exchange was answered before, or the peer is known to be gone.
+    /// - Returns: false if the exchange has already been answered, or the peer is known to be gone.
     @discardableResult
     public func respond(_ encoded: EncodedResponse) -> Bool {
         guard handle.claim() else { return false }
@@ -25,12 +26,13 @@ public struct Exchange: Sendable {
         return true
     }
 
-    /// Answers many exchanges with the same bytes, with one hand-off to each event loop. Those answered before are skipped.
+    /// Answers many exchanges with the same bytes, with one hand-off to each event loop. Exchanges that have already
+    /// been answered are skipped.
     ///
     /// Complexity: O(*n*); one system call for each exchange.
     public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
         guard let loop = exchanges.first?.handle.connection.loop else { return }
-        // Mostly they are of one loop and none has been answered: then nothing is copied.
+        // Usually all belong to one loop and none has been answered: then nothing is copied.
         let alike = exchanges.prefix { $0.handle.delay == 0 && $0.handle.connection.loop === loop && $0.handle.take() }
         guard alike.count < exchanges.count else { return loop.submit(.fanOut(exchanges, encoded)) }
         var byLoop = [(loop: loop, exchanges: Array(alike))]
@@ -52,24 +54,27 @@ public struct Exchange: Sendable {
         for (loop, exchanges) in byLoop where !exchanges.isEmpty { loop.submit(.fanOut(exchanges, encoded)) }
     }
 
-    /// Calls `body` once if the peer goes away before the answer: by a reset, or by hanging up. Calls it soon if it has.
+    /// Calls `body` once if the peer disconnects before the answer: by a reset, or by hanging up. If the peer has
+    /// already disconnected, `body` is called soon.
     ///
-    /// It runs on the event loop, never within a call of this library's and never under a lock, and must not block. A peer
-    /// that only shuts its writing side still waits for its answer and is not gone; since TCP shows the same of one that has
-    /// closed, such a peer is found gone only when it is written to. So let every wait end. Do not capture the exchange
-    /// itself: the action is kept until the answer, and would keep the exchange from being let go.
+    /// `body` runs on the event loop, never within a call of this library's and never under a lock, and must not block.
+    /// A peer that only shuts its writing side still waits for its answer and is not gone. TCP shows the same of a peer
+    /// that has closed, so a closed peer is noticed only when it is written to: let every wait end. Do not capture the
+    /// exchange itself: the action is kept until the answer, and would keep the exchange from being released.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
         handle.onCancel(.call(body), isForHangUp: false)
     }
 
-    /// Calls `body` once if the peer goes away, or ends its input: what a client that was closed looks like at first.
+    /// Calls `body` once if the peer disconnects or ends its input. A client that was closed looks at first as if it
+    /// had only ended its input.
     ///
     /// Such a peer may still read, so the exchange can be answered, and should be. Otherwise as `onCancel(_:)`.
     public func onHangUp(_ body: @escaping @Sendable () -> Void) {
         handle.onCancel(.call(body), isForHangUp: true)
     }
 
-    /// The same for a crowd: tells one object, by a number that it knows the exchange by, and takes no memory for each.
+    /// Notifies one listener for many exchanges, each identified by a number: otherwise as `onHangUp(_:)`, but
+    /// allocates no memory for each exchange.
     public func onHangUp(tell listener: any HangUpListener, _ number: UInt64) {
         handle.onCancel(.tell(listener, number), isForHangUp: true)
     }

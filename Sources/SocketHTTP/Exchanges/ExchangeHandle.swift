@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// The one right to answer a request, shared by an exchange's copies. When the last is released unused, the answer is `500`.
+/// The one right to answer a request, shared by an exchange's copies. If the last is released without an answer, the
+/// answer is `500`.
 final class ExchangeHandle: Sendable {
     let connection: Connection
     let ticket: Ticket
@@ -16,7 +17,7 @@ final class ExchangeHandle: Sendable {
         self.isAnswered = Atomic(isAnswered)
     }
 
-    /// Passes the right to answer on to a handle of its own; that one has none if this one has not.
+    /// Moves the right to answer to a new handle, which has none if this one has none.
     func passed(adding traits: Ticket.Traits, delay: Int32) -> ExchangeHandle {
         let wasAnswered = isAnswered.exchange(true, ordering: .relaxed)
         return ExchangeHandle(
@@ -26,26 +27,29 @@ final class ExchangeHandle: Sendable {
     deinit {
         guard !isAnswered.load(ordering: .relaxed) else { return }
         guard !connection.cancellations.withLock({ $0.isPeerGone }) else { return }
-        // Whoever lets go may hold a lock, and the failure's wording is the application's code: not within this call.
+        // The releasing code may hold a lock, and the failure's wording is the application's code: not within this
+        // call.
         connection.loop.post(.unanswered(connection, ticket))
     }
 
-    /// Takes the right to answer; false where it is taken or the peer is gone.
+    /// Takes the right to answer; false if it has been taken or the peer is gone.
     func claim() -> Bool {
         take() && endWait()
     }
 
-    /// Takes the right to answer; false where it is taken. Whoever has it ends the wait too.
+    /// Takes the right to answer; false if it has been taken. The caller that gets it must also call `endWait()`.
     func take() -> Bool { !isAnswered.exchange(true, ordering: .relaxed) }
 
-    /// Forgets what was to be called if the peer went before the answer; false where it has.
+    /// Removes the actions that were to be called if the peer disconnected before the answer; false if the peer has
+    /// disconnected.
     func endWait() -> Bool {
         let (isPeerGone, released) = connection.cancellations.withLock { ($0.isPeerGone, $0.remove(ticket.number)) }
         _ = released
         return !isPeerGone
     }
 
-    /// Sends an answer on its way, by whoever has claimed the right to it.
+    /// Submits an answer to the loop, after the delay if there is one. The caller must have claimed the right to
+    /// answer.
     func submit(_ answer: Answer) {
         guard delay > 0 else { return connection.loop.submit(.answer(connection, ticket, answer)) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(delay))) { [connection, ticket] in
@@ -57,7 +61,8 @@ final class ExchangeHandle: Sendable {
         if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForHangUp: isForHangUp) }
     }
 
-    /// Performs `action` on the loop once the peer is gone, unless the request's part in the connection is over before that.
+    /// Performs `action` on the loop once the peer is gone, unless the request's part in the connection is over
+    /// earlier.
     func whenPeerGoes(_ action: Cancellations.Action, isForHangUp: Bool) {
         let isAdded = connection.cancellations.withLock { $0.add(action, for: ticket.number, isForHangUp: isForHangUp) }
         if !isAdded { connection.loop.post(.perform { _ in action.perform() }) }

@@ -4,14 +4,14 @@ import Synchronization
 /// A response whose body is written piece by piece, such as server-sent events. Every member may be called from any thread.
 ///
 /// Chunked on HTTP/1.1, delimited by the end of the connection on HTTP/1.0. A peer that leaves more than
-/// `Limits.queuedBytes` unread is dropped. Letting go of all copies without `finish()` closes the connection, so that the
-/// client does not take the body for complete.
+/// `Limits.queuedBytes` unread is dropped. If all copies are released without `finish()`, the connection is closed, so
+/// that the client does not take the body for complete.
 public struct ResponseStream: Sendable {
     fileprivate let handle: StreamHandle
 
     /// Sends a piece of the body.
     ///
-    /// - Returns: false where the stream has ended or the peer is gone; then there is nothing more to write for.
+    /// - Returns: false if the stream has ended or the peer is gone; then further writes are useless.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard handle.isWritable else { return false }
@@ -19,15 +19,17 @@ public struct ResponseStream: Sendable {
         return handle.write(handle.isChunked ? ResponseStream.chunk(bytes) : bytes)
     }
 
-    /// Bytes written to the stream's connection that the peer has not taken yet: a writer with much to say waits while it is high.
+    /// Bytes written to the stream's connection that the peer has not accepted yet. A writer with much data waits while
+    /// it is high.
     public var unsentBytes: Int { handle.exchange.connection.unsent.load(ordering: .relaxed) }
 
-    /// Calls `body` once, when at most `limit` of the stream's connection's bytes are unsent; soon if that is so already.
+    /// Calls `body` once, when at most `limit` bytes of the stream's connection are unsent; soon if that is so already.
     ///
-    /// It runs on the event loop, never within a call of this library's, and must not block. If the peer goes away, or is dropped, before
-    /// that, `body` is released and not called. A writer that catches up reads on from here, so a peer that takes nothing costs nothing.
+    /// `body` runs on the event loop, never within a call of this library's, and must not block. If the peer
+    /// disconnects, or is dropped, earlier than that, `body` is released and not called. A writer that catches up reads
+    /// on from here, so a peer that accepts nothing costs nothing.
     ///
-    /// - Parameter limit: the ``unsentBytes`` at which the writer goes on; 0 or more.
+    /// - Parameter limit: the ``unsentBytes`` at which the writer resumes; 0 or more.
     public func onWritable(below limit: Int, _ body: @escaping @Sendable () -> Void) {
         guard handle.isWritable else { return }
         handle.exchange.connection.loop.post(.awaitDrain(handle.exchange.connection, limit: limit, body))
@@ -38,12 +40,13 @@ public struct ResponseStream: Sendable {
         handle.end(.finished)
     }
 
-    /// Calls `body` once if the peer goes away, or is dropped, before `finish()`; see `Exchange.onCancel(_:)`.
+    /// Calls `body` once if the peer disconnects, or is dropped, before `finish()`; see `Exchange.onCancel(_:)`.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
         if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: false) }
     }
 
-    /// Calls `body` once if the peer goes away, is dropped, or ends its input, before `finish()`; see `Exchange.onHangUp(_:)`.
+    /// Calls `body` once if the peer disconnects, is dropped, or ends its input, before `finish()`; see
+    /// `Exchange.onHangUp(_:)`.
     public func onHangUp(_ body: @escaping @Sendable () -> Void) {
         if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: true) }
     }
@@ -74,13 +77,13 @@ public struct ResponseStream: Sendable {
         return chunk
     }
 
-    /// One of those that a piece goes to.
+    /// A stream that receives a broadcast piece.
     struct Recipient: Sendable {
         let connection: Connection
         let number: UInt32
         let isChunked: Bool
 
-        /// Counts bytes as unsent before they are handed over; has the connection dropped where too many are already.
+        /// Counts bytes as unsent before they are handed over; drops the connection if too many already are.
         func reserve(_ count: Int) -> Bool {
             let before = connection.unsent.add(count, ordering: .relaxed).oldValue
             guard before > connection.context.limits.queuedBytes else { return true }
@@ -94,7 +97,7 @@ public struct ResponseStream: Sendable {
 extension Exchange {
     /// Answers with a head now and a body in pieces.
     ///
-    /// `HEAD` gets the head alone. Where the exchange was answered before, the stream has ended from the start.
+    /// `HEAD` gets the head alone. If the exchange has already been answered, the stream has ended from the start.
     public func stream(status: HTTPResponse.Status, fields: ResponseFields = [:]) -> ResponseStream {
         let isChunked = !handle.ticket.traits.contains(.isHTTP10)
         guard ResponseEncoder.hasBody(status) else {
@@ -113,7 +116,7 @@ extension Exchange {
     }
 }
 
-/// What a stream's copies share.
+/// The state that a stream's copies share.
 private final class StreamHandle: Sendable {
     let exchange: ExchangeHandle
     let isChunked: Bool

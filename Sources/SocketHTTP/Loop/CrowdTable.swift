@@ -1,12 +1,12 @@
-/// The crowds of one loop and who is in them: what only the loop's thread touches.
+/// The crowds of one loop and their members. Only the loop's thread uses it.
 struct CrowdTable {
-    /// Names a crowd; no other gets the same number.
+    /// Identifies a crowd; numbers are not used twice.
     struct Number: Hashable, Sendable {
         let slot: Int32
         let generation: UInt32
     }
 
-    /// A connection's place in a crowd. It has one at most: what it asks beside that is handled by itself.
+    /// A connection's place in a crowd. A connection has at most one: its further requests are handled separately.
     struct Seat: Hashable {
         static let none = Seat(slot: -1, place: -1)
 
@@ -14,13 +14,14 @@ struct CrowdTable {
         let place: Int32
     }
 
-    /// A request by its connection's token, which names no other if that closes, and so needs no owner.
+    /// A request, named by its connection's token. After the connection closes, the token names no other one, so no
+    /// owner is needed.
     struct Member {
         let token: UInt64
         let ticket: Ticket
     }
 
-    /// Who decides about a crowd that waits.
+    /// The listener that decides about a waiting crowd, and its key.
     struct Watch {
         let listener: any CrowdListener
         let key: UInt64
@@ -29,7 +30,7 @@ struct CrowdTable {
     /// Whether others may join.
     enum Openness {
         case open
-        /// It waits already: that is for its listener to say, for as long as its first tick lasts.
+        /// The crowd already waits: its listener decides, for as long as the crowd's first tick lasts.
         case asking(Watch)
         case closed
     }
@@ -37,21 +38,21 @@ struct CrowdTable {
     private struct Entry {
         var generation: UInt32
         var members: [Member?] = []
-        /// Who handles it, until it has been handed over: so long whoever comes may join.
+        /// The handler, until the crowd has been handed over to it; up to then every matching request may join.
         var handler: (any RepeatHandler)?
         var watch: Watch?
-        /// The tick of its beginning.
+        /// The tick in which the crowd began.
         var start: UInt32 = 0
-        /// Those that hung up before there was somebody to tell.
+        /// Members that hung up before the crowd had a listener.
         var lost: [Connection] = []
     }
 
     private var entries: [Entry] = []
     private var free: [Int32] = []
-    /// Those that are to be handed over.
+    /// Crowds that are to be handed over.
     private var gathering: [Number] = []
 
-    /// Has a crowd gather.
+    /// Begins a crowd, to be handed over to `handler`.
     mutating func begin(for handler: any RepeatHandler, at tick: UInt32) -> Number {
         let slot = free.popLast() ?? Int32(entries.count)
         if Int(slot) == entries.count { entries.append(Entry(generation: 0)) }
@@ -70,20 +71,20 @@ struct CrowdTable {
         return .asking(watch)
     }
 
-    /// Takes a request into a crowd. Its connection must not have a seat.
+    /// Adds a request to a crowd. Its connection must not have a seat.
     mutating func admit(_ member: Member, to crowd: Number) -> Seat {
         let place = entries[Int(crowd.slot)].members.count
         entries[Int(crowd.slot)].members.append(member)
         return Seat(slot: crowd.slot, place: Int32(place))
     }
 
-    /// Ends the gathering of one crowd, and gives it with who handles it.
+    /// Ends the gathering of one crowd, and returns the crowd with its handler.
     mutating func handOver() -> (Number, count: Int, any RepeatHandler)? {
         guard let crowd = gathering.popLast(), let handler = entries[Int(crowd.slot)].handler.take() else { return nil }
         return (crowd, entries[Int(crowd.slot)].members.count, handler)
     }
 
-    /// Takes all members out, and the crowd with them.
+    /// Removes the crowd and returns its members.
     mutating func takeAll(of crowd: Number) -> [Member?] {
         guard isPresent(crowd) else { return [] }
         let members = entries[Int(crowd.slot)].members
@@ -92,13 +93,13 @@ struct CrowdTable {
         return members
     }
 
-    /// Takes one member out; `nil` if it is not there any more.
+    /// Removes and returns one member; `nil` if it is no longer there.
     mutating func take(_ seat: Seat, of crowd: Number) -> Member? {
         guard seat.slot == crowd.slot, isPresent(crowd) else { return nil }
         return entries[Int(crowd.slot)].members[Int(seat.place)].take()
     }
 
-    /// Sets whom to tell; gives those that hung up before.
+    /// Sets the crowd's listener; returns the members that hung up earlier.
     mutating func begin(_ watch: Watch, of crowd: Number) -> [Connection] {
         guard isPresent(crowd) else { return [] }
         entries[Int(crowd.slot)].watch = watch
@@ -106,7 +107,7 @@ struct CrowdTable {
         return entries[Int(crowd.slot)].lost
     }
 
-    /// Takes note of a member that hung up; gives the crowd if there is somebody to tell.
+    /// Records a member that hung up; returns the crowd if it has a listener to notify.
     mutating func note(_ connection: Connection) -> Number? {
         let slot = connection.seat.slot
         guard entries[Int(slot)].watch == nil else { return Number(slot: slot, generation: entries[Int(slot)].generation) }
@@ -114,7 +115,7 @@ struct CrowdTable {
         return nil
     }
 
-    /// Whom to tell, as long as the crowd waits.
+    /// The crowd's listener, as long as the crowd waits.
     func watch(of crowd: Number) -> Watch? { isPresent(crowd) ? entries[Int(crowd.slot)].watch : nil }
 
     func isPresent(_ crowd: Number) -> Bool { entries[Int(crowd.slot)].generation == crowd.generation }

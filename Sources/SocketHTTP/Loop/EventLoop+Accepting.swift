@@ -19,14 +19,14 @@ extension EventLoop {
         return epoll.add(descriptor, .reading, token: Acceptor.token)
     }
 
-    /// Closes the listener; those in its backlog are reset by the kernel.
+    /// Closes the listener; the kernel resets the connections in its backlog.
     func stopAccepting() {
         guard let acceptor else { return }
         self.acceptor = nil
         SystemCall.close(acceptor.descriptor)
     }
 
-    /// Accepts until there is none left.
+    /// Accepts until the backlog is empty.
     func acceptConnections() {
         while let acceptor, let context, !acceptor.isPaused {
             let decision = acceptor.policy.decide(open: context.openConnections)
@@ -67,7 +67,7 @@ extension EventLoop {
 
     /// Makes an accepted socket a connection of this loop.
     func adopt(_ descriptor: Int32, _ peer: PeerAddress, _ context: ServerContext, refusal: Connection.Refusal?) {
-        // On its way here the server may have drained, and the loop gone to another.
+        // Since the socket was posted, the server may have drained and the loop may work for another one.
         guard context === self.context else { return SystemCall.close(descriptor) }
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
         let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension EventLoop {
-    /// Writes an answer if it is its turn, and keeps it for its turn if not.
+    /// Writes an answer if its turn has come, and otherwise keeps it until then.
     func deliver(_ answer: Answer, to connection: Connection, _ ticket: Ticket) {
         guard connection.isOpen else { return }
         guard ticket.number == connection.state.turn else {
@@ -13,12 +13,12 @@ extension EventLoop {
         if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
     }
 
-    /// Answers one of many whose right to it is taken.
+    /// Answers one of many exchanges whose right to answer has been taken.
     func answer(_ handle: ExchangeHandle, _ encoded: EncodedResponse) {
         if handle.endWait() { deliver(encoded, to: handle.connection, handle.ticket) }
     }
 
-    /// The same for bytes that many share: the way of a fan-out, kept short.
+    /// Writes bytes that many exchanges share: the short path of a fan-out.
     func deliver(_ encoded: EncodedResponse, to connection: Connection, _ ticket: Ticket) {
         let isPlain = ticket.traits.isEmpty && ticket.number == connection.state.turn
         guard isPlain, connection.isOpen, !connection.state.closes(after: ticket, isDraining: isDraining) else {
@@ -30,7 +30,7 @@ extension EventLoop {
         if connection.backlog != nil { deliverHeld(connection) }
     }
 
-    /// A piece of a stream.
+    /// Writes a piece of a stream, or keeps it until the stream's turn.
     func deliver(_ piece: [UInt8], reserved: Int, to connection: Connection, _ number: UInt32) {
         connection.unsent.subtract(reserved, ordering: .relaxed)
         guard connection.isOpen else { return }
@@ -49,7 +49,7 @@ extension EventLoop {
         notifyIfDrained(connection)
     }
 
-    /// A stream's end.
+    /// Ends a stream, or keeps its ending until the stream's turn.
     func deliver(_ ending: StreamEnding, to connection: Connection, _ ticket: Ticket) {
         guard connection.isOpen else { return }
         guard ticket.number == connection.state.turn else {
@@ -62,7 +62,7 @@ extension EventLoop {
         deliverHeld(connection)
     }
 
-    /// Writes the answers whose turn has come.
+    /// Writes the held answers whose turn has come.
     private func deliverHeld(_ connection: Connection) {
         while connection.isOpen, let backlog = connection.backlog,
             let index = backlog.held.firstIndex(where: { $0.ticket.number == connection.state.turn })
@@ -87,7 +87,7 @@ extension EventLoop {
             return close(connection)
         }
         let closes = connection.state.closes(after: ticket, isDraining: isDraining)
-        // Without chunks only the connection's end tells the body's.
+        // Without chunks, only the end of the connection marks the end of the body.
         let isDelimitedByEnd = ticket.traits.contains(.isHTTP10)
         if !isDelimitedByEnd { transmit(EventLoop.lastChunk, to: connection) }
         finishTurn(connection, closes: closes || isDelimitedByEnd)
@@ -95,7 +95,7 @@ extension EventLoop {
 
     private static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    /// Returns whether the turn is over: a stream's is not, until it ends.
+    /// Returns whether the turn is over: the turn of a stream lasts until the stream ends.
     private func write(_ answer: Answer, to connection: Connection, _ ticket: Ticket) -> Bool {
         guard ticket.traits.isDisjoint(with: [.isWithheld, .isCut]) else {
             end(connection, within: answer, ticket)
@@ -129,7 +129,7 @@ extension EventLoop {
         return true
     }
 
-    /// Ends the connection in the answer's stead, or in the middle of it.
+    /// Closes the connection in place of the answer, or in the middle of it.
     private func end(_ connection: Connection, within answer: Answer, _ ticket: Ticket) {
         flushCork(connection)
         if ticket.traits.contains(.isCut) {
@@ -140,7 +140,8 @@ extension EventLoop {
         close(connection)
     }
 
-    /// An answer's head and half of its body, so that the peer can tell by the length; of one without a body half of the head.
+    /// Returns the answer's head and half of its body, so that the peer can detect the cut by the length; without a
+    /// body, half of the head.
     private func firstPart(of answer: Answer, isHeadOnly: Bool) -> ArraySlice<UInt8> {
         switch answer {
         case .stream(let head): return ArraySlice(head + EventLoop.emptyLine)
@@ -163,7 +164,7 @@ extension EventLoop {
         }
     }
 
-    /// Formats a head where it goes out from, with the body behind it where that is small.
+    /// Formats a head in the buffer that it is sent from, followed by the body if that is small.
     private func writeHead(to connection: Connection, _ format: (inout [UInt8]) -> Void, body: () -> [UInt8]) {
         let body = body()
         let isSmall = body.count <= EventLoop.smallBody
@@ -179,7 +180,7 @@ extension EventLoop {
         if !isSmall { transmit(body, to: connection) }
     }
 
-    /// The answer whose turn it was is complete: moves on to the next, or to the end.
+    /// Ends the turn of a complete answer: goes on with the next one, or ends the connection.
     private func finishTurn(_ connection: Connection, closes: Bool) {
         guard connection.isOpen else { return }
         connection.state.finishTurn(closes: closes)

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension EventLoop {
-    /// Ends a connection whose last answer is out, and times one that goes on.
+    /// Ends a connection whose last answer has been sent; updates the deadline of any other.
     func finishIfDone(_ connection: Connection) {
         guard connection.isOpen else { return }
         guard connection.state.isClosing, !connection.hasOutput, !isCorked(connection) else { return updateDeadline(connection) }
@@ -16,7 +16,7 @@ extension EventLoop {
         }
     }
 
-    /// Closes the socket, once, and tells the application of answers that nobody waits for any more.
+    /// Closes the socket, once, and notifies the application that the peer no longer waits for its answers.
     func close(_ connection: Connection) {
         guard connection.isOpen else { return }
         connection.isOpen = false
@@ -37,7 +37,7 @@ extension EventLoop {
         close(connection)
     }
 
-    /// The connection's phase has lasted too long.
+    /// Ends a connection whose phase has lasted too long.
     func expire(_ connection: Connection) {
         switch connection.phase {
         case .head:
@@ -60,13 +60,13 @@ extension EventLoop {
         refuseUnfinished(connection, RequestFailure(.timeout, detail))
     }
 
-    /// Refuses what has come of a request, or waits for those before it, and what would follow.
+    /// Refuses a request that is incomplete or waits for earlier ones, and discards the input behind it.
     func refuseUnfinished(_ connection: Connection, _ failure: RequestFailure) {
         connection.backlog?.parser = nil
         connection.backlog?.blocked = nil
         connection.backlog?.input = []
         countInput(connection)
-        // Its last answer is on the way already.
+        // The connection's last answer is already on its way.
         guard !connection.state.isFinal else { return close(connection) }
         refuse(connection, failure)
         connection.trimBacklog()
@@ -75,13 +75,13 @@ extension EventLoop {
 
     // MARK: Draining
 
-    /// Closes idle connections and has the others close with their last answer.
+    /// Closes idle connections and makes the others close after their last answer.
     func beginDraining(_ context: ServerContext) {
         guard context === self.context, !isDraining else { return }
         stopAccepting()
         isDraining = true
         for case let connection? in connections {
-            // A request may have arrived that no event has told of yet.
+            // A request may have arrived that epoll has not reported yet.
             readInput(connection)
             guard connection.isOpen, connection.state.pending == 0, !connection.isStalled, !connection.state.isLingering else {
                 continue
@@ -91,7 +91,7 @@ extension EventLoop {
         reportIfDrained()
     }
 
-    /// Closes everything that is left.
+    /// Closes all remaining connections.
     func closeAll(_ context: ServerContext) {
         guard context === self.context else { return }
         stopAccepting()
@@ -102,7 +102,7 @@ extension EventLoop {
 
     private func reportIfDrained() {
         guard isDraining, openCount == 0, let context else { return }
-        // From now on the loop belongs to nobody, and messages to its old connections find them closed.
+        // The loop now belongs to no server. Messages to its former connections find them closed.
         self.context = nil
         isDraining = false
         connections = []

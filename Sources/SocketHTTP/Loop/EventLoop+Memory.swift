@@ -1,6 +1,7 @@
-/// What connections keep in memory, and who gives way where that is too much for the server.
+/// Memory accounting for connections, and the choice of those to refuse or drop when the server keeps too much.
 extension EventLoop {
-    /// Counts what the connection keeps of requests that no handler has yet. To be called wherever that may have changed.
+    /// Counts the bytes that the connection keeps of requests that no handler has yet. To be called wherever they may
+    /// have changed.
     func countInput(_ connection: Connection) {
         let bytes = connection.backlog?.inputBytes ?? 0
         guard bytes >= MemoryLedger.smallest || connection.isInputCounted else { return }
@@ -11,7 +12,7 @@ extension EventLoop {
         if keptInput.bytes > before, connection.context.requestBytes > connection.context.limits.requestMemory { shedSoon(vainInputTick) }
     }
 
-    /// Counts what waits to be sent to the connection. To be called wherever that may have changed.
+    /// Counts the bytes that wait to be sent to the connection. To be called wherever they may have changed.
     func countOutput(_ connection: Connection) {
         let bytes = connection.backlog?.outputBytes ?? 0
         let (kept, counted) = (queuedPieces.bytes, counters.answerBytes.count)
@@ -24,7 +25,7 @@ extension EventLoop {
         if hasGrown, connection.context.answerBytes > connection.context.limits.answerMemory { shedSoon(vainOutputTick) }
     }
 
-    /// Forgets what a connection kept that is closed.
+    /// Discards the backlog of a closed connection.
     func releaseBacklog(_ connection: Connection) {
         if let backlog = connection.backlog {
             backlog.output.forEachPiece { queuedPieces.remove($0) }
@@ -35,9 +36,10 @@ extension EventLoop {
         countOutput(connection)
     }
 
-    /// Once the current handler has returned: it may be about to write to one that gives way.
+    /// Sheds once the current handler has returned: the handler may be about to write to a connection that is shed.
     ///
-    /// - Parameter vainTick: when none was found. That search is not repeated at each event: where handlers have the memory, only time helps.
+    /// - Parameter vainTick: the tick in which the last search found none. The search is not repeated within that tick:
+    ///   where handlers hold the memory, only time helps.
     private func shedSoon(_ vainTick: UInt32?) {
         guard !isShedding, vainTick != tick else { return }
         isShedding = true
@@ -81,10 +83,10 @@ extension EventLoop {
         }
     }
 
-    /// More than is needed is freed, by this part of the limit: so the search for those that give way is seldom.
+    /// Each search frees this part of the limit more than needed, so that searches are rare.
     private static let reserve = 16
 
-    /// Whether no other loop of the server keeps more; where one does, that one is asked to make room instead.
+    /// Returns whether no other loop of the server keeps more; otherwise asks the fullest loop to shed instead.
     private func isFullest(
         of context: ServerContext, by bytes: (LoopCounters) -> Int, else shed: @escaping @Sendable (EventLoop, ServerContext) -> Void
     ) -> Bool {

@@ -2,15 +2,17 @@ import HTTPTypes
 import Synchronization
 
 extension EventLoop {
-    /// Reads all that is there, up to the connection's share of the turn, and not only once, since the event does not come again: a read that
-    /// does not fill the buffer has emptied the socket, but for its end (https://man7.org/linux/man-pages/man7/epoll.7.html, the ninth
-    /// question).
+    /// Reads all available input, up to the connection's share of the turn.
     ///
-    /// - Parameter isEnding: whether the event told of that end.
+    /// The event is edge-triggered and does not come again, so one read is not enough. A read that does not fill the
+    /// buffer has emptied the socket, except for the end of the input
+    /// (https://man7.org/linux/man-pages/man7/epoll.7.html, the ninth question).
+    ///
+    /// - Parameter isEnding: whether the event reported the end of the input.
     func readInput(_ connection: Connection, isEnding: Bool = false) {
         var left = connection.isTransferring ? transfers.share : TransferQueue.slice
         while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
-            // What is left is reported again.
+            // Modifying the interest makes epoll report the remaining input again.
             if left <= 0 { return epoll.modify(connection.descriptor, connection.interest, token: connection.token) }
             let buffer = UnsafeMutableRawBufferPointer(rebasing: readBuffer[..<min(left, readBuffer.count)])
             counters.receiveCalls.add(1)
@@ -30,11 +32,12 @@ extension EventLoop {
                 return close(connection)
             }
         }
-        // Input that nobody wants now, or ever: asked for again, it is told of again.
+        // The connection wants no input now, or ever. If it wants input later, the change of interest makes epoll
+        // report this input again.
         if connection.isOpen { updateInterest(connection) }
     }
 
-    /// Goes on where a connection had to stop: with the request that waited, then with the bytes behind it.
+    /// Resumes a connection that had to stop: first the request that waited, then the bytes behind it.
     func resume(_ connection: Connection) {
         guard connection.isOpen, let backlog = connection.backlog, !connection.hasOutput else { return }
         cork(connection)
@@ -56,7 +59,7 @@ extension EventLoop {
 
     private func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
         let position = gatherKnown(input, of: connection)
-        // Most who come again leave nothing behind, and nothing was written to them.
+        // Most requests with a known head leave no unparsed bytes, and nothing was written to their connections.
         if position == input.count, connection.backlog == nil { return updateDeadline(connection) }
         cork(connection)
         parse(input, from: position, of: connection)
@@ -68,7 +71,7 @@ extension EventLoop {
         var position = start
         let bytes = Span<UInt8>(_unsafeBytes: input)
         var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
-        // Kept in one place only, or its buffers would be copied at each change.
+        // The parser must have one owner, or its buffers would be copied at each change.
         connection.backlog?.parser = nil
         while position < input.count, connection.isOpen {
             guard !connection.state.isFinal else {
@@ -95,7 +98,8 @@ extension EventLoop {
         if connection.isOpen, !connection.state.isFinal, !parser.isFresh { connection.backlogForKeeping().parser = parser }
     }
 
-    /// Has the request at the beginning of `input` wait with others if its head is known, and returns where it ends; 0 if it is not.
+    /// Adds the request at the beginning of `input` to a crowd if its head is known, and returns where it ends; 0 if
+    /// the head is unknown.
     private func gatherKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
         guard connection.seat == .none, !connection.state.isFinal, !connection.state.isInputEnded,
             connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true,
@@ -115,7 +119,7 @@ extension EventLoop {
         connection.state.mayAdmit(isSafe: request.head.line.method.isSafe, limit: connection.context.limits.pipelinedRequests)
     }
 
-    /// RFC 9110 §10.1.1. It must not overtake answers that are due.
+    /// Sends `100 Continue` (RFC 9110 §10.1.1), which must not overtake pending answers.
     private func sendContinue(_ connection: Connection) {
         if connection.state.pending == 0 {
             corkedBytes.append(EventLoop.continueResponse)
@@ -126,14 +130,14 @@ extension EventLoop {
 
     private static let continueResponse: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
-    /// The handler let go of its exchange.
+    /// Answers a request whose exchange the handler released without an answer.
     func answerUnanswered(_ connection: Connection, _ ticket: Ticket) {
         guard connection.isOpen else { return }
         let failure = RequestFailure(.unanswered, "The handler let the request go without an answer")
         deliver(.response(connection.context.router.failure(failure)), to: connection, ticket)
     }
 
-    /// Gives a request its number and its handler.
+    /// Numbers a request and passes it to its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
         let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
@@ -146,7 +150,8 @@ extension EventLoop {
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
             let request = Request(parsed, parameters, peer: connection.peer, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
-            // Taken, since a handler may hold its request, and so the head.
+            // The handler may keep its request, and so the head: taking the repeat handler avoids a second reference to
+            // it.
             let repeatHandler = head.repeatHandler.withLock { $0.take() }
             if let repeatHandler, self.context === context { recentHeads.keep(head, repeatHandler) }
         case .options(let allow):
@@ -158,7 +163,8 @@ extension EventLoop {
         }
     }
 
-    /// Answers bytes that are no request; it is the connection's last answer, since where the next would begin is unknown.
+    /// Answers bytes that are not a valid request. It is the connection's last answer, since the start of the next
+    /// request is unknown.
     func refuse(_ connection: Connection, _ failure: RequestFailure) {
         let context = connection.context
         counters.requestsRefused.add(1)
@@ -168,7 +174,7 @@ extension EventLoop {
         deliver(.response(response), to: connection, Ticket(number: number, traits: .closes))
     }
 
-    /// The peer has shut its writing side: it may still wait for answers.
+    /// Handles the end of the input. The peer has shut its writing side and may still wait for answers.
     private func inputEnded(_ connection: Connection) {
         connection.state.endInput()
         if connection.state.isLingering { return close(connection) }

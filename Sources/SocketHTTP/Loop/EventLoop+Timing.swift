@@ -69,7 +69,7 @@ extension EventLoop {
         wake(at: connection.timerTick)
     }
 
-    /// Lets the wheel reach the current tick.
+    /// Advances the wheel to the current tick.
     func passTime() {
         for token in wheel.advance(to: tick) {
             if token == Acceptor.token {
@@ -82,7 +82,7 @@ extension EventLoop {
     }
 
     private func handleTimerEntry(_ connection: Connection) {
-        // Where a shorter deadline got an entry of its own, the older one comes later and means nothing.
+        // A shorter deadline gets a separate entry; the older entry, which comes later, is then ignored.
         guard connection.hasTimerEntry, !connection.timerTick.isAfter(tick) else { return }
         connection.hasTimerEntry = false
         guard connection.phase != .parked else { return }
@@ -92,7 +92,8 @@ extension EventLoop {
         insertTimerEntry(connection)
     }
 
-    /// In how many ticks to look again at a body that comes or an answer that is taken; `nil` where it is too slow, or nothing of the kind.
+    /// The ticks until the next check of a body that is being received or an answer that is being sent; `nil` if it is
+    /// too slow, or the phase is another one.
     private func nextLook(at connection: Connection) -> UInt32? {
         guard let backlog = connection.backlog else { return nil }
         switch connection.phase {
@@ -108,13 +109,14 @@ extension EventLoop {
         }
     }
 
-    /// Bytes from the output queue that have reached the peer, from an arbitrary start. What the kernel still keeps has not: of a slow peer it
-    /// may take so much at a time that the queue alone would seem to stand still.
+    /// Bytes from the output queue that have reached the peer, from an arbitrary start. Bytes that the kernel still
+    /// keeps do not count: for a slow peer the kernel may accept so many at a time that the queue alone would seem to
+    /// stand still.
     private func bytesAccepted(_ connection: Connection) -> Int {
         (connection.backlog?.output.sent ?? 0) &- SystemCall.unacknowledged(connection.descriptor)
     }
 
-    /// Has the loop wake by `tick`.
+    /// Makes the loop wake by `tick`.
     func wake(at tick: UInt32) {
         if wakeTick.map({ $0.isAfter(tick) }) ?? true { wakeTick = tick }
     }

@@ -1,17 +1,17 @@
 import Synchronization
 
 extension EventLoop {
-    /// Up to this size, copying a body costs less than a system call of its own.
+    /// Up to this size, copying a body costs less than a separate system call.
     static let smallBody = 16 << 10
 
-    /// Collects what is written to the connection until it is uncorked.
+    /// Collects all output of the connection until it is uncorked.
     func cork(_ connection: Connection) {
         corked = connection.token
     }
 
     func isCorked(_ connection: Connection) -> Bool { connection.token == corked }
 
-    /// Sends what was collected, in one call, and brings the connection up to date.
+    /// Sends the collected output, in one call, and brings the connection up to date.
     func uncork(_ connection: Connection) {
         flushCork(connection)
         corked = 0
@@ -34,7 +34,7 @@ extension EventLoop {
         if isUseful || backlog.owesContinue && connection.state.pending == 0 { resumeSoon(connection) }
     }
 
-    /// Sends what was collected so far, if this is the connection that it was collected for.
+    /// Sends the output collected so far, if it belongs to this connection.
     func flushCork(_ connection: Connection) {
         guard isCorked(connection), !corkedBytes.isEmpty else { return }
         corked = 0
@@ -43,7 +43,7 @@ extension EventLoop {
         corked = connection.token
     }
 
-    /// Sends `bytes`; what the peer does not take is queued without a copy.
+    /// Sends `bytes`; those that the socket does not accept are queued without a copy.
     func transmit(_ bytes: [UInt8], to connection: Connection) {
         if isCorked(connection) {
             if bytes.count <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
@@ -57,13 +57,14 @@ extension EventLoop {
         enqueue(bytes, from: sent, on: connection)
     }
 
-    /// Sends bytes that are not ours to keep.
+    /// Sends borrowed bytes; those that the socket does not accept are copied and queued.
     func transmitCopying(_ bytes: UnsafeRawBufferPointer, to connection: Connection) {
         guard let sent = sendNow(bytes, to: connection), sent < bytes.count else { return }
         enqueue(Array(bytes[sent...]), from: 0, on: connection)
     }
 
-    /// Sends as much as an answer may take of the turn; returns how many bytes were sent, or nil where the connection broke.
+    /// Sends as much as an answer may take of the turn; returns how many bytes were sent, or nil if the connection
+    /// broke.
     private func sendNow(_ bytes: UnsafeRawBufferPointer, to connection: Connection) -> Int? {
         if connection.hasOutput || bytes.isEmpty { return 0 }
         counters.sendCalls.add(1)
@@ -89,7 +90,7 @@ extension EventLoop {
         updateDeadline(connection)
     }
 
-    /// The peer accepts more.
+    /// Sends queued output once the socket accepts more.
     func flush(_ connection: Connection) {
         guard let backlog = connection.backlog, !backlog.output.isEmpty else { return updateInterest(connection) }
         counters.sendCalls.add(1)
@@ -114,7 +115,7 @@ extension EventLoop {
         }
     }
 
-    /// Has a stream's writer go on once little enough is unsent.
+    /// Calls a stream's writer once few enough bytes are unsent.
     func awaitDrain(_ connection: Connection, _ listener: ConnectionBacklog.DrainListener) {
         guard connection.isOpen else { return }
         connection.backlogForKeeping().drainListeners.append(listener)
@@ -122,7 +123,8 @@ extension EventLoop {
         connection.trimBacklog()
     }
 
-    /// Calls those that wait for the unsent bytes to become as few as they are now. To be called wherever they become fewer.
+    /// Calls the listeners whose limit the unsent bytes have reached. To be called wherever the unsent bytes become
+    /// fewer.
     func notifyIfDrained(_ connection: Connection) {
         guard let backlog = connection.backlog, !backlog.drainListeners.isEmpty else { return }
         let unsent = connection.unsent.load(ordering: .relaxed)
@@ -133,7 +135,7 @@ extension EventLoop {
         connection.trimBacklog()
     }
 
-    /// Has epoll report what the connection can use now, and nothing else.
+    /// Sets the epoll interest to the events that the connection can use now.
     func updateInterest(_ connection: Connection) {
         var interest: Epoll.Interest = []
         if connection.hasOutput {

@@ -2,53 +2,54 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A thread that owns sockets: it sleeps in `epoll_wait`, over all of them and a bell that others ring.
+/// A thread that owns sockets: it sleeps in `epoll_wait` over all of them, and over a bell that other threads ring.
 ///
-/// Decision 4 of the design: one thread that waits for all its sockets costs what bare epoll costs. A loop is never destroyed: servers
-/// take loops from `EventLoopPool` and give them back.
+/// Decision 4 of the design: one thread that waits for all its sockets costs what bare epoll costs. A loop is never
+/// destroyed: servers take loops from `EventLoopPool` and give them back.
 ///
 /// `@unchecked Sendable`: the mutable properties are touched only within `run`, which only the loop's own thread calls; what
 /// other threads use (`mailbox`, `bell`, `thread`) is `let` and safe by itself.
 final class EventLoop: @unchecked Sendable {
     private let mailbox = Mailbox()
     private let bell: Bell
-    /// The loop's thread, or 0 before that has begun.
+    /// The loop's thread, or 0 until the thread has begun.
     private let thread = Atomic<UInt>(0)
     let epoll: Epoll
 
     private let events: UnsafeMutableBufferPointer<epoll_event>
-    /// The messages that are being handled; its memory serves the next ones.
+    /// The messages that are being handled; the array's memory serves the next ones.
     private var batch: [LoopMessage] = []
-    // Here and below, what every event looks at is `@exclusivity(unchecked)`: nothing is called within an access, and the checks
-    // of a poll together cost as much as finding its head.
+    // Here and below, the properties that every event uses are `@exclusivity(unchecked)`: nothing is called within an
+    // access, and the checks of a poll together cost as much as finding its head.
     @exclusivity(unchecked) private var resumable: [Connection] = []
     @exclusivity(unchecked) private var deferred: [Cancellations.Action] = []
-    /// Connections with more requests than they may have handled in one turn.
+    /// Connections with more requests than one turn may handle.
     private var waitingForTurn: [Connection] = []
-    /// Counts the turns: one for each look at the sockets.
+    /// Counts the turns: one for each `epoll_wait`.
     @exclusivity(unchecked) private var turn: UInt32 = 0
 
-    /// Connections with much to move, and what the turn has moved.
+    /// Connections with much to transfer, and the bytes transferred in this turn.
     @exclusivity(unchecked) var transfers = TransferQueue()
-    /// Where input is read to; what is not used at once is copied out.
+    /// The buffer that input is read into; bytes that are not parsed at once are copied.
     let readBuffer: UnsafeMutableRawBufferPointer
     /// Where heads are formatted.
     var scratch: [UInt8] = []
-    /// The token of the connection whose requests are being handled, 0 for none; and its answers so far: they go out in one call.
+    /// The token of the connection whose requests are being handled, 0 for none; and its answers so far, which are sent
+    /// in one call.
     var corked: UInt64 = 0
     @exclusivity(unchecked) var corkedBytes: [UInt8] = []
 
-    /// Heads that may come again, of the server that the loop works for.
+    /// Heads that may repeat, of the server that the loop works for.
     @exclusivity(unchecked) var recentHeads = RecentHeads()
 
     /// Requests that wait together.
     @exclusivity(unchecked) var crowds = CrowdTable()
 
-    /// What connections keep of requests that no handler has yet, and of answers that wait to be sent.
+    /// Bytes that connections keep of requests that no handler has yet, and of answers that wait to be sent.
     @exclusivity(unchecked) var keptInput = MemoryLedger(.growing)
     @exclusivity(unchecked) var queuedOutput = MemoryLedger(.shrinking)
     @exclusivity(unchecked) var queuedPieces = SharedBytes()
-    /// Whether it is about to look for connections that give way; and the ticks in which it last found none.
+    /// Whether a search for connections to shed is due; and the ticks in which the last search found none.
     var isShedding = false
     var vainInputTick: UInt32?
     var vainOutputTick: UInt32?
@@ -60,14 +61,14 @@ final class EventLoop: @unchecked Sendable {
     var acceptor: Acceptor?
     /// The server that the loop works for, or nil in the pool.
     var context: ServerContext?
-    /// What the loop has done for that server.
+    /// Counts of the loop's work for that server.
     var counters = LoopCounters()
     var isDraining = false
 
     var wheel = TimerWheel(now: 0)
-    /// The tick by which the loop has to look at the wheel, if at any.
+    /// The tick by which the loop has to advance the wheel, if any.
     var wakeTick: UInt32?
-    /// The current tick, as of the latest look at the clock.
+    /// The current tick, as of the last reading of the clock.
     var tick: UInt32 = 0
 
     private init(_ epoll: Epoll, _ bell: Bell) {
@@ -78,7 +79,7 @@ final class EventLoop: @unchecked Sendable {
         scratch.reserveCapacity(4 << 10)
     }
 
-    /// Only of a loop whose thread could not be started; all others live as long as the process.
+    /// Called only for a loop whose thread could not be started; all others live as long as the process.
     deinit {
         events.deallocate()
         readBuffer.deallocate()
@@ -95,11 +96,11 @@ final class EventLoop: @unchecked Sendable {
             throw error
         }
         let loop = EventLoop(epoll, bell)
-        // Its token is that of no connection, so its news mean nothing but that the loop is awake.
+        // Its token belongs to no connection, so its events only wake the loop.
         guard epoll.add(bell.descriptor, [.reading, .onEdges], token: EventLoop.bellToken) else {
             throw SocketHTTPError(errno: errno, during: "epoll_ctl")
         }
-        // Balanced below if there is no thread; the thread keeps it for ever.
+        // Balanced below if the thread could not be started; otherwise the thread keeps the reference for ever.
         let context = Unmanaged.passRetained(loop)
         var thread = pthread_t()
         let failure = pthread_create(
@@ -122,7 +123,7 @@ final class EventLoop: @unchecked Sendable {
     /// Names the bell in epoll events; connections' generations start at 1.
     private static let bellToken: UInt64 = 1
 
-    /// Does `message` at once where this is the loop's own thread, otherwise soon.
+    /// Handles `message` at once on the loop's own thread; otherwise posts it.
     func submit(_ message: LoopMessage) {
         if thread.load(ordering: .relaxed) == UInt(pthread_self()) {
             handle(message)
@@ -131,20 +132,20 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Does `message` soon, never within this call.
+    /// Handles `message` soon, never within this call.
     func post(_ message: LoopMessage) {
         if mailbox.add(message) { bell.ring() }
     }
 
-    /// Goes on with the connection once the current handler has returned.
+    /// Resumes the connection once the current handler has returned.
     func resumeSoon(_ connection: Connection) {
         guard !connection.isQueuedToResume else { return }
         connection.isQueuedToResume = true
         resumable.append(connection)
     }
 
-    /// Counts a request of the connection that is about to be handled; false where it has to wait for the next turn, so that a client
-    /// that sends many at once does not hold up the others of its loop.
+    /// Counts a request of the connection that is about to be handled; false if the request has to wait for the next
+    /// turn, so that a client that sends many at once does not hold up the others of its loop.
     func takesTurn(_ connection: Connection) -> Bool {
         if connection.turn != turn { (connection.turn, connection.requestsInTurn) = (turn, 0) }
         guard connection.requestsInTurn < connection.context.limits.requestsPerTurn else {
@@ -158,7 +159,7 @@ final class EventLoop: @unchecked Sendable {
         return true
     }
 
-    /// Calls the actions once the current handler has returned: the application may hold a lock now.
+    /// Calls the actions once the current handler has returned: the application may hold a lock at present.
     func callSoon(_ actions: [Cancellations.Action]) {
         deferred.append(contentsOf: actions)
     }
@@ -192,7 +193,7 @@ final class EventLoop: @unchecked Sendable {
         } else if let connection = connection(token) {
             if connection.isTransferring {
                 if connection.transferEvents == 0 { transfers.append(token) }
-                // What is reported once, such as the end of the input, must not be lost.
+                // Epoll reports some events once, such as the end of the input: none must be lost.
                 connection.transferEvents |= event.events
             } else {
                 handle(event, on: connection)
@@ -210,7 +211,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Goes on with transfers, as far as a turn may.
+    /// Continues transfers, as far as one turn may.
     private func serveTransfers() {
         while let token = transfers.next() {
             guard let connection = connection(token) else { continue }
@@ -221,7 +222,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Goes on with those that have waited for this turn.
+    /// Resumes the connections that have waited for this turn.
     private func beginTurns() {
         guard !waitingForTurn.isEmpty else { return }
         let connections = waitingForTurn
@@ -233,7 +234,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Those that are there now: what comes meanwhile takes its turn with the sockets.
+    /// Handles the messages that are queued now; later ones wait until the sockets have had their turn.
     private func handleMessages() {
         mailbox.take(into: &batch)
         for message in batch {
@@ -274,7 +275,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Does what handlers' calls have put off.
+    /// Performs the work that was deferred while handlers ran.
     private func settle() {
         while !resumable.isEmpty || !deferred.isEmpty {
             let connections = resumable
@@ -289,7 +290,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// The open connection that `token` names; nil where its descriptor has been closed since, and perhaps used again.
+    /// The open connection that `token` names; nil if it has been closed, even if its descriptor has been used again.
     func connection(_ token: UInt64) -> Connection? {
         let index = Int(UInt32(truncatingIfNeeded: token))
         guard index < connections.count, let connection = connections[index] else { return nil }

@@ -1,28 +1,28 @@
 import Synchronization
 
-/// What is asked of a loop from outside.
+/// A message to a loop, from any thread.
 enum LoopMessage: Sendable {
     case answer(Connection, Ticket, Answer)
     case unanswered(Connection, Ticket)
     /// Answers to exchanges whose right is taken and whose waits are to be ended.
     case fanOut([Exchange], EncodedResponse)
-    /// The answer to all of a crowd.
+    /// One answer to all members of a crowd.
     case crowd(CrowdTable.Number, EncodedResponse)
-    /// An answer of its own to each of a crowd.
+    /// A separate answer to each member of a crowd.
     case eachOfCrowd(CrowdTable.Number, @Sendable () -> Response)
     case unansweredCrowd(CrowdTable.Number)
     case watchCrowd(CrowdTable.Number, any CrowdListener, UInt64)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
-    /// Call the closure once the connection has at most so many bytes unsent.
+    /// Calls the closure once the connection has at most `limit` bytes unsent.
     case awaitDrain(Connection, limit: Int, @Sendable () -> Void)
     case streamEnd(Connection, Ticket, StreamEnding)
     case adopt(Int32, PeerAddress, ServerContext, refusal: Connection.Refusal?)
     case perform(@Sendable (EventLoop) -> Void)
 }
 
-/// Messages to one loop from any thread, taken in batches. Only the first that comes while the loop sleeps has to wake it: the
-/// others ride along, and so does all that comes while it is awake.
+/// Messages to one loop from any thread, taken in batches. Only the first message that arrives while the loop sleeps
+/// has to wake it. Later ones, and those that arrive while the loop is awake, need no wake-up.
 struct Mailbox: ~Copyable, Sendable {
     // Not private: Swift 6.3.1 fails to compile a `Mutex` over a type that is private to this one.
     struct Content {
@@ -32,7 +32,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     private let content = Mutex(Content())
 
-    /// Adds a message; returns true where the loop has to be woken.
+    /// Adds a message; returns true if the loop has to be woken.
     func add(_ message: consuming LoopMessage) -> Bool {
         let message = message
         return content.withLock { content in
@@ -47,7 +47,7 @@ struct Mailbox: ~Copyable, Sendable {
         content.withLock { swap(&$0.messages, &batch) }
     }
 
-    /// Has the next message wake the loop, which is about to sleep; false where one is there already.
+    /// Marks the loop as about to sleep, so that the next message wakes it; false if a message is already queued.
     func fallAsleep() -> Bool {
         content.withLock { content in
             content.isLoopAsleep = content.messages.isEmpty
@@ -55,7 +55,7 @@ struct Mailbox: ~Copyable, Sendable {
         }
     }
 
-    /// The loop is awake, for whatever reason.
+    /// Marks the loop as awake, whatever woke it.
     func wakeUp() {
         content.withLock { $0.isLoopAsleep = false }
     }

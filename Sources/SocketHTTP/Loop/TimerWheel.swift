@@ -1,15 +1,15 @@
 /// A timer wheel: deadlines in slots of one tick, so that setting one is an append and time passing is a walk.
 ///
-/// It is told of entries and never of their removal: who is handed an expired entry checks whether it still means
-/// anything, and gives it back where it is only due later. So a connection has one entry at most however often its
-/// deadline moves. The wheel knows no clock; ticks are passed in.
+/// Entries are added and never removed. The receiver of an expired entry checks whether it still applies, and inserts
+/// it again if it is only due later. So a connection has at most one entry however often its deadline moves. The wheel
+/// knows no clock; ticks are passed in.
 struct TimerWheel {
-    /// Whom to wake: meaningless to the wheel.
+    /// The token that the wheel returns; the wheel does not interpret it.
     typealias Entry = UInt64
 
     private var slots: [[Entry]]
     private var current: UInt32
-    /// Entries that it holds.
+    /// The number of entries in the wheel.
     private(set) var count = 0
 
     init(slots: Int = 512, now: UInt32 = 0) {
@@ -17,9 +17,10 @@ struct TimerWheel {
         current = now
     }
 
-    /// Adds an entry that is due at `tick`; one beyond the wheel's reach comes early, one in the past at the next tick.
+    /// Adds an entry that is due at `tick`. An entry beyond the wheel's reach comes early, one in the past at the next
+    /// tick.
     ///
-    /// Returns the tick at which it will come.
+    /// - Returns: the tick at which the entry will come.
     @discardableResult
     mutating func insert(_ entry: Entry, at tick: UInt32) -> UInt32 {
         let distance = Int(Int32(bitPattern: tick &- current))
@@ -29,13 +30,13 @@ struct TimerWheel {
         return reached
     }
 
-    /// Moves to `tick`, and removes and returns what has become due.
+    /// Moves to `tick`; removes and returns the entries that have become due.
     mutating func advance(to tick: UInt32) -> [Entry] {
         var due: [Entry] = []
         var steps = Int(Int32(bitPattern: tick &- current))
         guard steps > 0 else { return due }
         if count > 0 {
-            // One turn visits every slot, however long the pause was.
+            // One turn of the wheel visits every slot, however long the pause was.
             steps = min(steps, slots.count)
             for step in 1...steps {
                 let slot = index(current &+ UInt32(step))

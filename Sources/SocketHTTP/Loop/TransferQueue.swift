@@ -1,11 +1,12 @@
-/// The connections of a loop that have much to move, in the order in which they are served: some slices a turn, after all that is short.
+/// The connections of a loop that have much to transfer, in the order in which they are served: some slices a turn,
+/// after all short work.
 ///
-/// A turn is one look at the sockets. Without the queue a turn moved 256 KiB for each connection that was ready, so 200 uploads at once made
-/// a turn of 50 MiB, and every other connection waited 100 to 270 ms for it.
+/// A turn is one `epoll_wait`. Without the queue a turn moved 256 KiB for each connection that was ready, so 200
+/// uploads at once made a turn of 50 MiB, and every other connection waited 100 to 270 ms for it.
 struct TransferQueue {
-    /// The most bytes of transfers in a turn, but for the last slice.
+    /// The most bytes of transfers in a turn, except for the last slice.
     private static let turnBytes = 1 << 20
-    /// The most slices in a turn: on loopback a read of any size also costs what the sender does with the room.
+    /// The most slices in a turn: on loopback a read of any size also costs the work of the sender that gets the room.
     private static let turnSlices = 16
     /// The bytes of an answer that go out with the answer itself, for as long as the turn has not sent ``turnBytes``.
     private static let answerSlice = 256 << 10
@@ -13,22 +14,22 @@ struct TransferQueue {
     static let slice = 64 << 10
 
     private var waiting: [UInt64] = []
-    /// Those before this place have been served.
+    /// The connections before this index have been served.
     private var first = 0
     private var bytes = 0
     private var slices = 0
 
     var isEmpty: Bool { first == waiting.count }
 
-    /// A turn begins.
+    /// Begins a turn.
     mutating func beginTurn() { (bytes, slices) = (0, 0) }
 
-    /// So many bytes were read or sent.
+    /// Counts bytes that were read or sent.
     mutating func count(_ moved: Int) { bytes += moved }
 
     mutating func append(_ token: UInt64) { waiting.append(token) }
 
-    /// The connection to serve next; `nil` where the turn has done enough, or none waits.
+    /// The connection to serve next; `nil` if the turn has done enough, or none waits.
     mutating func next() -> UInt64? {
         guard first < waiting.count else { return nil }
         guard slices == 0 || slices < Self.turnSlices && bytes < Self.turnBytes else { return nil }
@@ -43,7 +44,7 @@ struct TransferQueue {
         return waiting[first]
     }
 
-    /// The most bytes to read from one connection, or to send of what waits, at a time. O(1).
+    /// The most bytes to read from one connection, or to send of its queued output, at a time. O(1).
     var share: Int { waiting.count - first < 4 ? 4 * Self.slice : Self.slice }
 
     /// The most bytes of an answer to send at once.

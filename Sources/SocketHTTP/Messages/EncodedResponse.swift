@@ -1,6 +1,7 @@
 /// A response encoded once, `Date` included, for any number of exchanges: they share its bytes.
 ///
-/// What differs between exchanges, a `Connection` field or the missing body of an answer to `HEAD`, is added as each is sent.
+/// The parts that differ between exchanges, a `Connection` field or the missing body of an answer to `HEAD`, are added
+/// as each is sent.
 public struct EncodedResponse: Sendable {
     /// The whole message.
     let bytes: [UInt8]

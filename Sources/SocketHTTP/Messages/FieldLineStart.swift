@@ -12,7 +12,7 @@ public struct FieldLineStart: Hashable, Sendable {
 }
 
 extension ResponseFields {
-    /// Adds a line, its value written where it goes out from rather than as a text of its own.
+    /// Adds a line whose value `write` appends in place, without a temporary string.
     public mutating func append(_ start: FieldLineStart, _ write: (inout [UInt8]) -> Void) {
         lines.append(contentsOf: start.bytes)
         let valueStart = lines.count
@@ -22,6 +22,6 @@ extension ResponseFields {
         lines.append(.lineFeed)
     }
 
-    /// Makes room for lines of that many bytes more.
+    /// Reserves capacity for `count` more bytes of lines.
     public mutating func reserve(_ count: Int) { lines.reserveCapacity(lines.count + count) }
 }

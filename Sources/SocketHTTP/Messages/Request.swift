@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// A request that passed the parser and found its route.
 ///
-/// It holds the head's bytes as they came and makes text of them only when asked.
+/// It keeps the head's bytes as received and decodes text only on demand.
 public struct Request: Sendable {
     let head: RequestHead
     let peer: PeerAddress
@@ -36,7 +36,7 @@ public struct Request: Sendable {
     /// The client's address without its port: `127.0.0.1`, `::1`. Behind a proxy it is the proxy's.
     public var remoteAddress: String { peer.text }
 
-    /// What the route's `{name}` stands for: percent-decoded once, valid UTF-8 without NUL, never empty.
+    /// The value of the route's `{name}`: percent-decoded once, valid UTF-8 without NUL, never empty.
     ///
     /// Empty for a name that the route does not have.
     public func parameter(_ name: String) -> String { parameters.text(name, in: head) ?? "" }
@@ -103,7 +103,7 @@ extension Request {
         return found
     }
 
-    /// All fields, in order. Built anew by each call.
+    /// All fields, in order. Each call builds them again.
     public var fields: HTTPFields {
         var fields = HTTPFields()
         head.forEachField { bytes, name, value in

@@ -1,14 +1,14 @@
 public import HTTPTypes
 
-/// Why a request was answered without a handler, or in a handler's stead.
+/// The reason why a request was answered without a handler, or in place of one.
 public struct RequestFailure: Error, Sendable, Equatable {
-    /// What kind of failure it is; each has its status.
+    /// The kind of failure; each has its status.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// `400`: the bytes are not a request that RFC 9112 allows.
         case malformed
         /// `404`: no route has this path.
         case notFound
-        /// `405`: the path has routes, none for this method. The answer gets its `Allow` field by itself.
+        /// `405`: the path has routes, none for this method. The answer gets its `Allow` field automatically.
         case methodNotAllowed
         /// `408`: the head or the body did not arrive in time.
         case timeout
@@ -20,7 +20,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
         case expectationFailed
         /// `431`: the field lines are larger than `Limits.headerBytes`.
         case headersTooLarge
-        /// `500`: the handler let its exchange go without an answer.
+        /// `500`: the handler released its exchange without an answer.
         case unanswered
         /// `501`: a method that no route uses and RFC 9110 or 5789 does not define, or `CONNECT` (RFC 9110 §9.1).
         case methodNotImplemented
@@ -32,9 +32,9 @@ public struct RequestFailure: Error, Sendable, Equatable {
         case versionNotSupported
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var kind: Kind
-    /// What was wrong, for the client's developer; one sentence without an end mark.
+    /// The cause, for the client's developer; one sentence without an end mark.
     public var detail: String
     /// The path of the request as it was sent, still percent-encoded; empty where it was not understood.
     public private(set) var path = ""
@@ -68,7 +68,7 @@ public struct RequestFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// The failure as plain text: what a router answers with unless it is given something better.
+    /// The failure as plain text: the default answer of a router.
     public static let plainText: @Sendable (RequestFailure) -> Response = { failure in
         Response(
             status: failure.status,

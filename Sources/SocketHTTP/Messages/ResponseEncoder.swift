@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The `Connection` field that one particular answer needs.
 enum ConnectionField: UInt8, Sendable {
-    /// The version's default says it.
+    /// The version's default applies.
     case none
     /// The server closes after this answer.
     case close
@@ -29,7 +29,7 @@ enum ResponseEncoder {
         if isChunked { buffer.append("Transfer-Encoding: chunked\r\n") }
     }
 
-    /// Appends what ends the head.
+    /// Appends the end of the head: a `Connection` field if needed, and the blank line.
     static func appendEnd(_ connection: ConnectionField, to buffer: inout [UInt8]) {
         switch connection {
         case .none: buffer.append("\r\n")

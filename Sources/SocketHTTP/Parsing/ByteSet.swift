@@ -16,7 +16,7 @@ struct ByteSet: Sendable {
 
     /// `tchar`, RFC 9110 §5.6.2.
     static let token = ByteSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
-    /// What a request target may hold: RFC 3986's characters, and those that browsers leave bare in a query (WHATWG URL).
+    /// The characters of a request target: RFC 3986's, and those that browsers leave unescaped in a query (WHATWG URL).
     static let target = ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF)
     /// `uri-host [ ":" port ]`, RFC 3986 §3.2.2: the characters, not their order.
     static let host = ByteSet(low: 0x2FFF_7FF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE)

@@ -9,7 +9,7 @@ struct HeadParser: Sendable {
     private var fieldsStart = 0
     private var framing = MessageFraming()
 
-    /// Whether nothing of a request has arrived yet, empty lines aside.
+    /// Whether no byte of a request has arrived yet, empty lines aside.
     var isPristine: Bool { line == nil && searched <= start }
 
     /// Parses `bytes`, which begin with what earlier calls were given.

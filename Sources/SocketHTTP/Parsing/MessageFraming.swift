@@ -5,8 +5,8 @@ enum BodyFraming: Sendable, Equatable {
     case chunked
 }
 
-/// Gathers the fields that decide a message's framing and its connection's future, and refuses what is ambiguous: a
-/// request that two parsers would delimit differently is how requests are smuggled (RFC 9112 §11.2).
+/// Gathers the fields that decide a message's framing and whether its connection stays open, and refuses ambiguous
+/// messages: a request that two parsers would delimit differently is how requests are smuggled (RFC 9112 §11.2).
 struct MessageFraming: Sendable {
     private var length: Int?
     private var hasHost = false
@@ -17,7 +17,7 @@ struct MessageFraming: Sendable {
     private var asksKeepAlive = false
     private(set) var expectsContinue = false
 
-    /// Takes note of one field line.
+    /// Records one field line.
     mutating func note(_ line: FieldLine, _ bytes: Span<UInt8>) throws(RequestFailure) {
         switch line.name.count {
         case 4 where bytes.matches(line.name, "host"): try noteHost(bytes, line.value)
@@ -75,7 +75,7 @@ struct MessageFraming: Sendable {
         }
     }
 
-    /// One length, in digits alone. RFC 9110 §8.6 would allow equal lengths to be repeated; nobody needs to.
+    /// One length, in digits alone. RFC 9110 §8.6 would allow repeated equal lengths; no client needs them.
     private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(RequestFailure) {
         guard length == nil else { throw RequestFailure(.malformed, "A request has more than one Content-Length") }
         guard !value.isEmpty else { throw RequestFailure(.malformed, "Content-Length is empty") }

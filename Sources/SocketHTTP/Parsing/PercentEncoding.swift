@@ -1,6 +1,6 @@
 /// Percent-encoding, RFC 3986 §2.1, over bytes.
 enum PercentEncoding {
-    /// Refuses a bad escape, `%00`, and escapes that are not UTF-8. What passes can be decoded without failing.
+    /// Refuses a bad escape, `%00`, and escapes that are not UTF-8. Text that passes can be decoded without failing.
     static func check(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(RequestFailure) {
         guard let first = bytes.firstIndex(of: percent, in: range) else { return }
         guard let decoded = decode(bytes, first..<range.upperBound) else {
@@ -39,7 +39,7 @@ enum PercentEncoding {
         return String(decoding: decode(bytes, range) ?? [], as: UTF8.self)
     }
 
-    /// Whether a range that `check` has passed means `text`; decodes only what is encoded.
+    /// Whether a range that `check` has passed decodes to `text`; decodes only the escapes.
     static func matches(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: String) -> Bool {
         guard bytes.firstIndex(of: percent, in: range) == nil else { return PercentEncoding.text(bytes, range) == text }
         var text = text

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Heads that have come before, so that one which comes again, byte for byte, is neither parsed nor routed again.
+/// Recent request heads, so that a head that repeats, byte for byte, is neither parsed nor routed again.
 ///
-/// Clients that wait for the same thing ask in the same bytes: of a thousand polls that follow one change nearly all are found
-/// here. A head ends with its blank line, so nothing behind it can change what it means.
+/// Clients that wait for the same change send identical requests: of a thousand polls that follow one change nearly all
+/// are found here. A head ends with its blank line, so no bytes behind it can change its meaning.
 struct RecentHeads {
-    /// What is known of a head.
+    /// A known head and how to handle it.
     struct Entry: Sendable {
         let bytes: [UInt8]
         let isSafe: Bool
         let traits: Ticket.Traits
         let handler: any RepeatHandler
-        /// The crowd of those who came with it last.
+        /// The crowd that the latest requests with this head joined.
         var crowd: CrowdTable.Number?
 
         init(_ head: RequestHead, _ handler: any RepeatHandler) {
@@ -27,22 +27,23 @@ struct RecentHeads {
     /// Longer heads are not kept.
     private static let longestHead = 2 << 10
 
-    /// The newest first: it is the one that comes again most. Looked at in place, since a copy of an entry is two more owners.
+    /// The newest first, since it repeats most often. Entries are used in place, since a copy of one retains two more
+    /// objects.
     private(set) var entries: [Entry] = []
 
-    /// The place of the entry whose head stands at the start of `input`.
+    /// The index of the entry whose head stands at the start of `input`.
     func find(atStartOf input: UnsafeRawBufferPointer) -> Int? {
         entries.firstIndex { RecentHeads.begins(input, with: $0.bytes) }
     }
 
     mutating func gather(_ place: Int, in crowd: CrowdTable.Number) { entries[place].crowd = crowd }
 
-    /// Keeps a head and the handler that was named for it, in the place of the oldest.
+    /// Keeps a head and the repeat handler that was set for it; replaces the oldest entry.
     ///
-    /// Only requests without a body are kept: then the head is all of the request.
+    /// Only requests without a body are kept: their head is the whole request.
     mutating func keep(_ head: RequestHead, _ handler: any RepeatHandler) {
         guard head.body == .none, head.bytes.count <= RecentHeads.longestHead else { return }
-        // One that a connection with a seat sent again.
+        // A connection with a seat has sent a known head again.
         guard !entries.contains(where: { $0.bytes == head.bytes }) else { return }
         if entries.count == RecentHeads.capacity { entries.removeLast() }
         entries.insert(Entry(head, handler), at: 0)
@@ -55,7 +56,7 @@ struct RecentHeads {
 }
 
 extension RequestHead {
-    /// What the answer to it has to respect.
+    /// The constraints that the request puts on its answer.
     var traits: Ticket.Traits {
         var traits: Ticket.Traits = []
         if line.method == .head { traits.insert(.headOnly) }

@@ -11,7 +11,8 @@ final class RequestHead: Sendable {
     /// Whether the client wants the connection to stay open.
     let keepsAlive: Bool
     let expectsContinue: Bool
-    /// Who handles requests with the same head from now on, if the request's handler has named anybody; the loop takes it from here.
+    /// The handler of later requests with the same head, if the request's handler has set one; the loop takes it from
+    /// here.
     let repeatHandler = Mutex<(any RepeatHandler)?>(nil)
 
     init(bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool) {

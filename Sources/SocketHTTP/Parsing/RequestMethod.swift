@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A method as one byte, so that requests are told apart, copied and compared without text.
+/// A method as one byte, so that requests are distinguished, copied and compared without text.
 enum RequestMethod: UInt8, Sendable {
     case get
     case head

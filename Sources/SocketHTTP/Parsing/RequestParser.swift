@@ -2,9 +2,9 @@
 ///
 /// Its strictness is that of the RFC wherever leniency would let two parsers disagree about where a request ends.
 struct RequestParser: Sendable {
-    /// What the bytes given so far came to.
+    /// The result of the bytes given so far.
     enum Outcome: Sendable {
-        /// Nothing more can be told before more bytes arrive.
+        /// More bytes are needed.
         case incomplete
         /// The head is complete and its client waits for `100 Continue` before it sends the body. Go on consuming.
         case expectsContinue
@@ -50,7 +50,7 @@ struct RequestParser: Sendable {
     /// Bytes of the request that it keeps.
     var heldBytes: Int { pending.count + body.count }
 
-    /// Whether it holds nothing, so that a new parser would do as well.
+    /// Whether the parser holds nothing and is equivalent to a new one.
     var isFresh: Bool {
         if case .head = stage { return pending.isEmpty && headParser.isPristine }
         return false
@@ -85,7 +85,7 @@ struct RequestParser: Sendable {
             return try finishHead(headParser.head(bytes, upTo: end, limits))
         }
         let earlier = pending.count
-        // One byte over the limits is enough to be refused for.
+        // One byte over the limits is enough for a refusal.
         let room = limits.headerBytes + limits.targetBytes + 128
         let taken = min(input.count - position, max(room - earlier, 1))
         input.append(position..<position + taken, to: &pending)
@@ -107,7 +107,7 @@ struct RequestParser: Sendable {
             return .request(ParsedRequest(head: head, body: []))
         case .length(let length):
             stage = .fixed(head, remaining: length)
-            // What a client claims is not yet worth memory: grow as it arrives.
+            // The length that a client claims is not allocated in advance: the body grows as it arrives.
             body.reserveCapacity(min(length, 64 << 10))
         case .chunked:
             stage = .chunked(head, ChunkedBodyParser())
@@ -153,7 +153,7 @@ struct ParsedRequest: Sendable {
     let body: [UInt8]
 }
 
-/// What the parser needs to know of `Limits`.
+/// The limits that the parser needs.
 struct ParserLimits: Sendable {
     let headerBytes: Int
     let targetBytes: Int

@@ -1,4 +1,5 @@
-/// What a route's parameters stand for in one request, as ranges of its head's bytes: text is made of those alone that are asked for.
+/// The values of a route's parameters in one request, as ranges of its head's bytes: only those that a handler asks for
+/// become text.
 struct RouteParameters: Sendable {
     let route: Route
     let ranges: [Range<Int>]

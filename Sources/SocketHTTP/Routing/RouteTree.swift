@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A handler and what finds it.
+/// A handler, and the method and parameter names of its route.
 final class Route: Sendable {
     let method: HTTPRequest.Method
     let code: RequestMethod

@@ -10,7 +10,7 @@ public struct Router: Sendable {
     /// it must not block.
     public typealias Handler = @Sendable (Request, Exchange) -> Void
 
-    /// Makes the response for whatever no handler answers, malformed requests included. It must not block.
+    /// Makes the response to every request that no handler answers, malformed requests included. It must not block.
     public var failure: @Sendable (RequestFailure) -> Response
 
     private var tree = RouteTree()
@@ -32,13 +32,14 @@ public struct Router: Sendable {
     /// Methods that are known whether or not a route uses them. `CONNECT` is for proxies alone, and has no path.
     private static let standardMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// Methods that are known, hence `405` and not `501`, and that the server as a whole does not have unless a route uses them. A server that
-    /// reflects requests may reveal what a proxy has added to them (RFC 9110 §9.3.8), so `TRACE` is never answered by itself.
+    /// Methods that are known, hence `405` and not `501`, and that the server as a whole does not support unless a
+    /// route uses them. A server that reflects requests may reveal fields that a proxy has added to them (RFC 9110
+    /// §9.3.8), so `TRACE` is never answered automatically.
     private static let otherMethods: Set<HTTPRequest.Method> = [.trace, .query]
 }
 
 extension Router {
-    /// What is to be done with a request.
+    /// How a request is answered.
     enum Match {
         case route(RouteParameters)
         /// Answered from the table.

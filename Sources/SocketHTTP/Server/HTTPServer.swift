@@ -31,9 +31,9 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - configuration: where and how to listen.
     ///   - router: what to answer.
-    ///   - logger: told of what an operator should know; nothing is logged for each request.
-    ///   - onDrain: called once when draining begins: the application answers those who wait, and from then on lets nobody
-    ///     wait. It is called where `drain` is, and must not block for long.
+    ///   - logger: receives messages for the operator; nothing is logged for each request.
+    ///   - onDrain: called once when draining begins: the application answers waiting requests, and from then on lets
+    ///     none wait. It is called where `drain` is, and must not block for long.
     public init(
         configuration: HTTPServerConfiguration,
         router: Router,
@@ -46,7 +46,7 @@ public final class HTTPServer: Sendable {
         self.onDrain = onDrain
     }
 
-    /// A server that is let go of without draining closes everything at once.
+    /// Closes all connections at once if the server is released without draining.
     deinit {
         guard case .running(let context) = state.withLock({ $0 }) else { return }
         HTTPServer.closeAll(context)
@@ -54,7 +54,7 @@ public final class HTTPServer: Sendable {
 
     /// Binds, listens and begins to accept; the address works as soon as this returns.
     ///
-    /// - Throws: a `SocketHTTPError` that says what to do; `alreadyStarted` at a second call.
+    /// - Throws: a `SocketHTTPError` that says how to fix the problem; `alreadyStarted` at a second call.
     @discardableResult
     public func start() throws(SocketHTTPError) -> BoundAddress {
         let isNew = state.withLock { if case .new = $0 { true } else { false } }
@@ -87,10 +87,11 @@ public final class HTTPServer: Sendable {
         return listener.address
     }
 
-    /// Stops accepting, has every answer in flight go out with `Connection: close`, and closes.
+    /// Stops accepting, answers the requests in flight with `Connection: close`, and closes.
     ///
-    /// The steps: the listener closes and idle connections with it; `onDrain` is called; requests in flight are finished;
-    /// what is left after `limit` is closed as it is. Calling it again waits for the same end.
+    /// The steps: the listener closes and idle connections with it; `onDrain` is called; requests in flight are
+    /// finished; the connections that remain after `limit` are closed as they are. Calling it again waits for the same
+    /// end.
     ///
     /// - Parameter limit: how long to wait for requests in flight; by default the configuration's `drainTimeout`.
     public func drain(within limit: Duration? = nil) async {

@@ -10,9 +10,9 @@ public struct HTTPServerConfiguration: Sendable {
     public var loops: Int
     /// Connections that the kernel keeps until they are accepted (bounded by `net.core.somaxconn`).
     public var backlog: Int
-    /// What clients are granted.
+    /// The limits that apply to clients.
     public var limits: Limits
-    /// How long `drain()` waits for requests in flight where it is not told otherwise.
+    /// The default time that `drain()` waits for requests in flight.
     public var drainTimeout: Duration
 
     /// A configuration for tests and local use: loopback, any free port.

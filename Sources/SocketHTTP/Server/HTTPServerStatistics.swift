@@ -1,4 +1,4 @@
-/// Counts since a server's start, and the connections open now. Taken without stopping anything, so one count may be ahead
+/// Counts since a server's start, and the connections open now. They are read without a lock, so one count may be ahead
 /// of another by the requests of a moment.
 public struct HTTPServerStatistics: Sendable, Equatable {
     /// Connections open now.
@@ -29,12 +29,13 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var bytesIn = 0
     /// Bytes that the kernel took to send.
     public var bytesOut = 0
-    /// Requests among ``requests`` whose head had come before, so that they were not parsed; see `Request.onRepeat(_:)`.
+    /// Requests among ``requests`` whose head was already known, so that they were not parsed; see
+    /// `Request.onRepeat(_:)`.
     public var requestsRecognised = 0
     /// System calls to receive bytes.
     public var receiveCalls = 0
     /// System calls to send bytes.
     public var sendCalls = 0
-    /// System calls to change what is watched of a connection, its first watching left out.
+    /// System calls that change the events watched for a connection; the call that begins to watch it is not counted.
     public var watchCalls = 0
 }

@@ -1,4 +1,5 @@
-/// What one server grants its clients. Whoever goes beyond is told so by the status named, where it can still be told.
+/// The limits of one server. A client that exceeds one receives the status named there, where an answer is still
+/// possible.
 public struct Limits: Sendable {
     /// Bytes of the field lines of one request, and again of its trailers: `431`.
     public var headerBytes: Int
@@ -6,11 +7,12 @@ public struct Limits: Sendable {
     public var targetBytes: Int
     /// Bytes of a request body after chunked decoding: `413`.
     public var bodyBytes: Int
-    /// Bytes of requests that may be in memory at once, of all connections: bodies that are being received, and those above 64 KiB that are
-    /// being handled. Beyond it the unfinished ones that have gone longest without progress are answered `503`, those above 64 KiB first.
+    /// Bytes of requests that may be in memory at once, of all connections: bodies that are being received, and those
+    /// above 64 KiB that are being handled. Beyond this the unfinished ones that have gone longest without progress are
+    /// answered `503`, those above 64 KiB first.
     public var requestMemory: Int
-    /// Bytes of answers that may wait to be sent at once, of all connections; bytes that many wait for count once. Beyond it those are dropped
-    /// whose peers have gone longest without taking any.
+    /// Bytes of answers that may wait to be sent at once, of all connections; bytes that several connections wait for
+    /// count once. Beyond this the connections whose peers have gone longest without accepting any are dropped.
     public var answerMemory: Int
     /// Connections open at once. Further ones are answered `503` with `Retry-After` and closed; where even such refusals
     /// pile up, accepting pauses and the kernel's backlog keeps the rest.
@@ -18,8 +20,8 @@ public struct Limits: Sendable {
     /// Connections that one client may have open at once: an IPv4 address, or an IPv6 network of 64 bits. Further ones are answered `503`
     /// with `Retry-After` and closed; where even such refusals pile up, they are closed without an answer.
     public var connectionsPerAddress: Int
-    /// Addresses that are not counted so, since they bring the connections of many: reverse proxies. Processes of the same machine are
-    /// trusted by default.
+    /// Addresses that are exempt from ``connectionsPerAddress``: reverse proxies, which carry the connections of many
+    /// clients. Processes of the same machine are trusted by default.
     public var trustedProxies: [AddressRange]
     /// Requests of one connection that may wait for their answers at once (pipelining); at this many reading pauses.
     public var pipelinedRequests: Int
@@ -28,19 +30,20 @@ public struct Limits: Sendable {
     /// From a request's first byte to the end of its head: `408`. Also from accepting a connection to its first byte,
     /// which ends in a silent close.
     public var headerTimeout: Duration
-    /// How long a request's body may stay behind ``bodyRate``, and so how long a pause in it may last: `408`.
+    /// How long a request's body may stay behind ``bodyRate``, and so the longest pause in the body: `408`.
     public var bodyTimeout: Duration
-    /// Bytes of a body that have to come in a second, on average: `408`. A body that comes as fast may take as long as it has to.
+    /// Bytes of a body that have to arrive in a second, on average: `408`. A body that keeps this rate may take any
+    /// time.
     public var bodyRate: Int
     /// How long a connection may stay open between requests; then it is closed silently.
     public var idleTimeout: Duration
     /// How long a peer may stay behind ``writeRate``, and so how long it may accept nothing; then it is dropped as too slow.
     public var writeTimeout: Duration
-    /// Bytes of the answers that wait which a peer has to accept in a second, on average.
+    /// Bytes of the queued answers that a peer has to accept in a second, on average.
     public var writeRate: Int
     /// How long a connection that was answered with an error stays half-open, so that the peer can read the answer.
     public var lingerTimeout: Duration
-    /// Bytes of a stream that a peer may leave unread; beyond them it is dropped as too slow.
+    /// Bytes of a stream that a peer may leave unread; a peer that leaves more is dropped as too slow.
     public var queuedBytes: Int
 
     /// Limits for a server on a trusted network or behind a proxy; the time-outs are kept to within about 0.1 s.

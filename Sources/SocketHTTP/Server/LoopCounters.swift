@@ -4,7 +4,7 @@ import Synchronization
 struct Counter: ~Copyable, Sendable {
     private let value = Atomic<Int>(0)
 
-    /// Callers take turns (one loop at a time has the count), so a load and a store do, and no locked instruction is needed.
+    /// Only one loop at a time owns the count, so a load and a store suffice, and no locked instruction is needed.
     func add(_ amount: Int) {
         value.store(value.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
     }
@@ -14,7 +14,7 @@ struct Counter: ~Copyable, Sendable {
     var count: Int { value.load(ordering: .relaxed) }
 }
 
-/// What one loop has done for one server.
+/// Counts of one loop's work for one server.
 final class LoopCounters: Sendable {
     let accepted = Counter()
     let connectionsRefused = Counter()
@@ -25,7 +25,7 @@ final class LoopCounters: Sendable {
     let slowReadersDropped = Counter()
     let requestsShed = Counter()
     let answersShed = Counter()
-    /// What is kept now.
+    /// Bytes kept at present.
     let requestBytes = Counter()
     let answerBytes = Counter()
     let bytesIn = Counter()

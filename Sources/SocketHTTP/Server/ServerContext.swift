@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What the loops of one server share. It does not change while the server runs, save for its counts.
+/// The state that the loops of one server share. It does not change while the server runs, except for its counts.
 final class ServerContext: Sendable {
     /// The time-outs and lowest rates of `Limits`, in ticks.
     struct TickLimits: Sendable {
@@ -63,7 +63,7 @@ final class ServerContext: Sendable {
         if let address = countedAddress(of: peer) { addresses.withLock { $0.remove(address) } }
     }
 
-    /// What a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.
+    /// The address that a connection is counted by; `nil` for a trusted proxy, and for a peer that has no IP address.
     private func countedAddress(of peer: PeerAddress) -> IPAddress? {
         guard let address = peer.number, !limits.trustedProxies.contains(where: { $0.contains(address) }) else { return nil }
         return address.subscriber
@@ -75,7 +75,7 @@ final class ServerContext: Sendable {
     /// Bytes of answers that wait to be sent.
     var answerBytes: Int { counters.reduce(0) { $0 + $1.answerBytes.count } }
 
-    /// A loop has closed its last connection and left the server.
+    /// Counts a loop that has closed its last connection and left the server.
     func loopDrained() {
         guard loopsAtWork.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
         EventLoopPool.giveBack(loops)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a server could not start. Each says what to do about it.
+/// The reason why a server could not start. Each description says how to fix the problem.
 public enum SocketHTTPError: Error, Sendable, Equatable {
     /// Another socket listens there already.
     case addressInUse(host: String, port: Int)
@@ -8,7 +8,7 @@ public enum SocketHTTPError: Error, Sendable, Equatable {
     case addressNotAvailable(host: String, port: Int)
     /// The process may not listen there; ports below 1024 usually need a privilege.
     case permissionDenied(host: String, port: Int)
-    /// The host's name means no address.
+    /// The host's name has no address.
     case unknownHost(String, reason: String)
     /// A port is 0 (any free one) to 65535.
     case invalidPort(Int)
@@ -16,7 +16,7 @@ public enum SocketHTTPError: Error, Sendable, Equatable {
     case tooManyOpenFiles
     /// `start()` was called on a server that runs or has run.
     case alreadyStarted
-    /// A system call failed in a way that none of the others names.
+    /// A system call failed with an error that no other case covers.
     case system(call: String, errno: Int32)
 
     init(errno code: Int32, during call: String) {
@@ -37,7 +37,7 @@ public enum SocketHTTPError: Error, Sendable, Equatable {
 }
 
 extension SocketHTTPError: CustomStringConvertible {
-    /// One line for a person: what happened, and what to do.
+    /// One line for a person: the problem, and how to fix it.
     public var description: String {
         switch self {
         case .addressInUse(let host, let port):

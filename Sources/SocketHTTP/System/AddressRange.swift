@@ -60,7 +60,8 @@ struct IPAddress: Hashable, Sendable {
         IPAddress(high: high & IPAddress.mask(prefix), low: low & IPAddress.mask(prefix - 64))
     }
 
-    /// What one client has to itself: an IPv4 address, or the network of 64 bits that an IPv6 subscriber gets at least (RFC 6177).
+    /// The part of the address that identifies one client: an IPv4 address, or the network of 64 bits that an IPv6
+    /// subscriber gets at least (RFC 6177).
     var subscriber: IPAddress { isVersion4 ? self : masked(64) }
 
     private static func mask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : bits >= 64 ? .max : ~(UInt64.max >> UInt64(bits)) }

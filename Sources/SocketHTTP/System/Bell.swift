@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// What wakes a thread that sleeps in `epoll_wait`, from any thread.
+/// Wakes a thread that sleeps in `epoll_wait`, from any thread.
 struct Bell: Sendable {
-    /// To be watched edge-triggered: then each ring is told once, and nobody has to read it away.
+    /// To be watched edge-triggered: each ring is then reported once, and need not be read.
     let descriptor: Int32
 
     init() throws(SocketHTTPError) {

@@ -21,11 +21,11 @@ public enum DescriptorLimit {
         return current
     }
 
-    /// What to tell an operator whose limit is below the connections allowed; `nil` where it is not.
+    /// A warning for an operator whose limit is below the connections allowed; `nil` if the limit suffices.
     ///
     /// - Parameters:
     ///   - limit: the descriptors that the process may hold.
-    ///   - connections: the connections that it allows.
+    ///   - connections: the connections that the server allows.
     static func shortage(limit: Int, connections: Int) -> String? {
         guard limit < connections else { return nil }
         let needed = connections > .max - reserve ? .max : connections + reserve
@@ -36,6 +36,6 @@ public enum DescriptorLimit {
             """
     }
 
-    /// What a server opens beside connections: its listener, event loops, database and log.
+    /// The descriptors that a server needs besides its connections: its listener, event loops, database and log.
     private static let reserve = 256
 }

@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// An epoll set, level-triggered where nothing else is asked for.
+/// An epoll set, level-triggered unless edges are asked for.
 struct Epoll: Sendable {
-    /// What to be told of. Errors and hang-ups are always reported, asked for or not.
+    /// The events to report. Errors and hang-ups are always reported, even if not asked for.
     struct Interest: OptionSet {
         let rawValue: UInt32
         static let reading = Interest(rawValue: EPOLLIN.rawValue)
         static let writing = Interest(rawValue: EPOLLOUT.rawValue)
-        /// News are told once, however long they last.
+        /// Each change is reported once, however long the state lasts.
         static let onEdges = Interest(rawValue: EPOLLET.rawValue)
-        /// What a peer sends, and its end, each told once: an event that is told again costs a look at the socket each time, a twentieth
-        /// of what a delivery does. To change what is asked for tells what is there anew.
+        /// Input and its end, each reported once: every further report would cost a look at the socket, a twentieth of
+        /// the work of a delivery. A change of the interest makes epoll report the present state again.
         static let input: Interest = [.reading, Interest(rawValue: EPOLLRDHUP.rawValue), .onEdges]
     }
 
@@ -24,7 +24,7 @@ struct Epoll: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Returns false where the kernel refuses, as it does when it is out of memory or of watches.
+    /// Adds a descriptor; returns false if the kernel refuses, as it does when it is out of memory or of watches.
     func add(_ member: Int32, _ interest: Interest, token: UInt64) -> Bool {
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: token))
         return epoll_ctl(descriptor, EPOLL_CTL_ADD, member, &event) == 0
@@ -35,9 +35,9 @@ struct Epoll: Sendable {
         _ = epoll_ctl(descriptor, EPOLL_CTL_MOD, member, &event)
     }
 
-    /// Fills `events` with what is ready, and sleeps until something is; returns how many.
+    /// Fills `events` with the events that are ready, and sleeps until there are some; returns how many.
     ///
-    /// - Parameter milliseconds: how long to sleep at most, 0 not to sleep, -1 without end.
+    /// - Parameter milliseconds: the longest sleep: 0 for none, -1 for no limit.
     func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
         let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)
         // A signal is as good a reason to go round as any. All other errors would come again at once, and without end.
@@ -50,6 +50,6 @@ extension epoll_event {
     var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
     var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
     var isBroken: Bool { events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
-    /// Whether the end of the input comes behind what there is to read.
+    /// Whether the end of the input follows the bytes that are there to read.
     var endsInput: Bool { isBroken || events & EPOLLRDHUP.rawValue != 0 }
 }

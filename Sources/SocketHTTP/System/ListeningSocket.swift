@@ -80,7 +80,7 @@ struct ListeningSocket {
 }
 
 extension ListeningSocket {
-    /// What an attempt to accept came to.
+    /// The result of an attempt to accept.
     enum AcceptResult {
         case accepted(Int32, PeerAddress)
         case failed(Int32)

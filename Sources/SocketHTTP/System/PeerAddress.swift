@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The address of a client, kept as bytes: most requests never ask for its text.
+/// The address of a client, kept as bytes: most requests never need its text.
 struct PeerAddress: Sendable, Equatable {
     private var high: UInt64 = 0
     private var low: UInt64 = 0

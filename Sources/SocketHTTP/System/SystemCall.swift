@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Results are values and never `errno`, which the next call may change.
 enum SystemCall {
-    /// What a read came to.
+    /// The result of a read.
     enum ReadResult: Equatable {
         case bytes(Int)
         case endOfStream
@@ -13,7 +13,7 @@ enum SystemCall {
         case failed(Int32)
     }
 
-    /// What a write came to.
+    /// The result of a write.
     enum WriteResult: Equatable {
         case bytes(Int)
         case wouldBlock
@@ -42,7 +42,7 @@ enum SystemCall {
         }
     }
 
-    /// Bytes that were sent and that the peer has not acknowledged; 0 where the kernel cannot tell.
+    /// Bytes that were sent and that the peer has not acknowledged; 0 if the kernel does not say.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         max(0, Int(freshet_unacknowledged(descriptor)))
     }
