@@ -24,7 +24,7 @@ struct CacheClear: ParsableCommand {
 
     func run() throws {
         do throws(CacheError) {
-            // All of them are looked at before the first is cleared.
+            // All directories are checked before the first is cleared.
             var found: [DiskCacheDirectory] = []
             for path in directories { found.append(try DiskCacheDirectory(path)) }
             try clear(found)
@@ -33,7 +33,7 @@ struct CacheClear: ParsableCommand {
 
     private func clear(_ found: [DiskCacheDirectory]) throws(CacheError) {
         for directory in found {
-            // What is damaged cannot be counted, and can be cleared all the same.
+            // The entries of a damaged cache cannot be counted, but the cache can still be cleared.
             let entries = try? directory.summary().entries
             guard force || isConfirmed(directory.path, entries) else { continue }
             try directory.clear()

@@ -26,7 +26,7 @@ struct CacheEntryText {
         writer.beginObject()
         writer.member("directory", directory)
         writer.member("key", entry.key)
-        // A key that is no text is given by its bytes too.
+        // A key that is not valid UTF-8 is printed as bytes too.
         if Array(entry.key.utf8) != entry.keyBytes {
             writer.member("keyBytes", entry.keyBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
         }
@@ -59,7 +59,7 @@ struct CacheEntryText {
 }
 
 extension CommandFailure {
-    /// What a cache could not do.
+    /// Describes an operation that a cache refused or failed.
     init(_ error: CacheError) {
         let status: ExitStatus =
             switch error {

@@ -1,6 +1,6 @@
 import FreshetCache
 
-/// What becomes of a list of keys that are asked of a cache in memory, one after the other, each stored where it was not there.
+/// The result of looking up a list of keys in a cache in memory, one after the other; each key that misses is stored.
 struct CacheReplay: Hashable {
     var requests = 0
     var hits = 0
@@ -9,9 +9,9 @@ struct CacheReplay: Hashable {
     var hitRatio: Double { requests == 0 ? 0 : Double(hits) / Double(requests) }
 
     /// - Parameters:
-    ///   - trace: UTF-8 text, a key a line; empty lines count for nothing.
+    ///   - trace: UTF-8 text, a key a line; empty lines are ignored.
     ///   - capacity: how many keys the cache holds.
-    ///   - name: the file's, for what is wrong with it.
+    ///   - name: the file's name, for error messages.
     init(trace: [UInt8], capacity: Int, named name: String) throws(CommandFailure) {
         let cache = Cache<String, Void>(countLimit: capacity, lifetime: .unlimited, shards: 1)
         for (number, line) in trace.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {

@@ -47,7 +47,7 @@ struct CacheReplayCommand: ParsableCommand {
         }
     }
 
-    /// With so many digits after the point, whatever the locale.
+    /// A number with `digits` digits after the point, in any locale.
     private func decimal(_ value: Double, digits: Int) -> String {
         let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }
         let scaled = Int((value * Double(scale)).rounded())

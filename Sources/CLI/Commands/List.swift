@@ -32,7 +32,7 @@ struct List: AsyncParsableCommand {
         let remote = try options.remote()
         let pages = RecordPages(remote: remote, collection: collection, prefix: prefix)
         let count = output.json ? try await printJSON(pages) : try await printLines(pages)
-        // A person who has misspelt a name would see nothing at all.
+        // A person who has misspelt a name would otherwise see no output.
         if count == 0, StandardStream.error.isTerminal {
             let ids = prefix.map { " with an id that begins with '\(StandardStream.error.visible($0))'" } ?? ""
             StandardStream.error.printLine("no record in \(collection)\(ids), namespace \(remote.namespace)")

@@ -61,7 +61,7 @@ struct Search: AsyncParsableCommand {
         }
     }
 
-    /// `nil` for no limit of time.
+    /// `nil` for no time limit.
     private var duration: Duration? {
         let limits = [seconds, hours.map { $0 * 3_600 }].compactMap { $0 }
         if limits.isEmpty, stepsTotal != nil { return nil }

@@ -20,7 +20,7 @@ struct Serve: AsyncParsableCommand {
               freshet serve --port 0 --memory --test-faults
             """)
 
-    /// What the line that says where it listens begins with.
+    /// The beginning of the line that states where the server listens.
     static let readyPrefix = "listening on "
 
     /// A thousand years.
@@ -102,7 +102,7 @@ struct Serve: AsyncParsableCommand {
                 .usage, "--host \(host) is beyond loopback, where \(Self.exposure): add --open if that is meant, or leave --host out")
         }
         guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
-        // Every write allocates in SQLite, and the threads that read do too.
+        // Every write allocates in SQLite, and so do the threads that read.
         MemoryCount.end()
         LargeAllocations.returnWhenReleased()
         var configuration = RecordServerConfiguration()
@@ -155,10 +155,10 @@ private struct ServerService: Service {
     let url: String
 
     func run() async throws {
-        // Not earlier: by now the group listens to signals, so whoever reads this can rely on them.
+        // Printed last: the group now handles signals, so a process that reads this line may send them.
         StandardStream.output.printLine(Serve.readyPrefix + url)
         try? await gracefulShutdown()
-        // Who asks twice does not want to wait.
+        // A second signal means that the operator does not want to wait.
         let impatience = Task { await SecondSignal.endProcess() }
         await server.stop()
         impatience.cancel()

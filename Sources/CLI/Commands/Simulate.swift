@@ -62,7 +62,7 @@ struct Simulate: AsyncParsableCommand {
         }
     }
 
-    /// The command that does it again.
+    /// The command that repeats a run.
     private var command: (UInt64?) -> String {
         { [options, scenario] seed in
             var words = ["freshet simulate"]

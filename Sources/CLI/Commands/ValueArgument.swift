@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value as it is given: the text itself, `-` for standard input, or `@FILE`.
+/// A value as given on the command line: the text itself, `-` for standard input, or `@FILE`.
 enum ValueArgument {
     /// - Parameter argument: `nil` means standard input too.
     static func bytes(_ argument: String?) throws(CommandFailure) -> [UInt8] {

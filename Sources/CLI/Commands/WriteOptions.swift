@@ -3,7 +3,7 @@ import FreshetClient
 import FreshetWire
 import HTTPTypes
 
-/// What `put`, `patch` and `delete` have in common.
+/// Options that `put`, `patch` and `delete` share.
 struct WriteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only if the record is at this revision; 0: only if there is none.", valueName: "revision"))
     var ifRevision: Int64?

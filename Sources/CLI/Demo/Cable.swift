@@ -10,7 +10,7 @@ final class Cable: Sendable {
         var lines: [ObjectIdentifier: Line] = [:]
     }
 
-    /// One connection of the device and the one to the server that belongs to it.
+    /// A connection of the device and the matching one to the server.
     private final class Line: Sendable {
         let device: Int32
         let server: Int32
@@ -106,7 +106,7 @@ final class Cable: Sendable {
         }
         line.shutDown()
         guard line.flowing.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
-        // Under the lock, so that nobody shuts down a number that is already someone else's.
+        // Under the lock, so that no thread shuts down a descriptor that has already been reused.
         state.withLock { state in
             state.lines[ObjectIdentifier(line)] = nil
             Glibc.close(line.device)

@@ -3,7 +3,8 @@ import FreshetWire
 import HTTPTypes
 
 extension Demonstration {
-    /// Devices that hold everything read again what changed in another system, and show what they have until then.
+    /// Invalidates records that changed in another system: devices that hold all records read them again, and show the
+    /// old values until then.
     mutating func invalidate() async throws {
         narrator.begin("An invalidation has both devices read records again")
         let keys = try ["NC", "NF", "NU", "NZ"].map { try RecordKey(collection: "countries", id: $0) }
@@ -25,7 +26,7 @@ extension Demonstration {
         try await checkCaches()
     }
 
-    /// The server is killed in the middle of writing, and started again.
+    /// Kills the server in the middle of writing, and starts it again.
     mutating func killServer() async throws {
         narrator.begin("The server is killed with SIGKILL in the middle of writing")
         let increments = 300
@@ -33,7 +34,7 @@ extension Demonstration {
         let counting = Task {
             for _ in 1...increments { try await a.client.rawCollection("counters").increment("/visits", of: "home") }
         }
-        // One acknowledged write after the other, and the kill at once after the last.
+        // Acknowledged writes one after the other, and the kill right after the last.
         var acknowledged = Tier()
         for number in 1...100 {
             let key = try RecordKey(collection: "log", id: "\(number)")

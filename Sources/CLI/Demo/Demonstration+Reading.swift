@@ -3,7 +3,7 @@ import FreshetWire
 import HTTPTypes
 
 extension Demonstration {
-    /// Countries and languages of the world, through the server's API.
+    /// Imports countries and languages of the world through the server's API.
     mutating func importTables() async throws {
         narrator.begin("Import the ISO tables of countries and languages")
         var written = 0
@@ -33,7 +33,7 @@ extension Demonstration {
         }
     }
 
-    /// Two devices begin with nothing and get a copy each.
+    /// Starts two empty devices, each of which fetches a copy.
     mutating func fillCaches() async throws {
         narrator.begin("Two devices begin with empty caches")
         let (tier, head) = try await truth()
@@ -48,7 +48,7 @@ extension Demonstration {
         try await checkCaches()
     }
 
-    /// One record from each place that it can come from.
+    /// Reads one record from each tier that can return it.
     mutating func readFresh() async throws {
         narrator.begin("A reads New Zealand afresh")
         let countries = a.collection("countries")

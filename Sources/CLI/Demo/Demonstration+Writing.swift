@@ -8,7 +8,7 @@ struct Trip: Codable, Hashable, Sendable {
 }
 
 extension Demonstration {
-    /// How long a write on one device takes to another, and that its writer is told.
+    /// Measures how long a write on one device takes to reach another, and to be acknowledged to its writer.
     mutating func writeOnAArrivesAtB() async throws {
         narrator.begin("A writes, B has it")
         let rounds = 20
@@ -31,7 +31,7 @@ extension Demonstration {
         try await checkCaches()
     }
 
-    /// A write without a connection: shown at once, kept over a restart of the device, confirmed on return.
+    /// Writes without a connection: shown at once, kept over a restart of the device, confirmed after reconnecting.
     mutating func writeOffline() async throws {
         narrator.begin("B writes offline")
         let (b, cable) = (b, cable)
@@ -53,7 +53,7 @@ extension Demonstration {
             await b.client.stop()
             try await b.client.start()
         }
-        // Memory is empty after the restart, so all of this comes from the disk.
+        // Memory is empty after the restart, so these values come from the disk.
         let reading = try await measure {
             for key in keys { _ = try await b.collection(key.collection).snapshot(of: key.id, policy: .cacheOnly) }
         }
@@ -71,7 +71,7 @@ extension Demonstration {
         narrator.check("A has it, and it is pending nowhere", expected: written, seen: Self.pendingText(a.collection("languages")["mri"]))
     }
 
-    /// Two devices change one record apart; a closure makes one value of the two.
+    /// Changes one record on two disconnected devices; a closure merges the two values.
     mutating func mergeConflict() async throws {
         narrator.begin("A and B change one record apart, and it is merged")
         let merge: MergeClosure<Trip> = { conflict in

@@ -10,7 +10,7 @@ struct Demonstration: Sendable {
     static let tables = "/usr/share/iso-codes/json"
 
     let executable: String
-    /// The demo's own folder, with one for the server and one for each device.
+    /// The demo's folder, with a subfolder for the server and for each device.
     let folder: String
     var narrator: Narrator
     var server: ServerProcess {
@@ -38,7 +38,7 @@ struct Demonstration: Sendable {
         b = try Device("B", url: "http://127.0.0.1:\(cable.port)", namespace: namespace, directory: folder + "/b")
     }
 
-    /// All steps.
+    /// Runs all steps.
     mutating func run() async throws {
         narrator.tell("server    \(server.url), process \(server.process.identifier), data in \(folder)/server")
         narrator.tell("devices   A and B, caches in \(folder)/a and \(folder)/b; B's cable can be pulled")
@@ -52,7 +52,7 @@ struct Demonstration: Sendable {
         try await killServer()
     }
 
-    /// Ends the devices and the server; nothing of the demo runs afterwards.
+    /// Stops the devices and the server; nothing of the demo runs afterwards.
     mutating func end() async {
         await a.client.stop()
         await b.client.stop()
@@ -61,7 +61,7 @@ struct Demonstration: Sendable {
         narrator.check("the server ended as it should", expected: "\(ChildProcess.Ending.exited(0))", seen: "\(ending)")
     }
 
-    /// Says how to look around, then prints changes until Ctrl-C.
+    /// Prints how to look around, then prints changes until Ctrl-C.
     func serveOn() async throws {
         let base = "\(server.url)/v1/\(Self.namespace)"
         narrator.print(
@@ -81,7 +81,7 @@ struct Demonstration: Sendable {
         }
     }
 
-    /// The demo's verdict.
+    /// Prints the demo's verdict.
     /// - Throws: ``CommandFailure`` unless every check held.
     func conclude() throws(CommandFailure) {
         guard narrator.failures.isEmpty else {
@@ -94,7 +94,7 @@ struct Demonstration: Sendable {
 
     // MARK: What the steps share
 
-    /// What the server holds now, and its position.
+    /// Reads the records that the server now holds, and its position.
     func truth() async throws -> (tier: Tier, head: Revision) {
         let status = try await remote.ask(.get, remote.namespace.path, as: NamespaceStatus.self)
         var records: [Record] = []
@@ -104,7 +104,7 @@ struct Demonstration: Sendable {
         return (Tier(records), status.cursor.revision)
     }
 
-    /// Waits until both devices have everything, then compares memory and disk of both with the server.
+    /// Waits until both devices are up to date, then compares memory and disk of both with the server.
     mutating func checkCaches() async throws {
         let (tier, head) = try await truth()
         for device in [a, b] {
@@ -121,7 +121,7 @@ struct Demonstration: Sendable {
         }
     }
 
-    /// Measures how long it takes.
+    /// Measures how long `body` takes.
     func measure(_ body: () async throws -> Void) async rethrows -> Duration {
         let start = clock.now
         try await body()

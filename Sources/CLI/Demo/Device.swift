@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetWire
 import SQLite
 
-/// One device of the demo: an SDK client with a directory of its own that keeps a copy of all records.
+/// One device of the demo: an SDK client with a separate directory that keeps a copy of all records.
 struct Device: Sendable {
     let name: String
     let directory: String
@@ -13,7 +13,7 @@ struct Device: Sendable {
         self.directory = directory
         var configuration = SyncClient.Configuration(url: url, namespace: namespace.name, storage: .directory(directory))
         configuration.following = .everything
-        // The demo breaks connections on purpose and wants to see them come back soon.
+        // The demo breaks connections on purpose and wants them to be restored soon.
         configuration.firstDelay = .milliseconds(50)
         configuration.longestDelay = .milliseconds(500)
         client = try SyncClient(configuration)
@@ -22,7 +22,7 @@ struct Device: Sendable {
     func collection(_ name: String) -> SyncedCollection<Content> { client.rawCollection(name) }
 
     /// Waits until the device has stored everything up to a revision and follows live.
-    /// - Parameter isVerified: whether it must also have read again all that was invalidated.
+    /// - Parameter isVerified: whether it must also have read all invalidated records again.
     func reached(_ revision: Revision, isVerified: Bool = false) async throws {
         try await within(.seconds(30), "\(name) to reach revision \(revision)") {
             for await status in client.statuses {
@@ -32,7 +32,7 @@ struct Device: Sendable {
         }
     }
 
-    /// When the device last knew for certain what these records are.
+    /// When the device last verified these records.
     func verified(_ keys: [RecordKey]) -> [RecordKey: Timestamp] {
         var times: [RecordKey: Timestamp] = [:]
         for key in keys { times[key] = collection(key.collection)[key.id]?.verified }
@@ -48,7 +48,7 @@ struct Device: Sendable {
         }
     }
 
-    /// What memory holds of these records, and how many of them are pending; read as any program would.
+    /// The values of these records in memory, and how many of them are pending; read as any program would.
     func memory(of keys: some Sequence<RecordKey>) -> (tier: Tier, pending: Int) {
         var tier = Tier()
         var pending = 0
@@ -62,7 +62,7 @@ struct Device: Sendable {
         return (tier, pending)
     }
 
-    /// What the disk holds, and how many writes wait there; read with SQL from the file itself, past the SDK.
+    /// The records on disk, and how many writes are queued there; read with SQL from the file itself, without the SDK.
     func disk() throws -> (tier: Tier, waiting: Int) {
         let connection = try Connection(path: directory + "/freshet.sqlite", mode: .readOnly)
         var tier = Tier()
@@ -78,7 +78,7 @@ struct Device: Sendable {
 }
 
 /// Runs `body`, but no longer than `limit`.
-/// - Throws: ``CommandFailure`` that says what was waited for.
+/// - Throws: ``CommandFailure`` that names the awaited event.
 func within<Value: Sendable>(_ limit: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value
 {
     try await withThrowingTaskGroup(of: Value.self) { group in

@@ -1,11 +1,11 @@
-/// What the demo says: numbered steps, facts with the times measured, and checks that hold or do not.
+/// The demo's output: numbered steps, facts with measured times, and checks that hold or fail.
 struct Narrator: Sendable {
     let style: Style
     let print: @Sendable (String) -> Void
     private var step = 0
-    /// How many checks were made.
+    /// The number of checks made.
     private(set) var checks = 0
-    /// What did not hold.
+    /// The checks that failed.
     private(set) var failures: [String] = []
 
     init(style: Style, print: @escaping @Sendable (String) -> Void) {
@@ -20,10 +20,10 @@ struct Narrator: Sendable {
         print(style.bold("\(step). \(title)"))
     }
 
-    /// Tells a fact.
+    /// Prints a fact.
     func tell(_ text: String) { print("   \(text)") }
 
-    /// Tells whether what was seen is what was expected, and both where it is not.
+    /// Prints whether the observed value equals the expected one, and both if not.
     mutating func check(_ what: String, expected: String, seen: String) {
         checks += 1
         if expected == seen {

@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// A `freshet serve` of our own, as a process of its own, so that it can be killed as hard as a power cut would.
+/// A `freshet serve` in a separate process, so that it can be killed as abruptly as by a power cut.
 struct ServerProcess: Sendable {
     let process: ChildProcess
     /// `http://127.0.0.1:PORT`.
     let url: String
     let port: Int
 
-    /// Starts one on a data directory and waits until it answers.
+    /// Starts a server on a data directory and waits until it answers.
     /// - Parameter port: 0 takes any free one.
     static func start(executable: String, data: String, port: Int = 0, options: [String] = []) async throws -> ServerProcess {
         let process = try ChildProcess(
@@ -28,20 +28,20 @@ struct ServerProcess: Sendable {
         return line.hasPrefix(start) ? String(line.dropFirst(start.count)) : nil
     }
 
-    /// Ends it at once, as a power cut would, and waits until it is gone.
+    /// Kills the server, as a power cut would, and waits until it is gone.
     func kill() async {
         process.send(SIGKILL)
         _ = await process.ending()
     }
 
-    /// Has it end what is under way, and waits until it is gone.
+    /// Asks the server to finish its requests and exit, and waits until it is gone.
     func stop() async -> ChildProcess.Ending {
         process.send(SIGTERM)
         return await process.ending()
     }
 }
 
-/// The server that runs at the moment, for whoever must end it in a hurry.
+/// The server that runs at the moment, so that an interrupted demo can kill it.
 final class ServerSlot: Sendable {
     private let slot = Mutex<ServerProcess?>(nil)
 

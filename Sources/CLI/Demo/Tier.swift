@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The records that one tier of a cache holds, or the server: what the demo compares.
+/// The records that one tier of a cache holds, or the server; the demo compares tiers.
 struct Tier: Hashable, Sendable {
     /// A record as it is held.
     struct Entry: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct Tier: Hashable, Sendable {
         for record in records { entries[record.key] = Entry(revision: record.revision.number, value: record.content?.bytes ?? []) }
     }
 
-    /// In words: how many records, and where they are not those of `truth`.
+    /// Describes in words how many records there are, and which differ from those of `truth`.
     func description(against truth: Tier) -> String {
         var differences: [String] = []
         for key in Set(entries.keys).union(truth.entries.keys).sorted() {

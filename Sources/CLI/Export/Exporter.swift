@@ -2,12 +2,13 @@ import FreshetWire
 
 /// Prints a collection as lines that `import` reads, page by page.
 ///
-/// A page has the state of its own moment. What changed while other pages were read is in the feed after ``Report/cursor``.
+/// Each page has the state of the moment when it was read. Changes made while other pages were read are in the feed
+/// after ``Report/cursor``.
 struct Exporter: Sendable {
-    /// What was exported.
+    /// The result of an export.
     struct Report: Hashable, Sendable {
         var count = 0
-        /// The position of the first page's state; `nil` before it came.
+        /// The position of the first page's state; `nil` until that page has arrived.
         var cursor: Cursor?
         /// The id that the latest whole page ends with; `nil` at the end.
         var last: String?
@@ -18,8 +19,8 @@ struct Exporter: Sendable {
     /// - Parameters:
     ///   - write: takes the lines of one page.
     ///   - progress: called after each page with the number of records so far.
-    /// - Throws: ``CommandFailure`` that says where to go on if the server cannot be reached for longer than the retries take, or that the
-    ///   namespace has got another history meanwhile.
+    /// - Throws: ``CommandFailure`` if the server cannot be reached for longer than the retries take (the message
+    ///   states where to resume), or if the history of the namespace was replaced meanwhile.
     func run(write: ([UInt8]) -> Void, progress: (Int) -> Void) async throws(CommandFailure) -> Report {
         var report = Report()
         do throws(CommandFailure) {

@@ -28,7 +28,7 @@ struct CSVRows {
 
     init(_ input: ImportInput) { self.input = input }
 
-    /// Reads the next row into `row`, whose memory is used again.
+    /// Reads the next row into `row`, whose memory is reused.
     /// - Returns: `false` after the last.
     /// - Throws: ``CommandFailure`` that names the line.
     mutating func next(_ row: inout Row) throws(CommandFailure) -> Bool {

@@ -2,8 +2,9 @@ import FreshetWire
 
 /// The records of a CSV file whose first row names the columns.
 ///
-/// One column holds the key or the id, the others become members of a JSON object: a field without quotes that is a JSON number of at most 15
-/// digits, `true`, `false` or `null` is that; one that is empty is left out; all others, and those in quotes, are texts.
+/// One column holds the key or the id, the others become members of a JSON object. A field without quotes that is a
+/// JSON number of at most 15 digits, `true`, `false` or `null` keeps that type; an empty one is left out; all others,
+/// and those in quotes, are strings.
 struct CSVTable: ImportSource {
     /// The most digits of a field that becomes a number: every program reads such a number as the same one (RFC 7493 §2.2).
     static let mostDigits = 15

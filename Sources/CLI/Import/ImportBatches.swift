@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The records of an import in the batches that they are sent in.
+/// Splits the records of an import into the batches that are sent.
 struct ImportBatches {
     /// The most bytes of values in one batch; a larger record goes alone.
     static let batchBytes = 1 << 20
@@ -20,7 +20,7 @@ struct ImportBatches {
     /// The number of the record that was read last.
     private var number: Int64 = 0
     private let last: Int64
-    /// A record that found no place in the batch before.
+    /// A record that did not fit into the previous batch.
     private var held: ImportRecord?
 
     /// - Parameter last: the number of the last write that is decided; those up to it are left out.

@@ -5,8 +5,8 @@ struct ImportFile: ImportSource, Hashable, Sendable {
     let records: [ImportRecord]
     private var place = 0
 
-    /// Reads the document. Each element's value is its JSON without the white space that the file had for people.
-    /// - Throws: ``CommandFailure`` that says which element is wrong and what it takes.
+    /// Reads the document. Each element's value is its JSON without white space between tokens.
+    /// - Throws: ``CommandFailure`` that states which element is wrong and how to fix it.
     init(_ bytes: [UInt8], rules: ImportRules) throws(CommandFailure) {
         let values: [[UInt8]]
         do {

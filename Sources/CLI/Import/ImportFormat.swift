@@ -10,7 +10,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     /// A table with a header line (RFC 4180).
     case csv
 
-    /// What the parts of such a file are called in errors.
+    /// The name of the parts of such a file in errors.
     var unit: String {
         switch self {
         case .json: "element"
@@ -18,7 +18,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// The format that a file's name ends with; `nil` where its content has to tell.
+    /// The format that a file's extension names; `nil` if the content has to decide.
     init?(path: String) {
         switch path.split(separator: ".").last?.lowercased() {
         case "ndjson"?, "jsonl"?: self = .ndjson
@@ -27,7 +27,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Tells JSON from NDJSON: the first line of NDJSON is an object by itself.
+    /// Distinguishes JSON from NDJSON: the first line of NDJSON is a complete object.
     /// - Throws: ``CommandFailure`` where the content is neither.
     init(contentOf input: ImportInput) throws(CommandFailure) {
         defer { input.rewind() }
@@ -41,7 +41,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
             }
             return
         }
-        // Nothing to import, in whatever format.
+        // An empty file: any format will do.
         self = .ndjson
     }
 }

@@ -2,15 +2,16 @@ import Glibc
 
 /// The file that is imported, read piece by piece and more than once.
 ///
-/// What cannot be read twice, such as a pipe, is copied to a file first, which has no name and goes with the process.
+/// A source that cannot be read twice, such as a pipe, is first copied to an unnamed file, which is freed when the
+/// process ends.
 final class ImportInput {
     /// The most bytes of one line, or one row: a value of 16 MiB in base64 and what stands around it.
     static let lineLimit = 32 << 20
     private static let pieceSize = 256 << 10
 
-    /// What the file is called in errors.
+    /// The name of the file in errors.
     let name: String
-    /// The number of the line that ``line()`` gave last, counted from 1.
+    /// The number of the line that ``line()`` last returned, counted from 1.
     private(set) var lineNumber = 0
     /// The hash of all bytes that were read from the file since the last ``rewind()``.
     private(set) var hash = FNV1a()
@@ -23,7 +24,7 @@ final class ImportInput {
     /// The index in `buffer` of the next byte.
     private var index = 0
 
-    /// What differs when a file was changed.
+    /// The file's metadata, which a change of the file alters.
     private struct State: Hashable {
         let size: off_t
         let seconds: time_t
@@ -64,7 +65,7 @@ final class ImportInput {
 
     // MARK: Reading
 
-    /// Begins at the first byte again.
+    /// Rewinds to the first byte.
     func rewind() {
         offset = start
         buffer = []
@@ -100,7 +101,7 @@ final class ImportInput {
         return buffer[index]
     }
 
-    /// All bytes that follow.
+    /// The remaining bytes.
     func all() throws(CommandFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         while try fill() {
@@ -118,7 +119,7 @@ final class ImportInput {
         }
     }
 
-    /// Makes sure that `buffer` has a next byte.
+    /// Ensures that `buffer` has a next byte.
     /// - Returns: `false` at the end of the file.
     private func fill() throws(CommandFailure) -> Bool {
         guard index == buffer.count else { return true }

@@ -1,17 +1,18 @@
 import FreshetWire
 
-/// What an import is made of, known once its records were read: who sends them, and how many there are.
+/// The client identifier of an import and the number of its records, known once the records have been read.
 ///
-/// The same file and options always make the same client identifier, and each record has its place as its number. So an import that was cut
-/// off goes on where it stopped, and one that had ended changes nothing: the server applies each number once.
+/// The same file and options always make the same client identifier, and each record's position is the number of its
+/// write. So an import that was cut off continues where it stopped, and one that had ended changes nothing: the server
+/// applies each number once.
 struct ImportPlan: Hashable, Sendable {
     let client: ClientIdentifier
     let count: Int
 
-    /// Reads all records, to check them and to name the import.
+    /// Reads all records, to check them and to derive the client identifier.
     /// - Parameters:
     ///   - content: the hash of the file, called after the last record.
-    ///   - attempt: anything but the empty text makes it another import of the same file.
+    ///   - attempt: any text but the empty one makes this a separate import of the same file.
     /// - Throws: ``CommandFailure`` of the first record that cannot be read.
     init(
         _ source: some ImportSource, content: () -> FNV1a, attempt: String = ""
@@ -38,7 +39,7 @@ struct ImportPlan: Hashable, Sendable {
     }
 }
 
-/// The FNV-1a hash of 64 bits (RFC 9923): tells one file from another, and nothing more is asked of it.
+/// The FNV-1a hash of 64 bits (RFC 9923): only distinguishes one file from another.
 struct FNV1a: Hashable, Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -10,6 +10,6 @@ struct ImportRecord: Hashable, Sendable {
 /// The records of a file, one after another.
 protocol ImportSource {
     /// The next record; `nil` after the last.
-    /// - Throws: ``CommandFailure`` that names the place and says what belongs there.
+    /// - Throws: ``CommandFailure`` that names the place and the expected content.
     mutating func next() throws(CommandFailure) -> ImportRecord?
 }

@@ -8,7 +8,7 @@ struct ImportRules: Hashable, Sendable {
     var idField: String?
 
     /// Reads one object.
-    /// - Throws: ``CommandFailure`` that names the place and says what belongs there.
+    /// - Throws: ``CommandFailure`` that names the place and the expected content.
     func record(_ json: [UInt8], at place: ImportPlace) throws(CommandFailure) -> ImportRecord {
         do throws(WireError) {
             if let idField, let collection { return try value(json, idField: idField, collection: collection, place) }

@@ -1,21 +1,21 @@
 import FreshetWire
 import HTTPTypes
 
-/// Carries out an ``ImportPlan`` and says how far it is.
+/// Carries out an ``ImportPlan`` and reports its progress.
 struct Importer: Sendable {
-    /// What became of the records.
+    /// The outcome of an import.
     struct Report: Hashable, Sendable {
-        /// How many this run wrote.
+        /// The number of records that this run wrote.
         var written = 0
-        /// How many an earlier run had written.
+        /// The number of records that an earlier run had written.
         var before = 0
-        /// How many the server would not take.
+        /// The number of records that the server rejected.
         var rejected = 0
-        /// The first of those.
+        /// The first rejections, at most ``mostRejections``.
         var rejections: [Rejection] = []
     }
 
-    /// A record that the server would not take.
+    /// A record that the server rejected.
     struct Rejection: Hashable, Sendable {
         var place: ImportPlace
         var key: RecordKey
@@ -27,7 +27,7 @@ struct Importer: Sendable {
 
     let remote: Remote
     let plan: ImportPlan
-    /// Whether the same command makes the same plan, and so goes on where this import ends.
+    /// Whether the same command makes the same plan, and so continues this import.
     var goesOn = true
     var retries = RetrySchedule.standard
 
@@ -68,7 +68,7 @@ struct Importer: Sendable {
     private func outcomes(of batch: ImportBatches.Batch) async throws(CommandFailure) -> [WriteOutcome] {
         if batch.size > ImportBatches.batchBytes, let write = batch.writes.first { return [try await put(write, batch.places)] }
         var outcomes: [WriteOutcome] = []
-        // A server may decide the first writes alone, and takes the others in another request.
+        // A server may decide only the first writes, and takes the others in another request.
         while outcomes.count < batch.writes.count {
             let rest = WriteBatch(client: plan.client, writes: Array(batch.writes[outcomes.count...]))
             let fields: HTTPFields = [.contentType: Content.json]
@@ -84,7 +84,7 @@ struct Importer: Sendable {
         return outcomes
     }
 
-    /// Writes a large value by itself, as the bytes that it is: with base64 it may be too large for a batch.
+    /// Writes a large value in a separate request, as plain bytes: with base64 it may be too large for a batch.
     private func put(_ write: Write, _ places: [ImportPlace]) async throws(CommandFailure) -> WriteOutcome {
         guard case .put(let content) = write.operation else { return WriteOutcome(number: write.number, verdict: .settled) }
         let fields: HTTPFields = [

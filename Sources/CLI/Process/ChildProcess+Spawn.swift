@@ -9,7 +9,7 @@ extension ChildProcess {
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Starts a program; what is left to us are the ends of the pipes to its input and from its output.
+    /// Starts a program and returns our ends of the pipes to its input and from its output.
     static func start(_ executable: String, _ arguments: [String]) throws(CommandFailure) -> (pid_t, input: Int32, output: Int32) {
         let input = try pipe()
         let output: (reading: Int32, writing: Int32)
@@ -45,7 +45,7 @@ extension ChildProcess {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
 
-        // What we ignore or block, the child shall not.
+        // Signals that this process ignores or blocks must reach the child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -71,5 +71,5 @@ extension ChildProcess {
     }
 }
 
-/// The system's words for what went wrong last.
+/// The system's description of the latest error.
 func systemReason() -> String { String(cString: strerror(errno)) }

@@ -2,19 +2,20 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A program that this one started and answers for.
+/// A child process that this process started and is responsible for.
 ///
-/// Its standard input is a pipe that nobody writes to and that closes with this process, however this process ends: a child that
-/// stops at the end of its input never outlives us. It leads a process group of its own, so that Ctrl-C reaches it through us.
+/// Its standard input is a pipe that nobody writes to and that closes when this process ends, in whatever way: a child
+/// that stops at the end of its input never outlives us. The child leads a separate process group, so that Ctrl-C
+/// reaches it only through us.
 final class ChildProcess: Sendable {
-    /// How it ended.
+    /// How the process ended.
     enum Ending: Hashable, Sendable {
         case exited(Int32)
         case signalled(Int32)
     }
 
     let identifier: pid_t
-    /// What it prints, line by line, until it has closed its output.
+    /// The lines that the child prints, until it has closed its output.
     let lines: AsyncStream<String>
     private let input: Int32
     private let state = Mutex(State())
@@ -42,7 +43,7 @@ final class ChildProcess: Sendable {
 
     /// Sends a signal, unless the process has ended already.
     func send(_ signal: Int32) {
-        // Under the lock, since an identifier that was waited for can be another process's.
+        // Under the lock: once the child is reaped, its identifier can belong to another process.
         state.withLock { if $0.ending == nil { kill(identifier, signal) } }
     }
 
@@ -58,7 +59,8 @@ final class ChildProcess: Sendable {
     }
 
     private func awaitEnding() {
-        // Told of the end without being reaped, so that the identifier stays the child's until the lock is held.
+        // `WNOWAIT` reports the end without reaping the child, so that the identifier stays the child's until the lock
+        // is held.
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         let (ending, waiters) = state.withLock { state in

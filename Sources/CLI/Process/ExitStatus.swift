@@ -1,4 +1,4 @@
-/// What the program's exit status means; those from 64 on are sysexits(3)'s.
+/// The meanings of the program's exit status; those from 64 on are sysexits(3)'s.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     /// There is no such record; for `demo`: a check failed.
@@ -6,7 +6,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     /// The record is not at the revision that was asked for.
     case conflict = 2
     case usage = 64
-    /// What was given, or what is stored, is not what it should be.
+    /// Input or stored data is not valid.
     case data = 65
     case noInput = 66
     case unavailable = 69
@@ -16,7 +16,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case tryAgain = 75
     case noPermission = 77
 
-    /// What it means, for the table in the help.
+    /// The status's meaning, for the table in the help.
     var meaning: String {
         switch self {
         case .success: "done"
@@ -34,7 +34,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// All of them, a line each.
+    /// All statuses, a line each.
     static var table: String {
         allCases.map { status in
             let number = String(status.rawValue)

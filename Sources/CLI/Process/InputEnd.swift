@@ -2,7 +2,8 @@ import Dispatch
 import Glibc
 import ServiceLifecycle
 
-/// Ends when standard input has ended: who started the server with a pipe to it, and is gone, needs it no longer.
+/// Stops the server when standard input ends: a process that started the server with a pipe to it has then exited and
+/// needs it no longer.
 struct InputEnd: Service {
     func run() async throws {
         let (ends, continuation) = AsyncStream.makeStream(of: Never.self)

@@ -1,7 +1,8 @@
 import Glibc
 import UnixSignals
 
-/// The first SIGINT or SIGTERM asks a server to end well, which may take a while; who sends another does not want to wait.
+/// Ends the process at a second SIGINT or SIGTERM. The first one stops a server gracefully, which may take a while; an
+/// operator who sends another does not want to wait.
 enum SecondSignal {
     /// From now on, the next of these signals ends the process at once.
     static func endProcess() async {

@@ -6,14 +6,14 @@ final class BearerToken: Sendable {
     /// The most bytes that a token's file may have; proxies and servers take less in one field.
     static let maximumFileSize = 8 << 10
 
-    /// The file that is read again when the server refuses the token; `nil` where the token was given as a text.
+    /// The file that is read again when the server refuses the token; `nil` if the token was given as text.
     private let path: String?
     private let current: Mutex<String>
 
     /// The token as it is sent.
     var text: String { current.withLock { $0 } }
 
-    /// - Parameter origin: what gave the token, for the error.
+    /// - Parameter origin: the source of the token, for error messages.
     init(_ text: String, from origin: String) throws(CommandFailure) {
         try Self.check(text.utf8, from: origin)
         path = nil

@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetWire
 
 extension CommandFailure {
-    /// What an unsuccessful answer means.
+    /// The failure for an unsuccessful answer.
     init(_ reply: HTTPReply) {
         guard let problem = (try? Problem.own(json: reply.body)).flatMap({ $0 }) else {
             let way = reply.proxy.map { " (through \($0))" } ?? ""
@@ -12,15 +12,15 @@ extension CommandFailure {
         self.init(problem, status: reply.status)
     }
 
-    /// What a problem in the server's words means.
+    /// The failure for a problem from the server.
     init(_ problem: Problem, status: Int? = nil) {
         var message = problem.description
         if let current = problem.current { message += " (it is at revision \(current.revision))" }
         self.init(ExitStatus(httpStatus: status ?? problem.status), message)
     }
 
-    /// What it means that there was no answer.
-    /// - Parameter repeatable: whether it does no harm to ask again.
+    /// The failure for a missing answer.
+    /// - Parameter repeatable: whether it is safe to repeat the request.
     init(_ error: TransportError, server: String, repeatable: Bool) {
         let hint = repeatable ? "" : "; whether the server has acted is unknown: look before you repeat it"
         switch error {
@@ -34,7 +34,7 @@ extension CommandFailure {
 }
 
 extension ExitStatus {
-    /// The exit status for an HTTP status that is no success.
+    /// The exit status for an HTTP status other than success.
     init(httpStatus: Int) {
         switch httpStatus {
         case 404: self = .notFound

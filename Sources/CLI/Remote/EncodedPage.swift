@@ -1,11 +1,11 @@
 import FreshetWire
 
-/// One page of a list whose records stay the bytes that the server sent: they are checked, and not decoded.
+/// One page of a list whose records stay the bytes that the server sent: checked, but not decoded.
 struct EncodedPage: Sendable {
     private let body: [UInt8]
     /// Where each record object stands in the body.
     private let ranges: [Range<Int>]
-    /// The id to ask on with; `nil` on the last page.
+    /// The id after which the next page begins; `nil` on the last page.
     let next: String?
     /// The position of the state that the page reflects.
     let cursor: Cursor
@@ -36,7 +36,7 @@ struct EncodedPage: Sendable {
         (body, self.ranges, self.next, self.cursor) = (json, ranges, next, cursor)
     }
 
-    /// Passes over one record object, and gives its place.
+    /// Skips one record object and returns its range.
     private static func record(_ reader: inout JSONReader) throws(WireError) -> Range<Int> {
         let start = reader.position
         var (hasKey, hasValue) = (false, false)

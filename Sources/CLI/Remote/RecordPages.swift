@@ -16,7 +16,7 @@ struct RecordPages: Sendable {
 
     /// - Parameters:
     ///   - after: only ids after this one.
-    ///   - retries: for all pages but the first: where nothing has been read, most likely the address is wrong.
+    ///   - retries: for all pages but the first: if no page has been read, the address is probably wrong.
     init(remote: Remote, collection: String, prefix: String? = nil, after: String? = nil, retries: RetrySchedule = .none) {
         self.remote = remote
         self.collection = collection
@@ -34,7 +34,7 @@ struct RecordPages: Sendable {
         return page
     }
 
-    /// Gives all pages to `body`, one after the other; the next page is under way meanwhile.
+    /// Passes all pages to `body`, one after the other, and fetches the next page meanwhile.
     /// - Parameter limit: the most records in all.
     func forEachPage(limit: Int = .max, _ body: (EncodedPage) throws(CommandFailure) -> Void) async throws(CommandFailure) {
         var left = limit

@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetWire
 import HTTPTypes
 
-/// One namespace of a server, for commands that ask once: through the SDK's transport, without its caches.
+/// One namespace of a server, for commands that send single requests: through the SDK's transport, without its caches.
 struct Remote: Sendable {
     /// The server's URL, without a slash at its end.
     let server: String
@@ -23,7 +23,8 @@ struct Remote: Sendable {
         }
     }
 
-    /// Asks, and gives the answer whatever its status. Where the server refuses a token whose file has a newer one by now, it asks once more.
+    /// Sends a request and returns the answer whatever its status. If the server refuses a token whose file now has a
+    /// newer one, the request is repeated once.
     /// - Parameter timeout: from the start to the last byte.
     /// - Throws: ``CommandFailure`` where the token was refused and its file cannot be read again.
     func answer(
@@ -46,9 +47,10 @@ struct Remote: Sendable {
         }
     }
 
-    /// Asks, and gives a successful answer.
+    /// Sends a request and returns a successful answer.
     /// - Throws: ``CommandFailure`` with the problem in the server's words.
-    /// - Parameter isRepeatable: whether it does no harm to ask again where the answer was lost; by default for `GET` and `HEAD`.
+    /// - Parameter isRepeatable: whether it is safe to repeat the request when the answer was lost; by default for
+    ///   `GET` and `HEAD`.
     func reply(
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool? = nil
     ) async throws(CommandFailure) -> HTTPReply {
@@ -60,9 +62,9 @@ struct Remote: Sendable {
         }
     }
 
-    /// As ``reply(_:_:fields:body:isRepeatable:)``, and asks again while the server cannot be reached or has no room.
+    /// As ``reply(_:_:fields:body:isRepeatable:)``, and retries while the server cannot be reached or is overloaded.
     /// - Parameters:
-    ///   - isRepeatable: whether it does no harm to ask again where the answer was lost.
+    ///   - isRepeatable: whether it is safe to repeat the request when the answer was lost.
     ///   - retries: how long to wait before each further attempt.
     func reply(
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: [UInt8]? = nil, isRepeatable: Bool,
@@ -74,13 +76,13 @@ struct Remote: Sendable {
             } catch {
                 guard error.status == .unavailable || error.status == .tryAgain else { throw error }
             }
-            // A cancelled command asks at once, and for the last time.
+            // A cancelled command sends at once, and for the last time.
             guard (try? await Task.sleep(for: delay)) != nil else { break }
         }
         return try await reply(method, path, fields: fields, body: body, isRepeatable: isRepeatable)
     }
 
-    /// Asks with a message, if one is given, and reads the answer as another.
+    /// Sends a message, if one is given, and decodes the answer as another.
     func ask<Answer: WireMessage>(
         _ method: HTTPRequest.Method, _ path: String, _ message: (any WireMessage)? = nil, as: Answer.Type = Answer.self
     ) async throws(CommandFailure) -> Answer {
@@ -90,7 +92,7 @@ struct Remote: Sendable {
 }
 
 extension WireMessage {
-    /// Reads the message that a reply carries.
+    /// Decodes the message that a reply carries.
     init(of reply: HTTPReply) throws(CommandFailure) {
         do throws(WireError) {
             try self.init(json: reply.body)

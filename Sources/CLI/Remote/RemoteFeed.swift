@@ -4,14 +4,14 @@ import HTTPTypes
 
 /// Follows a namespace's changes by long polls, over lost connections and replaced histories.
 struct RemoteFeed: Sendable {
-    /// What the feed brings.
+    /// An event of the feed.
     enum Event: Hashable, Sendable {
         case change(Change)
-        /// Something a person should know.
+        /// A notice for a person.
         case note(String)
     }
 
-    /// How long the server may hold a poll, and how much longer an answer may take.
+    /// How long the server may hold a poll, in seconds, and how much longer an answer may take.
     private static let hold = 25
     private static let grace = 10
 
@@ -27,13 +27,13 @@ struct RemoteFeed: Sendable {
     }
 
     /// Waits for the next answer; empty when there was nothing new.
-    /// - Throws: ``CommandFailure`` where asking again cannot help: at the first try, or when the server refuses.
+    /// - Throws: ``CommandFailure`` if a retry cannot help: at the first try, or when the server refuses.
     mutating func events() async throws -> [Event] {
         let path = remote.namespace.changesPath(since: since, filter: filter, wait: Self.hold, limit: 1_000, values: true)
         switch try await remote.answer(.get, path, timeout: .seconds(Self.hold + Self.grace)) {
         case .success(let reply): return try await events(of: reply)
         case .failure(let error):
-            // Nobody is there at all: most likely a wrong address.
+            // No server answers: most likely a wrong address.
             if since == .now, failures == 0 { throw CommandFailure(error, server: remote.server, repeatable: true) }
             return try await retry("the connection was lost (\(error.description))")
         }
@@ -60,7 +60,7 @@ struct RemoteFeed: Sendable {
         return events
     }
 
-    /// Waits a little, longer each time, then lets the caller ask again.
+    /// Waits before the caller retries, longer each time.
     private mutating func retry(_ reason: String) async throws -> [Event] {
         failures += 1
         let most = min(10_000, 250 << min(failures - 1, 6))

@@ -37,7 +37,7 @@ struct RemoteOptions: ParsableArguments {
         guard token == nil || tokenFile == nil else { throw ValidationError("one of these: --token, --token-file") }
     }
 
-    /// What the options, else the environment, else the defaults say.
+    /// Resolves the server and namespace: from the options, else the environment, else the defaults.
     func remote(environment: Environment = .current) throws -> Remote {
         let server = server ?? environment["FRESHET_SERVER"] ?? Self.defaultServer
         guard server.hasPrefix("http://") || server.hasPrefix("https://"), let target = RequestTarget(server) else {

@@ -7,12 +7,12 @@ final class SearchDirectory {
     private let found: String
     /// The names of the entries that are on disk, by their numbers in the search.
     private var names: [Int: String] = [:]
-    /// What is on disk and was there before this search, or has left it since it was saved.
+    /// The names of all entries' files on disk, as of the last load or save.
     private var files: Set<String> = []
 
     private static var suffix: String { ".scenario" }
 
-    /// Makes the directory if it is not there.
+    /// Creates the directory if it does not exist.
     init(_ path: String) throws(CommandFailure) {
         (corpus, found) = (path + "/corpus", path + "/found")
         for folder in [corpus, found] {
@@ -57,7 +57,7 @@ final class SearchDirectory {
         names = names.filter { entries[$0.key] != nil }
     }
 
-    /// Writes a violation. Gives the file's path.
+    /// Writes a violation and returns the file's path.
     func add(_ finding: GuidedSearch.Finding) throws(CommandFailure) -> String {
         let path = "\(found)/\(finding.violation.rule.fileName)-\(finding.scenario.name)\(Self.suffix)"
         let lines = [
@@ -76,12 +76,12 @@ final class SearchDirectory {
 }
 
 extension Rule {
-    /// Its number, or its name where it has none.
+    /// The rule's number, or its name if it has none.
     fileprivate var fileName: String { String(description.prefix { $0 != " " }) }
 }
 
 extension Scenario {
-    /// Sixteen digits that follow from its text.
+    /// Sixteen digits derived from the scenario's text.
     fileprivate var name: String {
         let digits = String(digest, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

@@ -14,9 +14,9 @@ struct SearchLoop {
     /// How many violations of each kind are kept.
     private var kept: [ViolationKind: Int] = [:]
 
-    /// The most violations of one kind that are cut down and kept: the tenth like it tells nothing new.
+    /// The most violations of one kind that are shrunk and kept: further ones add no information.
     private static var mostOfAKind: Int { 3 }
-    /// The most runs that cutting one down takes.
+    /// The most runs to shrink one violation.
     private static var tries: Int { 1_000 }
     /// How often the progress is printed and the corpus saved.
     private static var interval: Duration { .seconds(30) }
@@ -29,7 +29,7 @@ struct SearchLoop {
         (self.keepsGoing, self.sabotage, self.directory, self.reporter) = (keepsGoing, sabotage, directory, reporter)
     }
 
-    /// Gives how many runs broke a rule.
+    /// Returns the number of runs that broke a rule.
     mutating func run() async throws -> Int {
         let start = ContinuousClock.now
         var reported = start
@@ -68,7 +68,7 @@ struct SearchLoop {
         }
     }
 
-    /// Cuts a violation down, prints and stores it.
+    /// Shrinks a violation, prints and stores it.
     private mutating func keep(_ finding: GuidedSearch.Finding) throws {
         let count = kept[finding.kind, default: 0]
         guard count < Self.mostOfAKind else { return }

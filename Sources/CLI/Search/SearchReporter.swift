@@ -1,12 +1,12 @@
 import FreshetSimulator
 import FreshetWire
 
-/// Prints how far a search has come, and what it has found.
+/// Prints the progress of a search and its findings.
 struct SearchReporter {
     let isJSON: Bool
     let seed: UInt64
 
-    /// One line.
+    /// Prints one line of progress.
     func progress(_ progress: GuidedSearch.Progress, after duration: Duration) {
         if isJSON { return print(json(progress, kinds: nil, after: duration)) }
         let seconds = max(duration / .seconds(1), 0.001)
@@ -18,7 +18,7 @@ struct SearchReporter {
         StandardStream.output.printLine(parts.joined(separator: ", "))
     }
 
-    /// A violation, cut down.
+    /// Prints a shrunk violation.
     func found(_ finding: GuidedSearch.Finding, path: String?) {
         guard !isJSON else { return print(json(finding, path: path)) }
         let style = Style(for: .output)
@@ -32,7 +32,7 @@ struct SearchReporter {
         StandardStream.output.write(Array(finding.scenario.text.utf8))
     }
 
-    /// The last line, and how often a rule was broken in each way.
+    /// Prints the last line, and how often each rule was broken in each way.
     func finish(_ progress: GuidedSearch.Progress, _ kinds: [ViolationKind: Int], after duration: Duration) {
         if isJSON { return print(json(progress, kinds: kinds, after: duration)) }
         self.progress(progress, after: duration)

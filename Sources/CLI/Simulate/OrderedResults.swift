@@ -6,11 +6,11 @@ struct OrderedResults<Element> {
 
     init(from first: UInt64) { next = first }
 
-    /// How many wait for one before them.
+    /// The number of elements that wait for an earlier one.
     var count: Int { waiting.count }
 
-    /// Takes the element with a number.
-    /// - Returns: the elements that are due now, in order; empty while one before them is missing.
+    /// Inserts the element with a number.
+    /// - Returns: the elements that are due now, in order; empty while an earlier one is missing.
     mutating func insert(_ element: Element, at number: UInt64) -> [Element] {
         waiting[number] = element
         var due: [Element] = []

@@ -1,9 +1,9 @@
 import FreshetSimulator
 import Glibc
 
-/// Many seeds, several at a time, reported in their order.
+/// Runs many seeds, several at a time, and reports them in their order.
 struct SeedSweep: Sendable {
-    /// How many seeds may be started for each job before the oldest of them has ended: so many results wait at most.
+    /// How many seeds may be started for each job before the oldest of them has ended: it bounds the results that wait.
     static let seedsAheadPerJob: UInt64 = 16
 
     let seeds: ClosedRange<UInt64>
@@ -29,10 +29,11 @@ struct SeedSweep: Sendable {
 
     static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// Gives the runs that broke a rule, in the order of their seeds, or else the first one.
+    /// Returns the runs that broke a rule, in the order of their seeds, or else the first run.
     ///
     /// Unless it keeps going, it ends with the lowest seed that breaks a rule, whichever run ended first.
-    /// - Parameter report: called for each run in the order of the seeds, with how many are done and how many steps they took.
+    /// - Parameter report: called for each run in the order of the seeds, with the number of runs done and of their
+    ///   steps.
     func run(jobs: Int, report: (SimulationReporter.Run, Int, Int) -> Void) async throws -> [SimulationReporter.Run] {
         var kept: [SimulationReporter.Run] = []
         var (done, steps) = (0, 0)
@@ -40,7 +41,7 @@ struct SeedSweep: Sendable {
             var results = OrderedResults<SimulationReporter.Run>(from: seeds.lowerBound)
             var started: UInt64 = 0
             var running = 0
-            // Set once a rule was broken: the runs of lower seeds are waited for, and no other begins.
+            // Set once a rule was broken: the runs of lower seeds are awaited, and no other begins.
             var isEnding = false
             func startMore() {
                 let ahead = Self.seedsAheadPerJob * UInt64(jobs)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import FreshetSimulator
 import FreshetWire
 
-/// Tells what runs of the simulator came to.
+/// Reports the results of the simulator's runs.
 struct SimulationReporter {
     /// A run that has ended.
     struct Run: Sendable {
@@ -12,7 +12,7 @@ struct SimulationReporter {
     }
 
     let isJSON: Bool
-    /// The command that runs a seed, or the scenario, again.
+    /// The command that repeats the run of a seed, or of the scenario.
     let command: (UInt64?) -> String
     let report: String?
     let shrunk: String?
@@ -20,7 +20,7 @@ struct SimulationReporter {
     let shrinks: Bool
     private let start = ContinuousClock.now
 
-    /// A line of JSON for each run, or a bar on standard error where a person looks.
+    /// Prints a line of JSON for each run, or draws a bar on standard error if it is a terminal.
     func progress(_ run: Run, done: Int, of total: Int, steps: Int) {
         if isJSON { StandardStream.output.printJSON(json(run)) }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -35,7 +35,7 @@ struct SimulationReporter {
         }
     }
 
-    /// Shrinks and shows the first violation, writes what was asked for, and fails if a rule was broken.
+    /// Shrinks and shows the first violation, writes the requested files, and fails if a rule was broken.
     func finish(_ runs: [Run]) throws {
         guard let first = runs.first else { return }
         if first.seed == nil, isJSON { StandardStream.output.printJSON(json(first)) }
@@ -88,7 +88,7 @@ struct SimulationReporter {
         } catch { throw CommandFailure(.software, "the run could not be repeated for its report: \(error)") }
     }
 
-    /// Looks before the first run whether what was asked for can be written after the last.
+    /// Checks before the first run that the requested files can be written after the last.
     func checkFiles() throws(CommandFailure) {
         for path in [report, shrunk].compactMap({ $0 }) {
             let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)

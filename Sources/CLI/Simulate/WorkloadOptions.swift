@@ -1,7 +1,7 @@
 import ArgumentParser
 import FreshetSimulator
 
-/// What random runs are like: for the commands that make them.
+/// The parameters of random runs, for the commands that make them.
 struct WorkloadOptions: ParsableArguments {
     @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = 5
     @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.") var steps = 5_000

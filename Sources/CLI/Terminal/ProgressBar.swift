@@ -1,8 +1,8 @@
-/// How far a long task is, as one line that is drawn over itself.
+/// The progress of a long task, as one line that is redrawn in place.
 struct ProgressBar: Sendable {
-    /// What is counted, for example `records`.
+    /// The counted things, for example `records`.
     let unit: String
-    /// `nil` where it is not known: then only what is done is shown.
+    /// `nil` if the total is unknown: then only the number done is shown.
     let total: Int?
 
     /// The line for `done` of `total` after `seconds`, at most `width` characters:
@@ -20,7 +20,7 @@ struct ProgressBar: Sendable {
         return "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: room - filled) + "] " + text
     }
 
-    /// Draws the line over the one before it on standard error, with `note` at its end; ends it when all is done.
+    /// Redraws the line on standard error, with `note` at its end; ends the line when all is done.
     func draw(done: Int, seconds: Double, note: String = "") {
         let line = line(done: done, seconds: seconds, width: StandardStream.error.width - 1 - note.count) + note
         StandardStream.error.write(Array("\r\u{1B}[K\(line)\(done == total ? "\n" : "")".utf8))
@@ -30,7 +30,7 @@ struct ProgressBar: Sendable {
 /// A count with its noun: `1 record`, `7,910 records`.
 func counted(_ number: Int, _ noun: String) -> String { "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")" }
 
-/// A count with its thousands apart: `7,910`.
+/// A count with thousands separators: `7,910`.
 func grouped(_ number: Int) -> String {
     var groups: [String] = []
     var digits = String(number.magnitude)[...]

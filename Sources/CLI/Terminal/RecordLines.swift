@@ -3,7 +3,7 @@ import FreshetWire
 /// Records and changes as lines for a person.
 struct RecordLines: Sendable {
     let style: Style
-    /// The width of the terminal, where a line is cut off; `nil` where the lines go to no terminal.
+    /// The width of the terminal, at which a line is cut off; `nil` if the lines do not go to a terminal.
     let width: Int?
 
     /// Lines for standard output, as wide as its terminal.
@@ -44,7 +44,7 @@ struct RecordLines: Sendable {
 
     private func preview(_ content: Content?, type: String, size: Int) -> String {
         guard let content, content.isJSON else { return "(\(escaped(type)), \(grouped(size)) bytes)" }
-        // JSON's white space, which a value may have between its tokens, would show as escapes.
+        // White space between the tokens of JSON would be shown as escapes.
         let bytes = content.bytes.map { [0x09, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }
         return escaped(String(decoding: bytes, as: UTF8.self))
     }

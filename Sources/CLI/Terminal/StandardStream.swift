@@ -1,28 +1,28 @@
 import Glibc
 
-/// Standard output or standard error, written to at once: a reader of a pipe sees each line when it is printed.
+/// Standard output or standard error, unbuffered: a reader of a pipe sees each line when it is printed.
 enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
 
-    /// Whether a person is looking.
+    /// Whether the stream is a terminal.
     var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Prints a line as it is. What others wrote goes through ``visible(_:)`` first.
+    /// Prints a line as it is. Text from others goes through ``visible(_:)`` first.
     func printLine(_ line: String) { write(Array((line + "\n").utf8)) }
 
-    /// A text that others wrote, as a part of a line: on a terminal with visible escapes, elsewhere as it is.
+    /// Text from others, as a part of a line: on a terminal with visible escapes, elsewhere as it is.
     func visible(_ text: String) -> String { isTerminal ? TerminalText.escaped(text, as: .line) : text }
 
-    /// Prints an object as one line: line breaks, which JSON has between tokens only, become spaces. On a terminal, what would command it is
-    /// escaped.
+    /// Prints an object as one line: line breaks, which JSON has between tokens only, become spaces. On a terminal,
+    /// characters that would control it are escaped.
     func printJSON(_ json: [UInt8]) {
         let line = json.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
         write((isTerminal ? TerminalText.escaped(line, as: .json) : line) + [UInt8(ascii: "\n")])
     }
 
-    /// Prints a value: to a file or a pipe its bytes as they are, to a terminal with visible escapes and an end of the line, so that a prompt
-    /// begins on a line of its own.
+    /// Prints a value: to a file or a pipe its bytes as they are; to a terminal with visible escapes and a line break,
+    /// so that a prompt starts on a new line.
     func printValue(_ value: [UInt8]) {
         guard isTerminal else { return write(value) }
         var text = TerminalText.escaped(value, as: .value)
@@ -30,7 +30,8 @@ enum StandardStream: Int32, Sendable {
         write(text)
     }
 
-    /// Writes all of `bytes`. A reader that has gone ends the program quietly, as SIGPIPE would; any other failure ends it with its reason.
+    /// Writes all of `bytes`. If the reader has gone, the program ends quietly, as SIGPIPE would end it; any other
+    /// failure ends it with its reason.
     func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -51,7 +52,7 @@ enum StandardStream: Int32, Sendable {
         }
     }
 
-    /// The width of the terminal in characters, 80 where it is unknown.
+    /// The width of the terminal in characters, 80 if unknown.
     var width: Int {
         var size = winsize()
         guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -2,7 +2,8 @@
 struct Style: Sendable {
     let isOn: Bool
 
-    /// On where a person looks, unless `NO_COLOR` is set to anything (https://no-color.org) or the terminal knows no colours.
+    /// On for a terminal, unless `NO_COLOR` is set to anything (https://no-color.org) or the terminal supports no
+    /// colours.
     init(for stream: StandardStream, environment: Environment = .current) {
         self.init(isTerminal: stream.isTerminal, environment: environment)
     }

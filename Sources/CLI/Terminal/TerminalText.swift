@@ -1,15 +1,17 @@
-/// Makes text that others wrote harmless on a terminal.
+/// Makes text from others harmless on a terminal.
 ///
-/// Replaced are the characters that command a terminal or reorder what it shows: the controls C0, DEL and C1, those of bidirectional text,
-/// the line and paragraph separators, and bytes that are no UTF-8, which some terminals take for C1 controls.
+/// Replaces the characters that control a terminal or reorder its output: the controls C0, DEL and C1, those of
+/// bidirectional text, the line and paragraph separators, and bytes that are not UTF-8, which some terminals take for
+/// C1 controls.
 enum TerminalText {
-    /// What stays, and how the rest is spelt.
+    /// The characters that are kept, and the spelling of the others.
     enum Form: Hashable, Sendable {
-        /// Text of several lines: line feeds and tabs stay, the rest is spelt `\u{1b}` and `\x9b`.
+        /// Text of several lines: line feeds and tabs stay, the others are spelt `\u{1b}` and `\x9b`.
         case value
-        /// Text within one line: nothing stays.
+        /// Text within one line: no control is kept.
         case line
-        /// JSON, which remains the same JSON: white space stays, a carriage return as a space; the rest is spelt `\u001b`.
+        /// JSON, which remains the same JSON: white space stays, a carriage return becomes a space, the others are
+        /// spelt `\u001b`.
         case json
     }
 
@@ -39,17 +41,17 @@ enum TerminalText {
     /// The text as a part of a line: with visible escapes on a terminal, elsewhere with spaces for controls, which would break the line.
     static func inLine(_ text: String, isTerminal: Bool) -> String {
         guard !isTerminal else { return escaped(text, as: .line) }
-        // Most texts have no control: C0 and DEL are bytes of their own, and C1 begins with C2.
+        // Most texts have no control: C0 and DEL are single bytes, and C1 begins with C2.
         guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 
-    /// `nil` where the character may stay.
+    /// The escape for a character; `nil` if the character may stay.
     private static func escape(of scalar: Unicode.Scalar, _ form: Form) -> [UInt8]? {
         guard commandsTerminal(scalar) else { return nil }
         switch (form, scalar) {
         case (.value, "\n"), (.value, "\t"), (.json, "\n"), (.json, "\t"): return nil
-        // In JSON a bare one is white space between tokens, where it would have the line written over.
+        // In JSON a bare carriage return is white space between tokens; printed, it would overwrite the line.
         case (.json, "\r"): return [0x20]
         case (.json, _):
             let digits = String(scalar.value, radix: 16)
@@ -59,7 +61,7 @@ enum TerminalText {
     }
 
     private static func escape(of byte: UInt8, _ form: Form) -> [UInt8] {
-        // JSON has no bytes, only the character for what could not be read.
+        // JSON has no escape for a byte, only the replacement character.
         form == .json ? Array("\\ufffd".utf8) : Array("\\x\(String(byte, radix: 16))".utf8)
     }
 

@@ -1,11 +1,11 @@
-/// How far a word is from another.
+/// The distance between two words.
 enum EditDistance {
     /// The least number of characters to insert, delete, replace or swap with their neighbour: the optimal string alignment distance.
     /// O(n · m) in the lengths.
     static func between(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.unicodeScalars), Array(right.unicodeScalars))
         guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
-        // The rows of the table for two characters fewer, one fewer, and all so far.
+        // The rows of the table for two characters fewer, one fewer, and all characters so far.
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for row in 1...left.count {

@@ -1,18 +1,18 @@
 import ArgumentParser
 
-/// A word where a command's name belongs and that is none. The argument parser reports it as an unexpected argument, or reports an option
-/// that follows it, and suggests nothing.
+/// A word in the place of a command that is not a command. The argument parser reports it as an unexpected argument, or
+/// reports an option that follows it, and suggests nothing.
 struct UnknownCommand: Hashable, Sendable {
     /// The longest word that is compared.
     private static let mostCharacters = 32
 
-    /// The commands before it, for example `freshet cache`.
+    /// The commands that precede the word, for example `freshet cache`.
     let parents: String
     let word: String
-    /// The commands that it is most like, as they are written after `parents`.
+    /// The most similar commands, as they are written after `parents`.
     let suggestions: [String]
 
-    /// Looks for one in the program's arguments.
+    /// Finds an unknown command in the program's arguments.
     /// - Parameter root: the command that takes the arguments.
     init?(_ arguments: some Sequence<String>, root: any ParsableCommand.Type) {
         var command = root
@@ -33,7 +33,7 @@ struct UnknownCommand: Hashable, Sendable {
         return nil
     }
 
-    /// What was wrong, and what to write.
+    /// The problem, and how to fix it.
     var failure: CommandFailure {
         let names = suggestions.map { "'\(parents) \($0)'" }
         let question = names.isEmpty ? "" : " Did you mean \(names.joined(separator: " or "))?"
@@ -45,7 +45,7 @@ struct UnknownCommand: Hashable, Sendable {
         [command._commandName] + command.configuration.aliases
     }
 
-    /// The nearest names, if a third of the word's characters or fewer differ; else those that begin with it.
+    /// The nearest names, if a third of the word's characters or fewer differ; else the names that begin with the word.
     static func suggestions(for word: String, among names: [String]) -> [String] {
         let word = word.lowercased()
         guard (2...mostCharacters).contains(word.count) else { return [] }
