@@ -1,3 +1,3 @@
-// A suite's `import FreshetTestKit` brings along what its devices are made of, and the server's configuration.
+// `import FreshetTestKit` also imports the types of the devices, and the server's configuration.
 @_exported public import FreshetClient
 @_exported public import FreshetServer

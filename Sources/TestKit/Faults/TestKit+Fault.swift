@@ -1,7 +1,7 @@
 internal import FreshetServer
 
 extension TestKit {
-    /// What is done to a request or to its answer.
+    /// The effect of a fault on a request or its answer.
     public struct Fault: Hashable, Sendable {
         let effect: FaultEffect
 
@@ -15,9 +15,9 @@ extension TestKit {
         public static let cut = Fault(.cutReply)
         /// The request arrives twice, and is answered once.
         public static let duplicate = Fault(.duplicate)
-        /// The request arrives so much later, up to a minute, or when the faults are lifted.
+        /// The request arrives later by this duration, up to a minute, or when the faults are lifted.
         public static func delayRequest(_ duration: Duration) -> Fault { Fault(.delayRequest(milliseconds: duration.wholeMilliseconds)) }
-        /// The request takes effect, and its answer comes so much later, up to a minute.
+        /// The request takes effect, and its answer comes later by this duration, up to a minute.
         public static func delayReply(_ duration: Duration) -> Fault { Fault(.delayReply(milliseconds: duration.wholeMilliseconds)) }
         /// The request has no effect and is answered with this status, 400 to 599, such as 503. `retryAfter` is whole seconds.
         public static func answer(_ status: Int, retryAfter: Int = 0) -> Fault { Fault(.answer(status: status, retryAfter: retryAfter)) }
@@ -25,19 +25,19 @@ extension TestKit {
         public static let freeze = Fault(.freeze)
     }
 
-    /// Which requests are struck.
+    /// The kinds of requests that a fault can strike.
     public enum Requests: String, Hashable, Sendable {
         /// All of the others.
         case any
-        /// For changes: how news comes.
+        /// Polls for changes.
         case changes
-        /// The writes that devices number.
+        /// The numbered writes of devices.
         case writes
-        /// Many records at once: how a device verifies what it holds after a reset.
+        /// Reads of many records at once: a device verifies its records with them after a reset.
         case reads
-        /// One record: how a device fetches what it does not hold.
+        /// Reads of one record: a device fetches a record with one that it does not have.
         case records
-        /// How far a device's writes have come, which it asks after a reset.
+        /// Reads of a client's progress: after a reset a device asks which of its writes the server has.
         case clients
         /// Invalidations.
         case invalidations
@@ -47,12 +47,12 @@ extension TestKit {
 
     /// How often a fault strikes: a number, or all requests until the faults are lifted.
     public enum Times: Hashable, Sendable, ExpressibleByIntegerLiteral {
-        /// So many requests, at least 1.
+        /// This many requests, at least 1.
         case count(Int)
         /// All requests until ``TestKit/lift()``.
         case untilLifted
 
-        /// So many requests.
+        /// This many requests.
         public init(integerLiteral value: Int) { self = .count(value) }
     }
 
@@ -64,7 +64,7 @@ extension TestKit {
 }
 
 extension Duration {
-    /// Rounded down, and held within `Int`.
+    /// Rounded down, and limited to the range of `Int`.
     fileprivate var wholeMilliseconds: Int {
         // Beyond these, a duration has no components.
         let (seconds, attoseconds) = min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components

@@ -1,15 +1,16 @@
 internal import FreshetServer
 
 extension TestKit {
-    /// Arms a fault. Of several that match a request, the one that was armed first strikes it.
+    /// Arms a fault. If several match a request, the one that was armed first strikes it.
     ///
-    /// One that strikes ``Requests/changes`` reaches devices too that wait for news already: they ask again, and meet it.
+    /// A fault on ``Requests/changes`` also reaches devices whose polls already wait: they send the poll again, and the
+    /// fault strikes it.
     ///
     /// - Parameters:
-    ///   - fault: what happens.
-    ///   - requests: to which requests.
-    ///   - device: of which device; `nil` for all, and for clients that are no devices of the kit.
-    ///   - times: to how many of them.
+    ///   - fault: the effect.
+    ///   - requests: the kind of requests to strike.
+    ///   - device: the device whose requests to strike; `nil` for all, and for clients that are no devices of the kit.
+    ///   - times: how many requests to strike.
     /// - Throws: ``TestKitError/invalidFault(_:)``, ``TestKitError/unknownDevice(_:)``.
     @discardableResult
     public func fault(
@@ -36,7 +37,8 @@ extension TestKit {
         return arm(FreshetServer.Fault(fault.effect, on: requests.target, device: device?.name, times: count))
     }
 
-    /// Has the server refuse the tokens that the device has had so far, with `401`, until it brings a fresh one, as a client does at once.
+    /// Makes the server refuse the tokens that the device has had so far, with `401`, until the device sends a fresh
+    /// one, as a client does at once.
     /// - Throws: ``TestKitError/unknownDevice(_:)``.
     @discardableResult
     public func expireToken(of device: Device) throws(TestKitError) -> Armed {
@@ -45,7 +47,7 @@ extension TestKit {
         return arm(FreshetServer.Fault(effect, device: device.name, times: nil))
     }
 
-    /// Disarms all faults of this kit: what is frozen ends, and what is late comes at once.
+    /// Disarms all faults of this kit: frozen requests end, and delayed ones continue at once.
     public func lift() { control.lift(space) }
 
     /// How many requests the fault has struck; 0 once it was lifted.
@@ -67,6 +69,6 @@ extension TestKit {
 }
 
 extension ArmedFault {
-    /// For people: `drop-reply on writes of phone`.
+    /// A text for a person: `drop-reply on writes of phone`.
     var text: String { "\(fault.effect.name.rawValue) on \(fault.target.rawValue)" + (fault.device.map { " of \($0)" } ?? "") }
 }

@@ -3,44 +3,50 @@ internal import FreshetServer
 public import FreshetWire
 
 extension TestKit {
-    /// The server's own records of a collection, as a backend beside the devices reads and writes them: past the network and all faults.
+    /// The server's own records of a collection, read and written as by a backend: without the network and without any
+    /// faults.
     ///
-    /// - Parameter name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with ``TestKitError/invalidName(_:)``.
+    /// - Parameter name: `[A-Za-z0-9._-]{1,64}`; another name fails at the first use, with
+    ///   ``TestKitError/invalidName(_:)``.
     public func backend<Value: Codable & Sendable>(_ name: String, of type: Value.Type = Value.self) -> BackendCollection<Value> {
         BackendCollection(name: name, codec: ValueCodec.json(), kit: self)
     }
 
-    /// Tells all devices that records have changed in the system that owns them: they evict them, and load them afresh.
+    /// Notifies all devices that records have changed in the system that owns them: the devices evict the records and
+    /// fetch them again.
     @discardableResult
     public func invalidate(_ scopes: InvalidationScope...) async throws -> Revision {
         try await backendCall { try await control.invalidate(scopes, in: space) }
     }
 
-    /// Where the namespace stands on the server.
+    /// The position of the namespace on the server.
     public func cursor() async throws -> Cursor { try await backendCall { try await control.cursor(of: space) } }
 
-    /// Begins a new history with the same records, as after a restore from a back-up: all cursors are of another epoch from then on.
+    /// Begins a new history with the same records, as after a restore from a backup: from then on all cursors have
+    /// another epoch.
     ///
-    /// - Throws: ``TestKitError/refused(_:)`` where nothing was ever written.
+    /// - Throws: ``TestKitError/refused(_:)`` if nothing was ever written.
     public func reset() async throws {
         guard try await backendCall({ try await control.reset(space) }) else {
             throw TestKitError.refused(Problem(.notFound, "nothing was ever written to \(namespace), so it has no history to end"))
         }
     }
 
-    /// Forgets all deletes and invalidations now, so that a device that has not seen them has to verify all that it holds.
+    /// Discards all tombstones and invalidations now, so that a device that has not seen them has to verify all its
+    /// records.
     ///
-    /// - Returns: how many were forgotten.
+    /// - Returns: how many were discarded.
     @discardableResult
     public func compact() async throws -> Int { try await backendCall { try await control.compact(space) } }
 }
 
-/// A collection as the server has it, and its kit with it. Made by ``TestKit/backend(_:of:)``.
+/// The server's records of a collection. It retains its kit. Made by ``TestKit/backend(_:of:)``.
 public struct BackendCollection<Value: Sendable>: Sendable {
     /// The collection's name.
     public let name: String
     let codec: ValueCodec<Value>
-    /// Held, since a kit that is let go of takes its records along: `try TestKit().notes` is all that some tests keep of one.
+    /// Retained, since a kit that is released removes its records: some tests keep no more of a kit than
+    /// `try TestKit().notes`.
     let kit: TestKit
 
     /// Stores a value, and returns its revision.
@@ -51,7 +57,7 @@ public struct BackendCollection<Value: Sendable>: Sendable {
         return try await write(id, .put(content))
     }
 
-    /// Removes a record. Throws ``TestKitError/refused(_:)`` where there is none.
+    /// Removes a record. Throws ``TestKitError/refused(_:)`` if there is none.
     @discardableResult
     public func remove(_ id: String) async throws -> Revision? { try await write(id, .delete) }
 
@@ -83,7 +89,7 @@ public struct BackendCollection<Value: Sendable>: Sendable {
     }
 }
 
-/// Makes the server's errors the kit's.
+/// Converts the server's errors to the kit's.
 private func backendCall<Value>(_ body: () async throws -> Value) async throws(TestKitError) -> Value {
     do { return try await body() } catch let problem as Problem { throw .refused(problem) } catch { throw .storeFailed("\(error)") }
 }

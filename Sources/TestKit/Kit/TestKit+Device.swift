@@ -4,16 +4,16 @@ internal import FreshetWire
 internal import Synchronization
 
 extension TestKit {
-    /// A device of a kit: a real client over real sockets, which faults know by its token.
+    /// A device of a kit: a real client over real sockets, which faults identify by its token.
     public final class Device: Sendable {
-        /// What errors and faults call it.
+        /// The device's name in errors and faults.
         public let name: String
         let filter: ChangeFilter
         let tokens: Tokens
         private let configuration: SyncClient.Configuration
         private let current: Mutex<SyncClient>
 
-        /// The client itself, for all that has no shorter way here. After ``TestKit/restart(_:)`` it is another one.
+        /// The client itself, for calls that have no shortcut here. ``TestKit/restart(_:)`` replaces it.
         public var client: SyncClient { current.withLock { $0 } }
 
         init(_ name: String, _ configuration: SyncClient.Configuration) throws {
@@ -27,7 +27,7 @@ extension TestKit {
             filter = try ChangeFilter(collections: configuration.collections, prefix: configuration.prefix)
         }
 
-        /// How fresh it is, what it has, and what still waits.
+        /// The device's freshness, position and pending writes.
         public var status: SyncClient.Status { client.status }
 
         /// A collection of values that are JSON on the wire; see `SyncClient.collection(_:of:merging:)`.
@@ -37,13 +37,14 @@ extension TestKit {
             client.collection(name, of: type, merging: merging)
         }
 
-        /// Starts it again. With a directory it goes on with what it had, with memory from nothing.
+        /// Starts the device again. With a directory it keeps its data; with storage in memory it starts empty.
         public func start() async throws { try await client.start() }
 
-        /// Stops it. ``TestKit/quiesced(within:)`` passes over a device that is stopped.
+        /// Stops the device. ``TestKit/quiesced(within:)`` ignores a stopped device.
         public func stop() async { await client.stop() }
 
-        /// Puts a new client in the place of the present one, which ends at once with all that it has under way.
+        /// Replaces the present client with a new one. The present client ends at once, with all its operations in
+        /// progress.
         func restart() async throws {
             let next = try SyncClient(configuration)
             let last = current.withLock { client in
@@ -57,14 +58,14 @@ extension TestKit {
 }
 
 extension TestKit.Device {
-    /// A device's tokens: each time that a fresh one is wanted, the next generation.
+    /// A device's tokens: each request for a fresh token gets the next generation.
     final class Tokens: Sendable {
         private let device: String
         private let last = Mutex<Int64>(1)
 
         init(_ device: String) { self.device = device }
 
-        /// The generation of the present token.
+        /// The generation of the current token.
         var generation: Int64 { last.withLock { $0 } }
 
         func token(fresh: Bool) -> String {

@@ -3,7 +3,7 @@ public import Logging
 internal import Synchronization
 
 extension TestKit {
-    /// A real server in this process, on a free port of the loopback, that takes faults.
+    /// A real server in this process, on a free port of the loopback, that accepts faults.
     ///
     /// ```swift
     /// var configuration = RecordServerConfiguration()
@@ -14,14 +14,15 @@ extension TestKit {
     public final class Server: Sendable {
         private let server: RecordServer
         private let lastNamespace = Atomic<Int>(0)
-        /// Where it listens: `http://127.0.0.1:PORT`.
+        /// The server's URL: `http://127.0.0.1:PORT`.
         public let url: String
 
-        /// A server that answers already when this returns, some milliseconds later. With a directory it blocks on the disk.
+        /// Starts a server that answers when this returns, some milliseconds later. With a directory it blocks on the
+        /// disk.
         ///
         /// - Parameters:
-        ///   - configuration: by default in memory; faults are taken whatever it says.
-        ///   - logger: told of what an operator should know; nobody is by default.
+        ///   - configuration: by default in memory; faults are always accepted, whatever it says.
+        ///   - logger: receives messages for the operator; none by default.
         /// - Throws: ``TestKitError/serverFailed(_:)``.
         public init(
             _ configuration: RecordServerConfiguration = RecordServerConfiguration(),
@@ -35,13 +36,13 @@ extension TestKit {
             url = server.url
         }
 
-        /// `nil` once it has stopped.
+        /// `nil` once the server has stopped.
         var control: ServerControl? { ServerControl(server) }
 
-        /// Answers those who wait, and ends. Kits on it are of no more use.
+        /// Answers the waiting requests and stops. Kits on the server can no longer be used.
         public func stop() async { await server.stop() }
 
-        /// The server of all kits that are given none. It lives as long as the process.
+        /// The server of all kits that were made without one. It lives as long as the process.
         static func shared() throws(TestKitError) -> Server { try common.get() }
 
         private static let common: Result<Server, TestKitError> = {

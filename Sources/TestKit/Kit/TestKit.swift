@@ -4,7 +4,8 @@ internal import FreshetWire
 public import Logging
 internal import Synchronization
 
-/// A namespace of a test's own on a real server in the test's process, devices that sync through it, and faults between them.
+/// A namespace for one test on a real server in the test's process, devices that sync through it, and faults between
+/// them.
 ///
 /// ```swift
 /// let kit = try TestKit()
@@ -15,29 +16,30 @@ internal import Synchronization
 /// #expect(laptop.collection("notes", of: Note.self)["1"]?.value?.text == "Hello")
 /// ```
 ///
-/// Kits share one server unless they are given one, so that tests run in parallel; none sees the records or the faults of another.
-/// All members may be used from any thread or task. What a kit has made goes with it, some time later; ``close()`` waits for that.
+/// Kits share one server unless one is passed, so that tests run in parallel; no kit sees the records or the faults of
+/// another. All members may be used from any thread or task. The namespace and the devices of a released kit are
+/// removed some time later; ``close()`` waits for that.
 public final class TestKit: Sendable {
     private struct State {
         var devices: [Device] = []
         var isClosed = false
     }
 
-    /// The server that the kit is on.
+    /// The server that the kit uses.
     public let server: Server
-    /// The namespace, which no other kit of this server has unless it was told to.
+    /// The namespace. Unless one was passed, no other kit of this server has it.
     public let namespace: String
     let space: Namespace
     let control: ServerControl
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// A kit with a fresh namespace. It takes well below a millisecond on a server that runs.
+    /// Makes a kit with a fresh namespace. It takes well below a millisecond on a server that runs.
     ///
     /// - Parameters:
     ///   - server: the server; by default one for the whole process, in memory, which the first kit starts.
-    ///   - namespace: a name for the namespace, in place of a fresh one. ``close()`` removes it all the same.
-    ///   - logger: told of what devices log; nobody is by default, since faults make much of that.
+    ///   - namespace: a name for the namespace, instead of a fresh one. ``close()`` removes the namespace all the same.
+    ///   - logger: receives the messages of the devices; none by default, since faults cause many of them.
     /// - Throws: ``TestKitError/serverFailed(_:)``, ``TestKitError/invalidName(_:)`` or ``TestKitError/closed``.
     public init(
         on server: Server? = nil, namespace: String? = nil,
@@ -57,7 +59,8 @@ public final class TestKit: Sendable {
         if !state.withLock({ $0.isClosed }) { control.discardSoon(space) }
     }
 
-    /// Where the server listens, for clients of other kinds: `http://127.0.0.1:PORT`. What is about this kit is below `/v1/` and ``namespace``.
+    /// The server's URL, for other kinds of clients: `http://127.0.0.1:PORT`. This kit's paths are below `/v1/` and
+    /// ``namespace``.
     public var url: String { server.url }
 
     // MARK: Devices
@@ -65,13 +68,16 @@ public final class TestKit: Sendable {
     /// The devices, in the order in which they were made.
     public var devices: [Device] { state.withLock { $0.devices } }
 
-    /// Makes a device and starts it. It returns when the device's storage is open, which a fault does not hinder; see ``quiesced(within:)``.
+    /// Makes a device and starts it. Returns when the device's storage is open, which no fault delays; see
+    /// ``quiesced(within:)``.
     ///
     /// - Parameters:
-    ///   - name: what errors and faults call it, 1 to 64 of `A-Z a-z 0-9 . _ -`; each device of a kit has another.
-    ///   - following: which changes it stores.
-    ///   - storage: where it keeps them. Give it a directory to stop it and start it again with what it had.
-    ///   - change: changes other settings. Those of server, namespace and token are the kit's own; back-offs are short, 5 to 50 ms.
+    ///   - name: the device's name in errors and faults, 1 to 64 of `A-Z a-z 0-9 . _ -`; each device of a kit needs a
+    ///     different one.
+    ///   - following: the changes that the device stores.
+    ///   - storage: where the device stores them. With a directory it can be stopped and started again with the same
+    ///     data.
+    ///   - change: changes other settings. The kit sets server, namespace and token; back-offs are short, 5 to 50 ms.
     /// - Throws: ``TestKitError/nameTaken(_:)``, ``TestKitError/invalidName(_:)``, ``TestKitError/closed``, or a `ClientError`.
     @discardableResult
     public func device(
@@ -97,13 +103,14 @@ public final class TestKit: Sendable {
         return device
     }
 
-    /// Restarts a device as the end of its process and the start of the next one would: the present client stops where it is, with nothing sent or
-    /// waited for, and what is in its memory is lost, open sequences, receipts and merge closures too. A new client starts with the same settings
-    /// and the same directory. A device without a directory starts from nothing, under another name.
+    /// Restarts a device as if its process had ended and another had started: the present client stops where it is,
+    /// without sending or waiting, and the content of its memory is lost, including open sequences, receipts and merge
+    /// closures. A new client starts with the same settings and the same directory. A device without a directory starts
+    /// empty, under another client identifier.
     ///
-    /// Everything that the app made of ``Device/client`` belongs to the earlier process: make it again, as the app does when it starts, with merge
-    /// closures where it uses them. A call of ``quiesced(within:)`` that is under way does not notice the new client. Restart a device once at a
-    /// time.
+    /// Every object that the app made of ``Device/client`` belongs to the earlier process: make each again, as the app
+    /// does when it starts, with merge closures if it uses them. A call of ``quiesced(within:)`` that is in progress
+    /// does not notice the new client. Do not restart the same device twice at the same time.
     ///
     /// ```swift
     /// try await phone.collection("notes", of: Note.self).set(Note(text: "Hello"), for: "1")    // not sent, the network is away
@@ -119,7 +126,7 @@ public final class TestKit: Sendable {
         }
         if let failure { throw failure }
         try await device.restart()
-        // A kit that was closed meanwhile has stopped the earlier client.
+        // A kit that was closed meanwhile has stopped only the earlier client.
         if state.withLock({ $0.isClosed }) { await device.stop() }
     }
 
@@ -142,7 +149,7 @@ public final class TestKit: Sendable {
         }
         guard let devices else { return }
         for device in devices { await device.stop() }
-        // A server that is stopping takes its records along anyway.
+        // A server that is stopping discards the records anyway.
         try? await control.discard(space)
     }
 }

@@ -1,4 +1,4 @@
-/// Waits for a condition, and looks whether it holds whenever something has happened.
+/// Waits for a condition, which is checked at each event.
 enum Events {
     private enum Ending {
         case fulfilled
@@ -9,8 +9,9 @@ enum Events {
     /// Returns whether the condition held within the limit.
     ///
     /// - Parameters:
-    ///   - sources: each makes a sequence whose elements say that it is worth a look. A sequence that ends is not waited for.
-    ///   - condition: must be true only by what has happened before an element comes.
+    ///   - sources: each makes a sequence whose elements mean that the condition should be checked. The end of a
+    ///     sequence is ignored.
+    ///   - condition: may become true only through changes that precede an element.
     static func wait<Source: AsyncSequence & SendableMetatype>(
         for sources: [@Sendable () -> Source], _ limit: Duration, _ condition: @escaping @Sendable () async throws -> Bool
     ) async throws -> Bool {
@@ -29,7 +30,7 @@ enum Events {
                 throw CancellationError()
             }
             group.addTask {
-                // Held to what a clock can name: a sleep that ends beyond it traps.
+                // Limited to a duration that a clock can represent: a sleep that ends later than that traps.
                 try await Task.sleep(for: min(max(limit, .zero), .seconds(1_000_000_000)))
                 return .late
             }

@@ -3,24 +3,26 @@ internal import FreshetServer
 internal import FreshetWire
 
 extension TestKit {
-    /// Waits until everything has drained: no device has a write without a verdict, all follow live, and each has all that the server
-    /// has for it. Writes that were set before the call count; a device that is stopped does not.
+    /// Waits until all devices are at rest: none has a write without a verdict, all follow live, and each has all
+    /// changes that the server has for it. Writes that were set before the call count; a device that is stopped does
+    /// not.
     ///
-    /// It looks again whenever a device's status changes, and at no other time: nothing sleeps.
+    /// The condition is checked whenever a device's status changes, and at no other time: nothing sleeps.
     ///
-    /// - Parameter limit: how long it may take, at most; less than zero counts as zero, more than 30 years as 30 years.
-    /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which says who waits for what; `CancellationError`.
+    /// - Parameter limit: the longest wait; less than zero counts as zero, more than 30 years as 30 years.
+    /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which lists the devices that wait and their
+    ///   reasons; `CancellationError`.
     public func quiesced(within limit: Duration = .seconds(30)) async throws {
         let devices = devices
         let sources = devices.map { device -> @Sendable () -> AsyncStream<SyncClient.Status> in { device.client.statuses } }
         let isQuiet = try await Events.wait(for: sources, limit) { [self] in try await self.waits(of: devices).isEmpty }
         guard !isQuiet else { return }
         let waits = try await self.waits(of: devices)
-        // It may have become quiet at the last moment.
+        // The devices may have come to rest at the last moment.
         if !waits.isEmpty { throw TestKitError.notQuiesced(after: limit, waits: waits, faults: liveFaults) }
     }
 
-    /// Waits until the fault has struck so many requests.
+    /// Waits until the fault has struck `times` requests.
     ///
     /// - Throws: ``TestKitError/notStruck(after:fault:strikes:)``; `CancellationError`.
     public func struck(_ armed: Armed, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
@@ -29,7 +31,8 @@ extension TestKit {
         if !hasStruck { throw TestKitError.notStruck(after: limit, fault: armed.description, strikes: strikes(of: armed)) }
     }
 
-    /// Who waits, and for what. The server's position is read after the devices' statuses, so that none of them is ahead of it.
+    /// The devices that wait, with their reasons. The server's position is read after the devices' statuses, so that
+    /// none of them is ahead of it.
     private func waits(of devices: [Device]) async throws -> [TestKitError.Wait] {
         let statuses = devices.map(\.status)
         let head = try await cursor()

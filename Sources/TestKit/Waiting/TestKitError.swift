@@ -1,42 +1,42 @@
 public import FreshetServer
 public import FreshetWire
 
-/// What can go wrong in a kit itself. What devices throw is theirs: `ClientError`.
+/// The errors of a kit itself. Devices throw `ClientError`.
 public enum TestKitError: Error, Hashable, Sendable {
-    /// The server could not start. The error says what to do.
+    /// The server could not start. The error says how to fix the problem.
     case serverFailed(RecordServerError)
-    /// The kit was closed, or its server stopped. Make a new one.
+    /// The kit was closed, or its server stopped. Make another kit.
     case closed
     /// A namespace, device, collection or id breaks the rules for names. Correct it as the text says.
     case invalidName(String)
-    /// The kit has a device of this name. Give each another.
+    /// The kit has a device of this name. Give each a different name.
     case nameTaken(String)
-    /// The device is of another kit. Use one that this kit has made.
+    /// The device belongs to another kit. Use one that this kit has made.
     case unknownDevice(String)
-    /// A fault can not be so. Correct it as the text says.
+    /// A fault has an invalid value. Correct it as the text says.
     case invalidFault(String)
     /// A value is not of the type asked for, or could not be encoded.
     case notCodable(String)
-    /// The server refused what the backend wanted. The problem says why.
+    /// The server refused a call of the backend. The problem says why.
     case refused(Problem)
     /// The server's store failed. The text says how.
     case storeFailed(String)
-    /// Something still waits. Look at who does and for what; lift the faults that stand in its way, or give it more time.
+    /// Some devices still wait. Check which, and for what; lift the faults that block them, or allow more time.
     case notQuiesced(after: Duration, waits: [Wait], faults: [String])
-    /// A fault has not struck as often as it was waited for. Look at whether such a request is made at all.
+    /// A fault has not struck as often as expected. Check that such a request is made at all.
     case notStruck(after: Duration, fault: String, strikes: Int)
 
-    /// What one device waits for.
+    /// The reason why one device is not at rest.
     public struct Wait: Hashable, Sendable {
         /// The device's name.
         public var device: String
-        /// What it waits for.
+        /// The condition that the device waits for.
         public var reason: String
     }
 }
 
 extension TestKitError: CustomStringConvertible {
-    /// The whole story, with what to do.
+    /// The complete message, with how to fix the problem.
     public var description: String {
         switch self {
         case .serverFailed(let error): "the server could not start: \(error)"

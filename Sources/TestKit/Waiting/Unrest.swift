@@ -1,19 +1,20 @@
 internal import FreshetClient
 internal import FreshetWire
 
-/// What keeps a device from being at rest. A pure look at what is known of it.
+/// Computes why a device is not at rest, from its state alone.
 enum Unrest {
-    /// What is known of a device at one moment.
+    /// The state of a device at one moment.
     struct Sight: Sendable {
         var status: SyncClient.Status
-        /// Where the server stood, read after the status.
+        /// The server's position, read after the status.
         var head: Cursor
-        /// Whether the server has something after the device's position that the device follows. Looked at only if the two differ.
+        /// Whether the server has a change after the device's position that the device follows. Used only if the two
+        /// positions differ.
         var hasNews: Bool
     }
 
-    /// What the device waits for, in words; empty where it is at rest: it has no write without a verdict, follows live, and has all that
-    /// the server has for it. A device that is stopped waits for nothing.
+    /// The conditions that the device waits for, in words; empty if it is at rest: it has no write without a verdict,
+    /// follows live, and has all changes that the server has for it. A device that is stopped waits for nothing.
     static func reasons(_ sight: Sight) -> [String] {
         let status = sight.status
         guard status.connection != .stopped else { return [] }
