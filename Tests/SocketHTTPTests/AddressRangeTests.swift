@@ -18,7 +18,7 @@ struct AddressRangeTests {
     }
 
     @Test(
-        "What is no address and no network is refused",
+        "Text that is neither an address nor a network is refused",
         arguments: ["", "localhost", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0/8", "10.0.0.0/8/8"])
     func invalid(text: String) {
         #expect(AddressRange(text) == nil)

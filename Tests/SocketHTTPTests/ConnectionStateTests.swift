@@ -6,14 +6,14 @@ import Testing
 struct ConnectionStateTests {
     private static func ticket(_ number: UInt32, _ traits: Ticket.Traits = []) -> Ticket { Ticket(number: number, traits: traits) }
 
-    @Test("Safe requests run beside each other up to the limit")
+    @Test("Safe requests are handled concurrently up to the limit")
     func safe() {
         // Given a connection with two safe requests pending
         var state = ConnectionState()
         #expect(state.admit(isSafe: true, isFinal: false) == 0)
         #expect(state.admit(isSafe: true, isFinal: false) == 1)
 
-        // Then a third may come only within the limit, and one with effects not at all
+        // Then a third is admitted only within the limit, and one with effects never
         #expect(state.mayAdmit(isSafe: true, limit: 3))
         #expect(!state.mayAdmit(isSafe: true, limit: 2))
         #expect(!state.mayAdmit(isSafe: false, limit: 3))
@@ -26,7 +26,7 @@ struct ConnectionStateTests {
         _ = state.admit(isSafe: false, isFinal: false)
         #expect(!state.mayAdmit(isSafe: true, limit: 16))
 
-        // When it is answered, Then the next may come
+        // When it is answered, Then the next is admitted
         state.finishTurn(closes: false)
         #expect(state.mayAdmit(isSafe: false, limit: 16))
         #expect(state.turn == 1)
@@ -70,7 +70,7 @@ struct ConnectionStateTests {
         _ = state.admit(isSafe: true, isFinal: true, leavesInput: true)
         state.finishTurn(closes: true)
 
-        // When everything is sent, Then input is still read, to be thrown away
+        // When everything is sent, Then input is still read, to be discarded
         #expect(state.end() == .linger)
         #expect(state.wantsInput(isStalled: false))
         state.endInput()

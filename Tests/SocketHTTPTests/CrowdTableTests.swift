@@ -13,7 +13,7 @@ struct CrowdTableTests {
         func hungUp(_ member: Crowd.Member, of key: UInt64) {}
     }
 
-    /// The key of a crowd whose listener is to be asked; 0 of one that is open, `nil` of one that is closed.
+    /// The key of a crowd whose listener decides; 0 for an open crowd, `nil` for a closed one.
     private static func key(_ openness: CrowdTable.Openness) -> UInt64? {
         switch openness {
         case .open: 0
@@ -28,7 +28,7 @@ struct CrowdTableTests {
 
     private static func tokens(_ members: [CrowdTable.Member?]) -> [UInt64?] { members.map { $0?.token } }
 
-    @Test("Who comes while a crowd gathers joins it, whenever; it is handed over once")
+    @Test("A request that arrives while a crowd gathers joins it at any tick; the crowd is handed over once")
     func gathering() {
         // Given
         var table = CrowdTable()
@@ -45,20 +45,20 @@ struct CrowdTableTests {
         #expect(table.takeAll(of: crowd).isEmpty)
     }
 
-    @Test("A crowd that waits is asked about others, for as long as its tick lasts")
+    @Test("The listener of a waiting crowd decides about further requests, for as long as the tick lasts")
     func joining() {
         // Given
         var table = CrowdTable()
         let crowd = table.begin(for: Handler(), at: 5)
         _ = table.admit(Self.member(1), to: crowd)
         _ = table.handOver()
-        // When nobody has said that it waits, Then nobody joins
+        // When no listener has been set, Then no request may join
         #expect(Self.key(table.openness(of: crowd, at: 5)) == nil)
-        // When it waits, Then its listener is to say, by its key, and not for longer than the tick
+        // When it waits, Then its listener decides, by its key, and not for longer than the tick
         _ = table.begin(CrowdTable.Watch(listener: Listener(), key: 7), of: crowd)
         #expect(Self.key(table.openness(of: crowd, at: 5)) == 7)
         #expect(Self.key(table.openness(of: crowd, at: 6)) == nil)
-        // When it is answered, Then nobody is asked, not even of the next one in its place
+        // When it is answered, Then no listener is asked, not even about the next crowd in its slot
         _ = table.takeAll(of: crowd)
         let next = table.begin(for: Handler(), at: 5)
         #expect(next.slot == crowd.slot)
@@ -66,7 +66,7 @@ struct CrowdTableTests {
         #expect(table.watch(of: crowd) == nil && table.watch(of: next) == nil)
     }
 
-    @Test("One that is taken out is not among the rest, and comes out once")
+    @Test("A member that was taken out is not among the others, and is returned once")
     func leaving() {
         // Given
         var table = CrowdTable()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SocketHTTP
 
-/// Many who wait as one must each be treated as if they waited alone.
+/// The members of a crowd must be treated as if each waited alone.
 @Suite("Crowds", .timeLimit(.minutes(1)))
 struct CrowdTests {
-    /// Holds on to crowds, and tells of those who leave them.
+    /// Holds crowds, and reports the members that leave them.
     private final class Keeper: RepeatHandler, CrowdListener {
         let crowds = Held<Crowd>(weight: \.count)
         let left = Held<(member: Crowd.Member, key: UInt64)>()
@@ -20,7 +20,7 @@ struct CrowdTests {
 
     private static func poll(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n" }
 
-    /// A server whose loop is held up, clients that it has accepted, and polls that it knows.
+    /// A server whose loop is held up, clients that it has accepted, and polls whose heads it knows.
     private struct Scene {
         let held: HeldServer
         let loop: EventLoop
@@ -53,7 +53,7 @@ struct CrowdTests {
         func text(_ number: Int) async throws -> String { try await clients[number].run { try $0.reply().text } }
         func sendAll() async throws { for number in clients.indices { try await send(number) } }
 
-        /// Lets the loop go on once all that was sent has come to its sockets, which it finds at one look then.
+        /// Lets the loop continue once all requests have reached its sockets, so that one `epoll_wait` finds them all.
         func open() async throws {
             while loop.connections.count(where: { $0.map { Self.hasInput($0.descriptor) } ?? false }) < clients.count { await Task.yield() }
             try await held.open()
@@ -64,7 +64,7 @@ struct CrowdTests {
             return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
         }
 
-        /// The one crowd that has gathered.
+        /// The only crowd that has gathered.
         func crowd() async throws -> Crowd {
             try await open()
             let crowds = await keepers[0].crowds.take(clients.count)
@@ -72,7 +72,7 @@ struct CrowdTests {
             return crowds[0]
         }
 
-        /// A crowd of all clients, one of whom leaves before or after somebody listens.
+        /// A crowd of all clients; one of them leaves before or after the listener is set.
         func crowd(left number: Int, isEarly: Bool, _ leave: @escaping @Sendable (RawClient) -> Void) async throws -> Crowd {
             try await sendAll()
             if isEarly { try await clients[number].run(leave) }
@@ -82,7 +82,7 @@ struct CrowdTests {
             return crowd
         }
 
-        /// The next who hangs up, split off on the loop.
+        /// The next member that hangs up, split off on the loop.
         func split(_ crowd: Crowd) async throws -> Exchange {
             let (member, key) = await keepers[0].left.take(1)[0]
             #expect(key == 7)
@@ -94,7 +94,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("Those whose requests came while the loop was busy wait as one, and are answered as one, once")
+    @Test("Requests that arrived while the loop was busy wait as one, and are answered as one, once")
     func together() async throws {
         // Given
         let scene = try await Scene(clients: 20)
@@ -105,13 +105,13 @@ struct CrowdTests {
         #expect(crowd.respond(EncodedResponse(.text("change"))))
         #expect(!crowd.respond(EncodedResponse(.text("again"))))
         for number in scene.clients.indices { #expect(try await scene.text(number) == "change") }
-        // And they may come again
+        // And the clients may send their requests again
         try await scene.sendAll()
         for crowd in await scene.keepers[0].crowds.take(20) { crowd.respond(EncodedResponse(.text("second"))) }
         for number in scene.clients.indices { #expect(try await scene.text(number) == "second") }
     }
 
-    @Test("Each of a crowd may get a response of its own")
+    @Test("Each member of a crowd may get a separate response")
     func each() async throws {
         // Given
         let scene = try await Scene(clients: 3)
@@ -127,7 +127,7 @@ struct CrowdTests {
         #expect(texts.sorted() == ["1", "2", "3"])
     }
 
-    @Test("A crowd that is let go of is answered 500, each of it")
+    @Test("If a crowd is released without an answer, each member is answered 500")
     func unanswered() async throws {
         // Given
         let scene = try await Scene(clients: 3)
@@ -138,9 +138,9 @@ struct CrowdTests {
         for client in scene.clients { #expect(try await client.run { try $0.reply().status } == 500) }
     }
 
-    @Test("One that ends its input is answered by itself, and the others when their time comes", arguments: [false, true])
+    @Test("A member that ends its input is answered separately, and the others later", arguments: [false, true])
     func halfClosed(isEarly: Bool) async throws {
-        // Given three that wait as one, of whom one ends its input, before or after somebody listens
+        // Given three members of a crowd, of which one ends its input, before or after the listener is set
         let scene = try await Scene(clients: 3)
         let crowd = try await scene.crowd(left: 1, isEarly: isEarly) { $0.finish() }
 
@@ -156,9 +156,9 @@ struct CrowdTests {
         for number in [0, 2] { #expect(try await scene.text(number) == "change") }
     }
 
-    @Test("One that is gone is told of, and whoever gets its descriptor is not answered in its stead", arguments: [false, true])
+    @Test("A member that disconnects is reported, and the connection that reuses its descriptor gets no answer", arguments: [false, true])
     func gone(isEarly: Bool) async throws {
-        // Given three that wait as one, of whom one goes, before or after somebody listens
+        // Given three members of a crowd, of which one disconnects, before or after the listener is set
         let scene = try await Scene(clients: 3)
         let crowd = try await scene.crowd(left: 1, isEarly: isEarly) { $0.reset() }
 
@@ -176,7 +176,7 @@ struct CrowdTests {
         #expect(try await newcomer.run { try $0.reply().text } == "ok")
     }
 
-    @Test("After the answer nobody is told, and nobody can be split off")
+    @Test("After the answer no disconnect is reported, and no member can be split off")
     func answered() async throws {
         // Given
         let scene = try await Scene(clients: 2)
@@ -193,11 +193,11 @@ struct CrowdTests {
         #expect(scene.keepers[0].left.takeAll().isEmpty)
     }
 
-    @Test("Those who ask differently are different crowds")
+    @Test("Different requests form different crowds")
     func kinds() async throws {
-        // Given two polls that are known
+        // Given two known polls
         let scene = try await Scene(clients: 6, keepers: [Keeper(), Keeper()])
-        // When they come in turn while the loop is busy
+        // When they arrive alternately while the loop is busy
         for number in 0..<6 { try await scene.send(number, number % 2) }
         try await scene.open()
         // Then
@@ -208,7 +208,7 @@ struct CrowdTests {
         for number in 0..<6 { #expect(try await scene.text(number) == "\(number % 2)") }
     }
 
-    @Test("A crowd whose members all left is let go without an answer")
+    @Test("A crowd whose members have all left is released without an answer")
     func emptied() async throws {
         // Given
         let scene = try await Scene(clients: 2)
@@ -221,7 +221,7 @@ struct CrowdTests {
             if let crowd { #expect(try await scene.split(crowd).respond(.text("alone"))) }
         }
         crowd = nil
-        // Then nothing but that comes, and its place serves another
+        // Then only the disconnects are reported, and its slot serves another crowd
         for client in scene.clients {
             #expect(try await client.run { try $0.reply().text } == "alone")
             #expect(try await client.run { try $0.isAtEnd() })

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Descriptor limit")
 struct DescriptorLimitTests {
-    @Test("A limit that holds the connections allowed is nothing to speak of", arguments: [20_000, 20_001, .max])
+    @Test("A limit that suffices for the connections allowed gives no warning", arguments: [20_000, 20_001, .max])
     func enough(limit: Int) {
         #expect(DescriptorLimit.shortage(limit: limit, connections: 20_000) == nil)
     }
 
-    @Test("A lower one is named, with what would be right")
+    @Test("A lower limit is named, with the limit that would suffice")
     func short() throws {
         let shortage = try #require(DescriptorLimit.shortage(limit: 4_096, connections: 20_000))
         #expect(shortage.contains("may open 4096 files"))

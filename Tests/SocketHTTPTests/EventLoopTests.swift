@@ -4,7 +4,7 @@ import Testing
 
 @testable import SocketHTTP
 
-/// A loop sleeps whenever it has nothing to do, so that each way to wake it must be tried.
+/// A loop sleeps whenever it has nothing to do, so each way to wake it must be tested.
 @Suite("Event loop", .timeLimit(.minutes(1)))
 struct EventLoopTests {
     @Test("A message wakes a loop that sleeps, each time")
@@ -12,14 +12,14 @@ struct EventLoopTests {
         // Given a loop without sockets, asleep but for this test
         let loops = try EventLoopPool.take(1)
 
-        // When a message comes a thousand times, after the one before is done, Then it is done
+        // When a message is posted a thousand times, each after the previous one was handled, Then it is handled
         for _ in 0..<1000 {
             await withCheckedContinuation { continuation in loops[0].post(.perform { _ in continuation.resume() }) }
         }
         EventLoopPool.giveBack(loops)
     }
 
-    @Test("Of messages from many threads none is lost and each is done once, those of a thread in order")
+    @Test("Messages from many threads are handled exactly once, those of one thread in order")
     func takesFromMany() async throws {
         let loops = try EventLoopPool.take(1)
         let steps = Steps()
@@ -37,7 +37,7 @@ struct EventLoopTests {
         EventLoopPool.giveBack(loops)
     }
 
-    @Test("What a loop asks of itself it does after what is under way, and what it submits at once")
+    @Test("A message that a loop posts to itself is handled after the current one, and one that it submits at once")
     func asksItself() async throws {
         let loops = try EventLoopPool.take(1)
         let order: [String] = await withCheckedContinuation { continuation in

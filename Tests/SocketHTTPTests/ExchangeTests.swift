@@ -23,7 +23,7 @@ struct ExchangeTests {
         #expect(try await client.run { try $0.reply().text } == "one")
     }
 
-    @Test("An exchange that waited and was let go is answered 500")
+    @Test("An exchange that waited and was released is answered 500")
     func dropped() async throws {
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
@@ -32,7 +32,7 @@ struct ExchangeTests {
         #expect(try await client.run { try $0.reply().status } == 500)
     }
 
-    @Test("A reset is told to those who wait", arguments: [1, 3])
+    @Test("A reset is reported to waiting exchanges", arguments: [1, 3])
     func cancel(count: Int) async throws {
         // Given waiting exchanges of one client
         let server = try TestServer()
@@ -42,12 +42,12 @@ struct ExchangeTests {
         let signals = parked.map { _ in Signal() }
         for (exchange, signal) in zip(parked, signals) { exchange.onCancel { signal.happen() } }
 
-        // When it goes away, Then each is told, and can no longer be answered
+        // When it disconnects, Then each action is called, and no exchange can be answered any more
         try await client.run { $0.reset() }
         for signal in signals { await signal.wait() }
         for exchange in parked { #expect(!exchange.respond(.text("late"))) }
 
-        // And whoever asks later is told as well
+        // And an action that is added later is called as well
         let late = Signal()
         let server2 = try TestServer()
         let other = Client(try RawClient(port: server2.port))
@@ -61,7 +61,7 @@ struct ExchangeTests {
         await late.wait()
     }
 
-    @Test("After the answer nobody is told")
+    @Test("After the answer no disconnect is reported")
     func answered() async throws {
         // Given an answered exchange
         let server = try TestServer()
@@ -75,7 +75,7 @@ struct ExchangeTests {
         parked[0].respond(.text("one"))
         #expect(try await client.run { try $0.reply().text } == "one")
 
-        // When the client goes, Then only the other's action is called
+        // When the client disconnects, Then only the other's action is called
         try await client.run { $0.reset() }
         await second.wait()
         #expect(!first.hasHappened)
@@ -98,7 +98,7 @@ struct ExchangeTests {
         #expect(try await client.run { try $0.isAtEnd() })
     }
 
-    @Test("A client that shuts in the middle of a request is told so")
+    @Test("A client that shuts its writing side in the middle of a request is answered 400")
     func cutShort() async throws {
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
@@ -134,7 +134,7 @@ struct ExchangeTests {
         #expect(parked[7].respond(.text("fan-out")))
         Exchange.respond(to: parked, with: EncodedResponse(.text("fan-out")))
 
-        // Then each gets what its request asks for
+        // Then each gets the answer that its request needs
         for (index, client) in clients.enumerated() {
             let kind = index % requests.count
             let (text, connection) = try await client.run {
@@ -149,7 +149,7 @@ struct ExchangeTests {
 
     @Test("A handler may answer others' exchanges and its own")
     func fromHandler() async throws {
-        // Given some who wait, and a route that answers them
+        // Given some exchanges that wait, and a route that answers them
         let parked = Parked()
         let server = try TestServer(adding: { router in
             router.on(.get, "/wait") { _, exchange in parked.add(exchange) }
@@ -166,13 +166,13 @@ struct ExchangeTests {
             return try $0.reply().text
         }
 
-        // Then both get their answers, and the waiting one goes on with what it sent behind
+        // Then both get their answers, and the connection of the waiting one resumes with its further requests
         #expect(answer == "published")
         #expect(try await waiting.run { try $0.reply().text } == "news")
         #expect(try await waiting.run { try $0.reply().text } == "published")
     }
 
-    @Test("The client that waits to be asked for its body is asked")
+    @Test("A client that expects 100 Continue gets it")
     func expectContinue() async throws {
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
@@ -185,7 +185,7 @@ struct ExchangeTests {
         #expect(statuses == [100, 200])
     }
 
-    @Test("It is asked only when those before it are answered")
+    @Test("100 Continue is sent only when the earlier requests are answered")
     func expectContinueInTurn() async throws {
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))

@@ -30,7 +30,7 @@ struct FramingTests {
         }
     }
 
-    @Test("There are at least 120 cases, each with a name of its own")
+    @Test("There are at least 120 cases, each with a different name")
     func table() {
         #expect(FramingCase.all.count >= 120)
         #expect(Set(FramingCase.all.map(\.name)).count == FramingCase.all.count)

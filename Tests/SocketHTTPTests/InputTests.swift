@@ -3,12 +3,12 @@ import Testing
 
 @testable import SocketHTTP
 
-/// The kernel tells of input once, so the loop must not leave any behind that nobody tells of again.
+/// The kernel reports input once, so the loop must not leave any behind that is never reported again.
 @Suite("Input", .timeLimit(.minutes(1)))
 struct InputTests {
     private static let request = "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test("What has come while the loop was busy is found, and the end behind it")
+    @Test("Input that arrived while the loop was busy is found, and the end behind it")
     func toldOnce() async throws {
         // Given a loop that is held up
         let held = try HeldServer()
@@ -35,19 +35,19 @@ struct InputTests {
         #expect(try await ended.run { try $0.reply().text } == "ok")
         #expect(try await ended.run { try $0.isAtEnd() })
         #expect(try await silent.run { try $0.isAtEnd() })
-        // And one that goes on is heard again, and so is its end
+        // And the connection that stays open is read again, and so is its end
         try await whole.run { $0.send(Self.request) }
         #expect(try await whole.run { try $0.reply().text } == "ok")
         try await whole.run { $0.finish() }
         #expect(try await whole.run { try $0.isAtEnd() })
     }
 
-    @Test("What one turn leaves of a connection's input and of an answer is moved in later ones")
+    @Test("Input and answers that one turn does not finish are transferred in later turns")
     func turns() async throws {
         // Given a server
         let server = try TestServer()
 
-        // When several clients send and are sent far more than one turn moves for all of them
+        // When several clients send and receive far more than one turn transfers for all of them
         let body = [UInt8]((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &>> 3) })
         let clients = try (0..<6).map { _ in Client(try RawClient(port: server.port)) }
         try await withThrowingTaskGroup(of: [UInt8].self) { group in

@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Life of a server")
 struct LifecycleTests {
-    @Test("Draining answers those who wait, ends streams' time, and closes")
+    @Test("Draining answers waiting requests, ends streams' time, and closes")
     func drain() async throws {
-        // Given one who waits, one who is idle, and an application that answers its waiters when it drains
+        // Given a client that waits, an idle one, and an application that answers its waiters when it drains
         let server = try TestServer(onDrain: { parked in
             for exchange in parked.takeAll() { exchange.respond(.text("bye")) }
         })
@@ -26,7 +26,7 @@ struct LifecycleTests {
         // When it drains
         async let drained: Void = server.server.drain(within: .seconds(120))
 
-        // Then the waiting one is answered with a close, the idle one is closed, and nobody new is let in
+        // Then the waiting client is answered with a close, the idle one is closed, and no new one is accepted
         let reply = try await waiting.run { try $0.reply() }
         #expect(reply.text == "bye")
         #expect(reply["Connection"] == "close")
@@ -39,9 +39,9 @@ struct LifecycleTests {
         #expect(server.server.statistics().requests == 2)
     }
 
-    @Test("What outlives the time limit is closed, and told so")
+    @Test("A connection that outlives the time limit is closed, and its handler is notified")
     func drainLimit() async throws {
-        // Given one who waits, and an application that does not care
+        // Given a client that waits, and an application that does nothing when it drains
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
         try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
@@ -74,7 +74,7 @@ struct LifecycleTests {
         await drained
     }
 
-    @Test("A server that is let go closes its connections")
+    @Test("A server that is released closes its connections")
     func released() async throws {
         var server: TestServer? = try TestServer()
         let port = try #require(server?.port)
@@ -95,7 +95,7 @@ struct LifecycleTests {
         #expect(throws: SocketHTTPError.alreadyStarted) { try server.server.start() }
     }
 
-    @Test("Draining what never started returns")
+    @Test("Draining a server that never started returns")
     func neverStarted() async {
         let server = HTTPServer(configuration: HTTPServerConfiguration(), router: Router(), logger: Logger(label: "test"))
         await server.drain(within: .seconds(1))
@@ -115,7 +115,7 @@ struct LifecycleTests {
         #expect(error?.description.contains("127.0.0.1:\(server.port) is in use") == true)
     }
 
-    @Test("A host that is none is refused", arguments: ["no such host", "300.1.1.1", "host.invalid"])
+    @Test("An invalid host is refused", arguments: ["no such host", "300.1.1.1", "host.invalid"])
     func badHost(host: String) {
         let error = #expect(throws: SocketHTTPError.self) { try LifecycleTests.start(host, 0) }
         guard case .unknownHost(host, _) = error else {
@@ -129,7 +129,7 @@ struct LifecycleTests {
         #expect(throws: SocketHTTPError.addressNotAvailable(host: "192.0.2.1", port: 0)) { try LifecycleTests.start("192.0.2.1", 0) }
     }
 
-    @Test("A port that is none is refused", arguments: [-1, 65_536])
+    @Test("An invalid port is refused", arguments: [-1, 65_536])
     func badPort(port: Int) {
         #expect(throws: SocketHTTPError.invalidPort(port)) { try LifecycleTests.start("127.0.0.1", port) }
     }
@@ -141,7 +141,7 @@ struct LifecycleTests {
         #expect(address.port > 0)
     }
 
-    @Test("Every error says what happened and what to do")
+    @Test("Every error states the problem and how to fix it")
     func errors() {
         let errors: [SocketHTTPError] = [
             .addressInUse(host: "h", port: 1), .addressNotAvailable(host: "h", port: 1), .permissionDenied(host: "h", port: 1),

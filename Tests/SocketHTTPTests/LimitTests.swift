@@ -15,7 +15,7 @@ struct LimitTests {
                 $0.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); return try $0.reply().status
             } == 200)
 
-        // When another comes, Then it is told to come again
+        // When another connects, Then it is answered 503 with a time to retry
         let second = Client(try RawClient(port: server.port))
         let refused = try await second.run {
             $0.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); return try $0.reply()
@@ -26,7 +26,7 @@ struct LimitTests {
         #expect(try await second.run { try $0.isAtEnd() })
         #expect(server.server.statistics().connectionsRefused == 1)
 
-        // And when the first has gone, there is room
+        // And when the first has disconnected, there is room
         try await second.run { $0.finish() }
         try await first.run { $0.send("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") }
         _ = try await first.run { try $0.reply() }
@@ -48,7 +48,7 @@ struct LimitTests {
                 $0.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n"); return try $0.reply().status
             } == 200)
 
-        // When they all come, Then each gets its answer
+        // When all of them connect, Then each gets its answer
         let statuses = try await blocking { [port = server.port] in
             let clients = try (0..<300).map { _ in try RawClient(port: port) }
             return try clients.map { try $0.reply().status }
@@ -56,7 +56,7 @@ struct LimitTests {
         #expect(statuses.allSatisfy { $0 == 503 })
     }
 
-    @Test("A client that goes on sending what is refused can still read why")
+    @Test("A client that keeps sending a refused body can still read the reason")
     func lingering() async throws {
         // Given a body far beyond the limit
         let server = try TestServer(limits: Limits(bodyBytes: 1000))
@@ -82,7 +82,7 @@ struct LimitTests {
         })
         let client = Client(try RawClient(port: server.port, receiveBuffer: 64 << 10))
 
-        // When it is asked for, with other requests around it, Then all arrive as they are
+        // When it is requested, between other requests, Then all answers arrive unchanged
         let replies = try await client.run {
             let targets = ["/ok", "/large", "/ok", "/large-encoded", "/ok"]
             $0.send(targets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
@@ -119,14 +119,14 @@ struct LimitTests {
 
     @Test("The application words every refusal")
     func failure() async throws {
-        // Given a router with words of its own
+        // Given a router with custom words
         let server = try TestServer(adding: { router in
             router.failure = { failure in
                 Response(status: failure.status, fields: [.contentType: "application/problem+json"], body: Array("\(failure.kind)".utf8))
             }
         })
 
-        // When requests fail in the parser, in the router and in a handler, Then those are what the client reads
+        // When requests fail in the parser, in the router and in a handler, Then the client reads those words
         let client = Client(try RawClient(port: server.port))
         let replies = try await client.run {
             $0.send(
@@ -138,7 +138,7 @@ struct LimitTests {
         #expect(replies[1]["Allow"] == "GET, HEAD, OPTIONS")
     }
 
-    @Test("Statistics count what happened")
+    @Test("Statistics count connections, requests and bytes")
     func statistics() async throws {
         let server = try TestServer(loops: 2)
         for _ in 0..<4 {
@@ -174,7 +174,7 @@ struct LimitTests {
             let refused = try beyond.reply()
             let isAtEnd = try beyond.isAtEnd()
             let other = try status(RawClient(port: port, source: 2))
-            // Then it is told to come again, and the other is served
+            // Then it is answered 503 with a time to retry, and the other is served
             #expect(refused["Retry-After"] == "1" && refused["Connection"] == "close")
             return (first + [refused.status, other], isAtEnd)
         }
@@ -185,21 +185,21 @@ struct LimitTests {
 
     @Test("An address that opens connections without end is dropped, and served again once it has closed some")
     func floodFromAnAddress() async throws {
-        // Given an address that has its connection and floods
+        // Given an address that has its connection and floods the server
         let server = try TestServer(limits: Limits(connectionsPerAddress: 1, trustedProxies: [], lingerTimeout: .seconds(120)))
         try await blocking { [port = server.port] in
             let first = try RawClient(port: port)
             first.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try first.reply().status == 200)
             let flood = try (0..<100).map { _ in try RawClient(port: port) }
-            // Then few of them get an answer, the rest none
+            // Then few of the further connections get an answer, and the others none
             let answered = flood.filter { (try? $0.reply().status) == 503 }.count
             #expect(answered == 16)
-            // And others are served meanwhile
+            // And other addresses are served meanwhile
             let other = try RawClient(port: port, source: 2)
             other.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try other.reply().status == 200)
-            // When those are closed, Then there is room again
+            // When those connections are closed, Then there is room again
             for client in flood { client.finish() }
             first.send("GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             #expect(try first.reply().status == 200 && first.isAtEnd())

@@ -12,13 +12,13 @@ struct MailboxTests {
         let mailbox = Mailbox()
         var batch: [LoopMessage] = []
 
-        // When a message comes, Then it wakes nobody, and the loop does not sleep over it
+        // When a message arrives, Then no wake-up is needed, and the loop does not sleep before handling it
         var answers = [mailbox.add(Self.message), mailbox.fallAsleep()]
         #expect(answers == [false, false])
         mailbox.take(into: &batch)
         #expect(batch.count == 1)
 
-        // When the loop sleeps, Then the first of two wakes it
+        // When the loop sleeps, Then the first of two messages wakes it
         batch = []
         answers = [mailbox.fallAsleep(), mailbox.add(Self.message), mailbox.add(Self.message)]
         #expect(answers == [true, true, false])

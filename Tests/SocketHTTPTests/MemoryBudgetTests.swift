@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Memory for requests and answers", .timeLimit(.minutes(2)))
 struct MemoryBudgetTests {
-    /// What one look at a socket may add before anybody gives way.
+    /// The bytes that one read of a socket may add before any connection gives way.
     private static let turn = 1 << 20
 
     private static func post(_ count: Int, to path: String = "/echo") -> String {
@@ -24,7 +24,8 @@ struct MemoryBudgetTests {
             for client in attackers {
                 client.send(Self.post(1 << 20))
                 client.send(most)
-                // A loop asks another, which may be in the middle of its turn, to make room: it grows no further than to the other's size.
+                // A loop asks another, which may be in the middle of its turn, to make room: meanwhile its own share
+                // grows at most to the other's size.
                 #expect(server.server.statistics().requestBytes <= loops * (limits.requestMemory + Self.turn))
             }
             // When bodies give way, and another client sends a shorter one, once more after each refusal
@@ -36,7 +37,8 @@ struct MemoryBudgetTests {
                 client.send(part)
                 reply = try client.reply()
             } while reply.status == 503
-            // Then it is answered, and one of the others is asked to come again: which, depends on how the loops share the connections
+            // Then it is answered, and one of the others is answered 503: which one depends on how the loops share the
+            // connections
             return (reply, try RawClient.firstWithInput(of: attackers)?.reply())
         }
         #expect(reply.status == 200 && reply.body == part)
@@ -59,7 +61,7 @@ struct MemoryBudgetTests {
                 client.send(Self.post(1 << 20))
                 client.send([UInt8](repeating: 97, count: 1_000_000))
             }
-            // When the small bodies, which are older, come to their end, Then all are taken
+            // When the small bodies, which are older, are completed, Then all are accepted
             for client in small { client.send(part) }
             return try small.map { try $0.reply().status }
         }
@@ -82,7 +84,7 @@ struct MemoryBudgetTests {
         // When the server has read so much of the bodies that no more than four fit, and the requests are answered
         try await blocking { while server.server.statistics().requestsShed < 5 {} }
         for exchange in parked { exchange.respond(.text("late")) }
-        // Then each gets its answer, and behind it the body's or a refusal
+        // Then each client gets its answer, followed by the answer to its body or a refusal
         var statuses: [Int] = []
         for client in clients {
             #expect(try await client.run { try $0.reply().text } == "late")
@@ -92,7 +94,7 @@ struct MemoryBudgetTests {
         #expect(server.server.statistics().requestsShed == statuses.count { $0 == 503 })
     }
 
-    @Test("A large body counts until its handler lets go of the request")
+    @Test("A large body counts until its handler releases the request")
     func handledBodies() async throws {
         let kept = Held<(Request, Exchange)>()
         let server = try TestServer(adding: { router in router.on(.post, "/keep") { kept.add(($0, $1)) } })
@@ -109,9 +111,9 @@ struct MemoryBudgetTests {
         #expect(server.server.statistics().requestBytes == 0)
     }
 
-    @Test("Answers that nobody reads stay within the budget, and one that is read arrives whole")
+    @Test("Unread answers stay within the budget, and one that is read arrives whole")
     func unreadAnswers() async throws {
-        // Given answers larger than the kernel's buffers, each in memory of its own, and clients that read none
+        // Given answers larger than the kernel's buffers, each in separate memory, and clients that read none
         let size = 8 << 20
         let limits = Limits(answerMemory: 4 * size, writeTimeout: .seconds(120))
         let server = try TestServer(
@@ -125,7 +127,7 @@ struct MemoryBudgetTests {
             let request = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"
             let attackers = try (0..<20).map { _ in try RawClient(port: port, receiveBuffer: 4096) }
             for client in attackers { client.send(request) }
-            // When another reads its answer, Then it is whole
+            // When another client reads its answer, Then it is whole
             let client = try RawClient(port: port)
             client.send(request)
             return try client.reply().body.count
@@ -136,9 +138,9 @@ struct MemoryBudgetTests {
         #expect(statistics.answerBytes <= limits.answerMemory)
     }
 
-    @Test("Bytes that many wait for count once")
+    @Test("Bytes that several connections wait for count once")
     func sharedAnswers() async throws {
-        // Given one answer for many, of whom none reads
+        // Given one answer for many clients, of which none reads
         let size = 8 << 20
         let shared = EncodedResponse(Response(status: .ok, body: [UInt8](repeating: 97, count: size)))
         let server = try TestServer(
@@ -146,10 +148,10 @@ struct MemoryBudgetTests {
             adding: { router in router.on(.get, "/shared") { _, exchange in exchange.respond(shared) } })
         let clients = try (0..<10).map { _ in Client(try RawClient(port: server.port, receiveBuffer: 4096)) }
         for client in clients { try await client.run { $0.send("GET /shared HTTP/1.1\r\nHost: x\r\n\r\n") } }
-        // When they read after all, Then none was dropped
+        // When they finally read, Then none was dropped
         for client in clients { #expect(try await client.run { try $0.reply().body.count } == size) }
         #expect(server.server.statistics().answersShed == 0)
-        // And once each loop has done with them, nothing is counted any more
+        // And once each loop has sent them, no bytes are counted any more
         for client in clients { try await Self.finish(client) }
         #expect(server.server.statistics().answerBytes == 0)
     }
@@ -174,7 +176,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    /// Waits until the loop has handled another request of the connection, so that it has done with the answers before.
+    /// Waits until the loop has handled another request of the connection, so that the earlier answers are finished.
     private static func finish(_ client: Client) async throws {
         try await client.run {
             $0.send(post(1, to: "/echo"))

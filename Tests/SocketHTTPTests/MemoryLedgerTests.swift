@@ -19,9 +19,9 @@ struct MemoryLedgerTests {
         #expect(ledger.bytes == 0)
     }
 
-    @Test("The connection that has gone longest without progress gives way first, whatever it had before")
+    @Test("The connection that has gone longest without progress gives way first, whatever it kept earlier")
     func slowest() {
-        // Given a body that came at once and stopped, one that drips, one that goes on, and a new one
+        // Given a body that arrived at once and stopped, one that drips, one that continues, and a new one
         var ledger = MemoryLedger(.growing)
         ledger.set(16_000_000, of: 1)
         ledger.set(1_000_000, of: 2)
@@ -39,7 +39,7 @@ struct MemoryLedgerTests {
         #expect(ledger.giveWay(freeing: 0, share: 0).isEmpty)
     }
 
-    @Test("Of answers, what is taken is progress and what is added is not")
+    @Test("For answers, accepted bytes are progress and added ones are not")
     func answers() {
         var ledger = MemoryLedger(.shrinking)
         ledger.set(500_000, of: 1)
@@ -59,7 +59,7 @@ struct MemoryLedgerTests {
         #expect(ledger.giveWay(freeing: 200_000, share: 450_000) == [99, 0])
     }
 
-    @Test("An array counts once, as long as anybody waits for it")
+    @Test("An array counts once, as long as any connection waits for it")
     func shared() {
         var shared = SharedBytes()
         let page = [UInt8](repeating: 1, count: 1000)

@@ -6,7 +6,7 @@ import Testing
 struct MinimumRateTests {
     private let rate = MinimumRate(bytesPerSecond: 1000, grace: 300, ticksPerSecond: 10)
 
-    /// How long a transfer lasts that goes on at a steady rate, in ticks; `nil` if it lasts an hour.
+    /// How long a transfer at a steady rate lasts, in ticks; `nil` if it lasts an hour.
     private func duration(at bytesPerSecond: Int) -> Int? {
         var time = Int(rate.grace)
         var last = 0
@@ -32,7 +32,7 @@ struct MinimumRateTests {
         #expect((500...600).contains(half) && (2_000...3_000).contains(most))
     }
 
-    @Test("However much came before it, a pause lasts no longer than the grace")
+    @Test("However much was transferred earlier, a pause lasts no longer than the grace")
     func pause() {
         #expect(rate.nextLook(after: 16 << 20) == 300)
         #expect(rate.nextLook(after: .max) == 300)

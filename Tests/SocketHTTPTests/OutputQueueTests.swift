@@ -14,7 +14,7 @@ struct OutputQueueTests {
         queue.append([9, 5, 6, 7], from: 1)
         #expect(queue.count == 6)
 
-        // When it is consumed in steps, Then what is left shrinks by each
+        // When it is consumed in steps, Then the rest shrinks by each
         var left = 6
         while left > 0 {
             let count = min(step, left)

@@ -26,7 +26,7 @@ struct PassedExchangeTests {
         } else {
             #expect(passed.respond(.text("one")))
         }
-        // Then nothing comes
+        // Then no bytes arrive
         #expect(try await client.run { try $0.rest() }.isEmpty)
     }
 
@@ -42,7 +42,7 @@ struct PassedExchangeTests {
         } else {
             exchange.passed(.part).respond(answer)
         }
-        // Then its head and half of its body come
+        // Then its head and half of its body arrive
         let bytes = try await client.run { try $0.rest() }
         #expect(bytes == Array(answer.bytes.dropLast(200)))
     }
@@ -74,10 +74,10 @@ struct PassedExchangeTests {
         let client = Client(try RawClient(port: server.port))
         try await client.run { $0.send(Self.parkRequest + Self.parkRequest) }
         let parked = await server.parked.take(2)
-        // When the second is answered with nothing before the first is
+        // When the second is answered without bytes before the first is answered
         parked[1].passed(.nothing).respond(.text("two"))
         parked[0].respond(.text("one"))
-        // Then the first is whole
+        // Then the first answer is whole
         #expect(String(decoding: try await client.run { try $0.rest() }, as: UTF8.self).hasSuffix("\r\n\r\none"))
     }
 

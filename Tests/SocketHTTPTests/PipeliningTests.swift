@@ -26,7 +26,7 @@ struct PipeliningTests {
         }
     }
 
-    @Test("A request with effects waits for those before it")
+    @Test("A request with effects waits for earlier ones")
     func exclusive() async throws {
         // Given a request that waits, and a POST behind it
         let server = try TestServer()
@@ -36,7 +36,7 @@ struct PipeliningTests {
         let first = await server.parked.take(1)
         #expect(server.server.statistics().requests == 1)
 
-        // When the first is answered, Then the POST runs, and then what is behind it
+        // When the first is answered, Then the POST runs, and then the requests behind it
         first[0].respond(.text("first"))
         #expect(try await client.run { try $0.reply().text } == "first")
         #expect(try await client.run { try $0.reply().text } == "ok")
@@ -52,7 +52,7 @@ struct PipeliningTests {
         let client = Client(try RawClient(port: server.port))
         try await client.run { $0.send(String(repeating: PipeliningTests.parkRequest, count: 4)) }
 
-        // When two have come, Then the others come as those are answered
+        // When two have arrived, Then the others are handled as those are answered
         for _ in 0..<2 {
             let parked = await server.parked.take(2)
             #expect(parked.count == 2)
@@ -86,7 +86,7 @@ struct PipeliningTests {
 
     @Test("A refusal waits for the answers before it")
     func refusal() async throws {
-        // Given a request that waits, and one that is none
+        // Given a request that waits, and an invalid one
         let server = try TestServer()
         let client = Client(try RawClient(port: server.port))
         try await client.run { $0.send(PipeliningTests.parkRequest + "BAD\r\n\r\n") }
@@ -115,7 +115,7 @@ struct PipeliningTests {
         try await greedy.run { $0.send(String(repeating: "GET /count/greedy HTTP/1.1\r\nHost: x\r\n\r\n", count: 1000)) }
         try await modest.run { $0.send("GET /count/modest HTTP/1.1\r\nHost: x\r\n\r\n") }
 
-        // When the loop goes on
+        // When the loop continues
         try await held.open()
 
         // Then all are answered, the second client's after one turn of the first

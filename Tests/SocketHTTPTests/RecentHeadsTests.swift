@@ -25,7 +25,7 @@ struct RecentHeadsTests {
         input.withUnsafeBytes { heads.find(atStartOf: $0) }.map { heads.entries[$0].bytes }
     }
 
-    @Test("A head is found at the start of what came, whatever follows, and only whole and unchanged")
+    @Test("A head is found at the start of the input, with any bytes behind it, and only whole and unchanged")
     func found() throws {
         // Given
         let poll = RecentHeadsTests.bytes("/changes?since=e-1")
@@ -56,7 +56,7 @@ struct RecentHeadsTests {
         for poll in polls.dropFirst() { #expect(RecentHeadsTests.found(heads, poll) == poll) }
     }
 
-    @Test("One that is known already keeps its place and its crowd")
+    @Test("A known head keeps its place and its crowd")
     func known() throws {
         // Given
         var heads = RecentHeads()
@@ -71,7 +71,7 @@ struct RecentHeadsTests {
         #expect(heads.entries.map(\.crowd) == [nil, crowd])
     }
 
-    @Test("None is kept that has a body or that is long")
+    @Test("No head with a body and no long head is kept")
     func notKept() throws {
         var heads = RecentHeads()
         // Given

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SocketHTTP
 
-/// Requests that are handled past parser and router must be handled as if they were not.
-@Suite("Requests that come again")
+/// Requests that skip the parser and the router must be handled like all others.
+@Suite("Repeated requests")
 struct RepeatHandlerTests {
     /// One request that waits, or several together.
     private enum Waiter: Sendable {
@@ -56,7 +56,7 @@ struct RepeatHandlerTests {
         var waiting = await parked.take(20)
         let before = server.server.statistics()
 
-        // When three changes are delivered, and each client asks again
+        // When three changes are delivered, and each client polls again
         for _ in 0..<3 {
             for waiter in waiting { waiter.respond("change") }
             for client in clients {
@@ -66,7 +66,7 @@ struct RepeatHandlerTests {
             waiting = await parked.take(20)
         }
 
-        // Then nothing was parsed, and no call was made for nothing
+        // Then no request was parsed, and no call was made in vain
         let after = server.server.statistics()
         #expect(after.requests - before.requests == 60)
         #expect(after.requestsRecognised - before.requestsRecognised == 60)
@@ -89,7 +89,8 @@ struct RepeatHandlerTests {
         try await client.run { $0.send(RepeatHandlerTests.poll + other + RepeatHandlerTests.poll + RepeatHandlerTests.poll) }
         let waiting = await parked.take(3)
         #expect(waiting.count == 3)
-        // The first of those that follow each other waits in a crowd, handed over when all that has come is handled; so it stands last.
+        // Of consecutive requests the first waits in a crowd, which is handed over when all input is handled; so it
+        // comes last.
         for (number, waiter) in zip([1, 2, 0], waiting).reversed() { waiter.respond("\(number)") }
 
         // Then
@@ -115,7 +116,7 @@ struct RepeatHandlerTests {
         #expect(try await client.run { try $0.reply().status } == 400)
     }
 
-    @Test("Too many at once wait for their turn")
+    @Test("Requests beyond the limit wait for their turn")
     func bounded() async throws {
         // Given a limit of two, and a head that is known
         var limits = Limits.patient
@@ -126,7 +127,7 @@ struct RepeatHandlerTests {
         await parked.take(1)[0].respond("0")
         #expect(try await client.run { try $0.reply().text } == "0")
 
-        // When three come
+        // When three arrive
         try await client.run { $0.send(String(repeating: RepeatHandlerTests.poll, count: 3)) }
         let first = await parked.take(2)
         #expect(first.count == 2)
@@ -148,7 +149,7 @@ struct RepeatHandlerTests {
         await parked.take(1)[0].respond("first")
         #expect(try await first.run { try $0.reply().text } == "first")
 
-        // When it comes on another connection, and the server is told to stop if the field is not there
+        // When it arrives on another connection, and the server is drained unless the head has the field
         let second = Client(try RawClient(port: server.port))
         try await second.run { $0.send(poll) }
         let waiting = await parked.take(1)
@@ -195,7 +196,7 @@ struct RepeatHandlerTests {
             }
         })
         let client = Client(try RawClient(port: server.port))
-        // When ten different heads come, each twice
+        // When ten different heads arrive, each twice
         for number in 0..<10 {
             for expected in ["first", "again"] {
                 try await client.run { $0.send("GET /hold?\(number) HTTP/1.1\r\nHost: x\r\n\r\n") }

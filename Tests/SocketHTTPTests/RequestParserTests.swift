@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Request parser")
 struct RequestParserTests {
-    /// What a run of the parser over some bytes came to.
+    /// The result of a run of the parser over some bytes.
     private struct Result: Equatable {
         var requests: [String] = []
         var failure: RequestFailure.Kind?
@@ -53,12 +53,13 @@ struct RequestParserTests {
 
     @Test("A message means the same wherever it is split", arguments: messages)
     func split(message: String) {
-        // Given a message, and what it comes to when it arrives whole
+        // Given a message, and the result when it arrives whole
         let bytes = Array(message.utf8)
         let whole = RequestParserTests.parse([bytes[...]])
         #expect(whole.failure != nil || !whole.requests.isEmpty)
 
-        // When it is split at each boundary, Then nothing changes, save that 100 Continue is asked for when the body is late
+        // When it is split at each boundary, Then the result is the same, except that 100 Continue is requested when
+        // the body is late
         for boundary in 1..<bytes.count {
             #expect(RequestParserTests.parse([bytes[..<boundary], bytes[boundary...]]) == whole, "split at \(boundary)")
         }
@@ -79,7 +80,7 @@ struct RequestParserTests {
         #expect(result.isFresh)
     }
 
-    @Test("The parser tells where it stands")
+    @Test("The parser reports its progress")
     func progress() {
         // Given a parser
         var parser = RequestParser(limits: ParserLimits(Limits()))
@@ -110,7 +111,7 @@ struct RequestParserTests {
         var position = 0
         _ = parser.consume(bytes.span, from: &position)
 
-        // When a good request follows, Then it is refused as well: nobody knows where it begins
+        // When a valid request follows, Then it is refused as well: its start is unknown
         let next = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         position = 0
         guard case .failure(let failure) = parser.consume(next.span, from: &position) else {

@@ -26,7 +26,7 @@ struct ResponseEncodingTests {
         #expect(!text.contains("Content-Length"))
     }
 
-    @Test("A status that is none goes out as 500", arguments: [0, 100, 101, 199])
+    @Test("An invalid status is sent as 500", arguments: [0, 100, 101, 199])
     func notFinal(code: Int) {
         #expect(ResponseEncodingTests.text(Response(status: .init(code: code))).hasPrefix("HTTP/1.1 500 "))
     }
@@ -72,7 +72,7 @@ struct ResponseFieldsTests {
         #expect(fields[.contentType]?.utf8.count == value.utf8.count)
     }
 
-    @Test("What frames the message is the server's", arguments: [HTTPField.Name.contentLength, .transferEncoding, .connection, .date])
+    @Test("Only the server sets framing fields", arguments: [HTTPField.Name.contentLength, .transferEncoding, .connection, .date])
     func owned(name: HTTPField.Name) {
         var fields = ResponseFields()
         fields[name] = "1"

@@ -72,7 +72,7 @@ struct ResponseStreamTests {
         #expect(try await client.run { try $0.reply()["Transfer-Encoding"] } == nil)
     }
 
-    @Test("A stream that is let go closes without the last chunk")
+    @Test("A stream that is released closes without the last chunk")
     func abandoned() async throws {
         // Given a stream that has written
         let server = try TestServer()
@@ -80,7 +80,7 @@ struct ResponseStreamTests {
         var stream: ResponseStream? = exchange.stream(status: .ok)
         stream?.write(Array("one".utf8))
 
-        // When its last copy goes, Then the client sees that something is missing
+        // When its last copy is released, Then the client detects that the body is incomplete
         stream = nil
         _ = try await client.run { try $0.head() }
         #expect(try await client.run { try $0.chunk() } == Array("one".utf8))
@@ -100,7 +100,7 @@ struct ResponseStreamTests {
             streams.append(exchange.stream(status: .ok))
         }
 
-        // When something is broadcast, Then each gets it in its own framing
+        // When a piece is broadcast, Then each client gets it in the framing of its version
         ResponseStream.broadcast(to: streams, Array("news".utf8))
         ResponseStream.broadcast(to: streams, [])
         for stream in streams { stream.finish() }
@@ -148,7 +148,7 @@ struct ResponseStreamTests {
         #expect(status == 200)
     }
 
-    /// A stream whose client reads nothing, with more unsent than the kernel takes.
+    /// A stream whose client reads nothing, with more unsent bytes than the kernel accepts.
     private static func stuck(_ server: TestServer) async throws -> (Client, ResponseStream) {
         let client = Client(try RawClient(port: server.port, receiveBuffer: 4096))
         try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
@@ -156,7 +156,7 @@ struct ResponseStreamTests {
         let piece = [UInt8](repeating: 97, count: 1 << 20)
         while stream.unsentBytes < piece.count {
             #expect(stream.write(piece))
-            // The loop has given the kernel what it takes.
+            // The loop has given the kernel as many bytes as it accepts.
             let written = Signal()
             stream.onWritable(below: .max) { written.happen() }
             await written.wait()
@@ -166,14 +166,14 @@ struct ResponseStreamTests {
 
     @Test("A writer is called once its peer has taken enough, and not while it takes nothing")
     func writable() async throws {
-        // Given a stuck reader, and two writers that wait, one for more room
+        // Given a stuck reader, and two writers that wait, one with a higher limit
         let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
         let (client, stream) = try await Self.stuck(server)
         let calls = Held<String>()
         stream.onWritable(below: 1000) { calls.add("nearly empty") }
         stream.onWritable(below: stream.unsentBytes + 1) { calls.add("now") }
 
-        // Then the one that has room is called at once, the other not
+        // Then the one whose limit is met is called at once, the other not
         #expect(await calls.take(1) == ["now"])
         let written = 10
         for _ in 0..<written { stream.write([UInt8](repeating: 98, count: 1000)) }
@@ -188,7 +188,7 @@ struct ResponseStreamTests {
         #expect(calls.takeAll().isEmpty)
     }
 
-    @Test("A writer that waits is released when its peer goes")
+    @Test("A writer that waits is released when its peer disconnects")
     func writableAfterClose() async throws {
         // Given a stuck reader, and a writer that waits and holds something
         let server = try TestServer(limits: Limits(queuedBytes: 64 << 20))
@@ -199,7 +199,7 @@ struct ResponseStreamTests {
             _ = holder
             called.happen()
         }
-        // When the peer resets the connection, Then it is released without a call
+        // When the peer resets the connection, Then the writer is released without a call
         try await client.run { $0.reset() }
         await released.wait()
         #expect(!called.hasHappened)
@@ -221,7 +221,7 @@ struct ResponseStreamTests {
         await looked.wait()
         #expect(!called.hasHappened && stream.unsentBytes >= 1000)
 
-        // When the first is answered, Then the stream is sent, and its writer goes on
+        // When the first is answered, Then the stream is sent, and its writer resumes
         parked[0].respond(.text("first"))
         #expect(try await client.run { try $0.reply().text } == "first")
         await called.wait()
@@ -229,7 +229,7 @@ struct ResponseStreamTests {
     }
 }
 
-/// Says when it is released.
+/// Reports its own release.
 private final class Releaser: Sendable {
     private let signal: Signal
 

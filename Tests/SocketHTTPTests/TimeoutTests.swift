@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Time-outs")
 struct TimeoutTests {
-    /// For a time-out that a client has to be quicker than: long enough for one that waits for a processor.
+    /// A time-out that a client has to beat: long enough for one that waits for a processor.
     private static let roomy = Duration.seconds(2)
 
-    /// What a client sees that sends these bytes and waits.
+    /// The bytes that a client receives after it has sent these and waits.
     private static func outcome(_ limits: Limits, _ bytes: String) async throws -> [Int] {
         let server = try TestServer(limits: limits)
         let port = server.port
@@ -52,13 +52,14 @@ struct TimeoutTests {
         #expect(try await TimeoutTests.outcome(limits, "GET /ok HTTP/1.1\r\nHost: x\r\n\r\nGET") == [200, 408])
     }
 
-    @Test("A connection in use is not idle, and each head has a time of its own")
+    @Test("A connection in use is not idle, and each head has its own time")
     func active() async throws {
         // Given short time-outs
         let limits = Limits(headerTimeout: TimeoutTests.roomy, idleTimeout: TimeoutTests.roomy)
         let server = try TestServer(limits: limits)
 
-        // When requests go on for longer than those, the end of each sent with the beginning of the next, Then all are answered
+        // When requests continue for longer than those, the end of each sent with the beginning of the next, Then all
+        // are answered
         let isServed = try await blocking { [port = server.port] in
             let clock = ContinuousClock()
             let whole = try RawClient(port: port)
@@ -78,7 +79,7 @@ struct TimeoutTests {
 
     @Test("A request that waits has all the time it needs")
     func parked() async throws {
-        // Given time-outs that are all alike, and a request that waits
+        // Given equal time-outs, and a request that waits
         let roomy = TimeoutTests.roomy
         let limits = Limits(headerTimeout: roomy, bodyTimeout: roomy, idleTimeout: roomy)
         let server = try TestServer(limits: limits)
@@ -86,7 +87,7 @@ struct TimeoutTests {
         try await client.run { $0.send("GET /park HTTP/1.1\r\nHost: x\r\n\r\n") }
         let exchange = await server.parked.take(1)[0]
 
-        // When another connection has timed out that came later, Then the first still gets its answer
+        // When a later connection has timed out, Then the first still gets its answer
         let status = try await blocking { [port = server.port] in
             let other = try RawClient(port: port)
             other.send("GET")
@@ -110,7 +111,7 @@ struct TimeoutTests {
         let client = Client(try RawClient(port: server.port, receiveBuffer: 4096))
         try await client.run { $0.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n") }
 
-        // When another connection that came later has timed out, which takes longer
+        // When a later connection has timed out, which takes longer
         let status = try await blocking { [port = server.port] in
             let other = try RawClient(port: port)
             other.send("GET")
@@ -147,9 +148,9 @@ struct TimeoutTests {
 
     @Test("A body below the lowest rate is answered 408, however regularly its bytes come")
     func slowBody() async throws {
-        // Given a rate that nobody has
+        // Given a rate that no client reaches
         let server = try TestServer(limits: Limits(bodyTimeout: .milliseconds(300), bodyRate: .max))
-        // When bytes come all the time
+        // When bytes arrive all the time
         let reply = try await blocking { [port = server.port] in
             let client = try RawClient(port: port)
             let other = try RawClient(port: port)
@@ -161,7 +162,7 @@ struct TimeoutTests {
             }
             return try client.reply()
         }
-        // Then the client is told what would be right
+        // Then the client receives the required rate
         #expect(reply.status == 408 && reply.text.contains("bytes a second"))
     }
 

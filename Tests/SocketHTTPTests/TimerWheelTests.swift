@@ -29,14 +29,14 @@ struct TimerWheelTests {
         #expect(wheel.count == 0)
     }
 
-    @Test("An entry beyond the wheel's reach comes early, to be put back")
+    @Test("An entry beyond the wheel's reach comes early, to be inserted again")
     func reach() {
         // Given an entry ten times round
         var wheel = TimerWheel(slots: 8, now: 0)
         var reached = wheel.insert(1, at: 80)
         var turns = 0
 
-        // When it is put back each time it comes too early, Then it comes at its tick
+        // When it is inserted again each time that it comes too early, Then it comes at its tick
         while reached < 80 {
             #expect(wheel.advance(to: reached) == [1])
             reached = wheel.insert(1, at: 80)
@@ -47,7 +47,7 @@ struct TimerWheelTests {
         #expect(turns == 11)
     }
 
-    @Test("A tick in the past comes at the next")
+    @Test("An entry in the past comes at the next tick")
     func past() {
         var wheel = TimerWheel(slots: 8, now: 10)
         #expect(wheel.insert(1, at: 4) == 11)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct TransferQueueTests {
     @Test("a turn serves sixteen connections in their order, and the next turn goes on behind them")
     func order() {
-        // Given forty connections that wait, and move little
+        // Given forty connections that wait, and transfer little
         var queue = TransferQueue()
         for token in 1...40 as ClosedRange<UInt64> { queue.append(token) }
         // When each that is served waits again
@@ -37,7 +37,7 @@ import Testing
         #expect(served == 4)
     }
 
-    @Test("what a turn has moved before it comes to the transfers leaves them one slice")
+    @Test("when a turn has moved 1 MiB before its transfers, they get one slice")
     func busyTurn() {
         var queue = TransferQueue()
         for token in 1...2 as ClosedRange<UInt64> { queue.append(token) }

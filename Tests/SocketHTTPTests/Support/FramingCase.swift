@@ -1,11 +1,11 @@
 import Testing
 
-/// Bytes that a client sends, and what must come of them.
+/// Bytes that a client sends, and the expected result.
 struct FramingCase: Sendable, CustomTestStringConvertible {
     enum End: Sendable {
         case open
         case closed
-        /// Closed, and perhaps reset, since bytes came after the server had closed.
+        /// Closed, and perhaps reset, since bytes arrived after the server had closed.
         case closedOrReset
     }
 
@@ -34,7 +34,7 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
         isInteresting = split
     }
 
-    /// `GET` of a target, otherwise flawless.
+    /// `GET` of a target, otherwise valid.
     static func get(_ name: String, _ target: String, _ status: Int, end: End, text: String? = nil) -> FramingCase {
         FramingCase(name, "GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n", status, end: end, text: text)
     }

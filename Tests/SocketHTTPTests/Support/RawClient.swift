@@ -33,7 +33,7 @@ final class RawClient {
     private var received: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// - Parameter source: the last number of the address that it comes from, in 127.0.0.0/24.
+    /// - Parameter source: the last number of the client's address, in 127.0.0.0/24.
     init(port: Int, receiveBuffer: Int32? = nil, source: UInt32 = 1) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var one: Int32 = 1
@@ -64,7 +64,7 @@ final class RawClient {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Sends everything, or stops where the peer has closed: what it answered is still to be read.
+    /// Sends everything, or stops if the peer has closed: its answer can still be read.
     func send(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
@@ -88,7 +88,7 @@ final class RawClient {
         descriptor = -1
     }
 
-    /// Whether the peer has closed in order, after nothing more.
+    /// Whether the peer has closed in order, without sending more.
     func isAtEnd() throws -> Bool {
         if !received.isEmpty { return false }
         do {
@@ -181,7 +181,7 @@ final class RawClient {
     }
 }
 
-/// Runs blocking work on a thread of its own, so that it never holds one of the cooperative pool.
+/// Runs blocking work on a separate thread, so that it never holds one of the cooperative pool.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue(label: "blocking test client").async { continuation.resume(with: Result(catching: body)) }

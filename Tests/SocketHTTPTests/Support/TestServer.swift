@@ -6,7 +6,7 @@ import Testing
 
 @testable import SocketHTTP
 
-/// A server on a free port, with routes that show what a test wants to see.
+/// A server on a free port, with a route for each behaviour that tests need.
 struct TestServer {
     let server: HTTPServer
     let port: Int
@@ -49,14 +49,15 @@ struct TestServer {
 }
 
 extension Limits {
-    /// A client that comes to its turn late, since other tests keep the machine busy, must not have lost its connection meanwhile.
+    /// A client that is scheduled late, since other tests keep the machine busy, must not lose its connection
+    /// meanwhile.
     static let patient = Limits(headerTimeout: .seconds(120), bodyTimeout: .seconds(120), idleTimeout: .seconds(120))
 }
 
-/// Exchanges that wait, and tests that wait for them to come.
+/// Exchanges that wait, and tests that wait for them to arrive.
 typealias Parked = Held<Exchange>
 
-/// What handlers hold on to, and tests that wait for it to come.
+/// Objects that handlers keep, and tests that wait for them to arrive.
 final class Held<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -79,7 +80,7 @@ final class Held<Element: Sendable>: Sendable {
         ready?.resume()
     }
 
-    /// Returns once so many have come, and takes them.
+    /// Returns once `wanted` have arrived, and takes them.
     func take(_ wanted: Int) async -> [Element] {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -102,7 +103,8 @@ final class Held<Element: Sendable>: Sendable {
     private func count(_ elements: [Element]) -> Int { elements.reduce(0) { $0 + weight($1) } }
 }
 
-/// A server whose one loop does nothing between ``hold()`` and ``open()``: a handler, whose client gets its answer then, holds it up.
+/// A server whose one loop does nothing between ``hold()`` and ``open()``: a handler holds it up, and its client is
+/// answered afterwards.
 struct HeldServer {
     let server: TestServer
     private let holder: Client
@@ -121,7 +123,7 @@ struct HeldServer {
         holder = Client(try RawClient(port: server.port))
     }
 
-    /// Gives the loop, which touches nothing now.
+    /// The loop, which touches nothing at present.
     @discardableResult
     func hold() async throws -> EventLoop {
         try await holder.run { $0.send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n") }
@@ -134,7 +136,7 @@ struct HeldServer {
     }
 }
 
-/// Something that happens once, and tests that wait for it.
+/// An event that happens once, and tests that wait for it.
 final class Signal: Sendable {
     private struct State {
         var hasHappened = false
