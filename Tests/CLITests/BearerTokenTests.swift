@@ -52,13 +52,13 @@ struct BearerTokenTests {
     @Test func aNewerTokenComesFromTheFile() throws {
         write("till.1")
         let token = try BearerToken(file: folder.file("token"))
-        // Given the same token still, there is no newer one
+        // Given the same token, there is no newer one
         #expect(try token.renewed(after: "till.1") == nil)
-        // When there is another, it is taken from then on
+        // When the file has another, it is used from then on
         write("till.2")
         #expect(try token.renewed(after: "till.1") == "till.2")
         #expect(token.text == "till.2")
-        // And none in a token that was given as a text
+        // And a token that was given as text has no newer one
         #expect(try BearerToken("till.1", from: "--token").renewed(after: "till.1") == nil)
     }
 
@@ -71,7 +71,7 @@ struct BearerTokenTests {
     }
 
     @Test func aRotatedTokenIsTakenWithoutAnError() async throws {
-        // Given a server that refuses the token that the file had
+        // Given a server that refuses the file's earlier token
         var configuration = RecordServerConfiguration()
         configuration.testFaults = true
         let server = try RecordServer.running(configuration)
@@ -84,9 +84,9 @@ struct BearerTokenTests {
         _ = try await remote.reply(.post, "/v1/shop/faults", fields: [.contentType: Content.json], body: fault)
         let refused = await #expect(throws: freshet.CommandFailure.self) { try await remote.reply(.get, path) }
         #expect(refused?.status == .noPermission)
-        // When it has another
+        // When the file has another
         write("till.2")
-        // Then the request is answered, and so are the next
+        // Then the request is answered, and so are the next ones
         #expect(try await remote.reply(.get, path).body == [0x31])
         #expect(try await remote.reply(.get, path).body == [0x31])
         await server.stop()
@@ -108,7 +108,7 @@ struct BearerTokenTests {
         let fault = Array(#"{"effect":"expire-token","device":"till","generation":1}"#.utf8)
         _ = try await remote.reply(.post, "/v1/default/faults", fields: [.contentType: Content.json], body: fault)
         #expect(try await freshet("put", "notes/2", "2").status == 0)
-        // Then it sees what comes after
+        // Then the watcher receives the later changes
         let ending = try await watched
         #expect(ending.status == 0 && ending.error.isEmpty)
         #expect(try ending.lines.map { try Change(json: Array($0.utf8)).revision.number } == [1, 2])

@@ -65,18 +65,18 @@ struct CacheCommandTests {
 
     @Test func clearTakesForceOrAnAnswer() async throws {
         try await fill()
-        // When nobody says yes
+        // When the prompt is not confirmed
         for input in ["", "n\n", "maybe\n"] {
             let ending = try await freshet(["cache", "clear", folder.path], input: input)
             #expect(ending.error.contains("Remove 3 entries of \(folder.path)? [y/N]"))
             #expect(try await freshet("cache", "stats", folder.path).lines.contains("entries    3"))
         }
-        // When someone does
+        // When the prompt is confirmed
         let ending = try await freshet(["cache", "clear", folder.path], input: "y\n")
         // Then
         #expect(ending.status == 0 && ending.output == "\(folder.path): removed 3 entries\n")
         #expect(try await freshet("cache", "stats", folder.path).lines.contains("entries    0"))
-        // And with --force nobody is asked
+        // And with --force there is no prompt
         try await fill()
         let forced = try await freshet("cache", "clear", folder.path, "--force", "--json")
         #expect(forced.output == "{\"directory\":\"\(folder.path)\",\"removed\":3}\n")
@@ -98,7 +98,7 @@ struct CacheCommandTests {
 
     @Test(arguments: ["inspect", "stats", "clear"])
     func whatIsNoCacheIsNeverTouched(command: String) async throws {
-        // Given a directory of someone's, and a cache
+        // Given a directory that is not a cache, and a cache
         let other = TemporaryDirectory()
         other.write([1], to: "letter")
         try await fill()
@@ -111,7 +111,7 @@ struct CacheCommandTests {
         #expect(foreign.status == ExitStatus.data.rawValue)
         #expect(foreign.error.hasPrefix("error: \(other.path) holds something other than a cache"))
         #expect(other.files == ["letter"])
-        // And of several, none is cleared if one is wrong
+        // And if one of several is wrong, none is cleared
         #expect(try await freshet("cache", "stats", folder.path).lines.contains("entries    3"))
     }
 

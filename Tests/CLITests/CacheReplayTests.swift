@@ -8,7 +8,7 @@ struct CacheReplayTests {
     @Test func countsWhatACacheWouldHaveAnswered() throws {
         let replay = try CacheReplay(trace: Array("a\nb\r\n\na\nb\nc\na".utf8), capacity: 10, named: "trace")
         #expect(replay.requests == 6 && replay.hits == 3 && replay.hitRatio == 0.5)
-        // Of two places, the first key has left when it is asked for again
+        // With room for two keys, the first has been evicted when it is looked up again
         let small = try CacheReplay(trace: Array("a\nb\nc\na\n".utf8), capacity: 2, named: "trace")
         #expect(small.requests == 4 && small.hits == 0)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import freshet
 
-/// That the demo would tell if something were wrong.
+/// Tests that the demo reports wrong values.
 struct DemonstrationTests {
     private func tier(_ values: [String: (revision: Int64, value: String)]) throws -> Tier {
         var tier = Tier()
@@ -41,7 +41,7 @@ struct DemonstrationTests {
         narrator.begin("Count")
         narrator.check("there is one", expected: "1", seen: "1")
         narrator.check("there are two", expected: "2", seen: "3")
-        // Then it says what was expected and what was seen
+        // Then it prints the expected and the observed value
         #expect(narrator.checks == 2)
         #expect(narrator.failures == ["step 1: there are two"])
         #expect(
@@ -64,7 +64,7 @@ struct DemonstrationTests {
         let cable = try Cable(toPort: server.port)
         let freshet = Program(server: "http://127.0.0.1:\(cable.port)")
         #expect(try await freshet("put", "c/1", "1").status == 0)
-        // When it is pulled, and plugged in again
+        // When the cable is pulled, and plugged in again
         cable.pull()
         #expect(try await freshet("get", "c/1").status == ExitStatus.unavailable.rawValue)
         cable.plugIn()

@@ -7,10 +7,10 @@ import Testing
 
 @testable import freshet
 
-/// `export`, and `import` of what it prints.
+/// `export`, and `import` of its output.
 @Suite(.timeLimit(.minutes(5)))
 struct ExportTests {
-    /// What an export must keep of a record: not its revision and time, which the other server gives.
+    /// The parts of a record that an export must keep: all but its revision and time, which the other server assigns.
     private struct Kept: Hashable {
         let key: RecordKey
         let content: Content?
@@ -90,7 +90,7 @@ struct ExportTests {
         #expect(imported.output == "2 records written to prices\n")
         #expect(try await freshet("get", "prices/7").output == #"{"name":"Pear, green","price":2.5}"#)
         #expect(try await freshet("get", "prices/8").output == #"{"name":"Fig"}"#)
-        // And one with an error in its last line writes nothing
+        // And a file with an error in its last line writes nothing
         let wrong = try await freshet(arguments, input: "id,name\n9,Plum\n10\n")
         #expect(wrong.status == ExitStatus.data.rawValue)
         #expect(wrong.error == "error: line 3 has 1 fields, and the first line names 2 columns\n")

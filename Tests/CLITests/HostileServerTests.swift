@@ -3,7 +3,7 @@ import Testing
 
 @testable import freshet
 
-/// What the program prints of answers that no Freshet server would give.
+/// Output for answers that no Freshet server would give.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileServerTests {
     private static func answer(_ status: String, _ body: String) -> String {
@@ -11,11 +11,11 @@ struct HostileServerTests {
     }
 
     @Test func aNoteIsEscapedOnATerminal() async throws {
-        // Given a server whose reason for a new beginning commands a terminal
+        // Given a server that sends terminal commands in its reason for a reset
         let problem = #"{"type":"urn:freshet:problem:epoch-changed","status":410,"detail":"gone\u001b[2J"}"#
         let page = #"{"changes":[{"key":"notes/1","revision":1,"op":"delete"}],"cursor":"0000000000000-1","upToDate":true}"#
         let server = Sockets.serve([Self.answer("410 Gone", problem), Self.answer("200 OK", page)])
-        // When it is watched
+        // When its changes are watched
         let ending = try await Program(server: server).onTerminals("watch", "--limit", "1")
         // Then the note shows it
         #expect(ending.status == 0 && ending.lines.count == 1)
@@ -23,9 +23,9 @@ struct HostileServerTests {
     }
 
     @Test func aCursorThatCannotBeReadIsAnErrorOfTheServer() async throws {
-        // Given a server whose cursor is none
+        // Given a server whose cursor is invalid
         let server = Sockets.serve(["HTTP/1.1 204 No Content\r\nFreshet-Cursor: nonsense\r\nConnection: close\r\n\r\n"])
-        // When it is watched; Then the status is not that of a record that is not there
+        // When its changes are watched; Then the status is not that of a missing record
         let ending = try await Program(server: server)("watch")
         #expect(ending.status == ExitStatus.software.rawValue)
         #expect(ending.error.hasPrefix("error: the server's answer cannot be read: 'nonsense' is no cursor"))

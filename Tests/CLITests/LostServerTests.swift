@@ -4,7 +4,7 @@ import Testing
 
 @testable import freshet
 
-/// Exports and imports whose server goes away.
+/// Exports and imports whose server disconnects.
 @Suite(.timeLimit(.minutes(5)))
 struct LostServerTests {
     private static func answer(_ body: String) -> String {
@@ -34,7 +34,7 @@ struct LostServerTests {
     @Test func anExportAsksAgain() async throws {
         // Given a server that closes the second request's connection once
         let answers = [Self.page("1", next: "1"), "", Self.page("2", next: nil)]
-        // When it is exported; Then all records are there, each once
+        // When a collection is exported; Then all records are printed, each once
         let text = try await exported(answers, retries: once)
         #expect(text == #"{"key":"c/1","value":1}"# + "\n" + #"{"key":"c/2","value":1}"# + "\n")
     }
@@ -51,7 +51,7 @@ struct LostServerTests {
     }
 
     @Test func anExportDoesNotMixHistories() async {
-        // Given a namespace that gets another epoch between two pages
+        // Given a namespace whose epoch changes between two pages
         let failure = await #expect(throws: freshet.CommandFailure.self) {
             try await exported([Self.page("1", next: "1"), Self.page("2", next: nil, epoch: "f")], retries: .none)
         }
@@ -80,7 +80,7 @@ struct LostServerTests {
         } catch {
             failure = error
         }
-        // Then the first batch is counted once, and the error says how far it came
+        // Then the first batch is counted once, and the error states the progress
         #expect(progress == [0, 1_000])
         #expect(failure?.status == .unavailable)
         #expect(

@@ -6,7 +6,7 @@ struct OrderedResultsTests {
     @Test func elementsComeInOrder() {
         // Given the highest numbers there are
         var results = OrderedResults<String>(from: .max - 2)
-        // When they come in another order; Then each waits for those before it
+        // When they are inserted in another order; Then each waits for the earlier ones
         #expect(results.insert("b", at: .max - 1).isEmpty)
         #expect(results.insert("c", at: .max).isEmpty)
         #expect(results.count == 2)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct RecordPagesTests {
-    /// Puts and deletes so many records, so that a list passes over their tombstones.
+    /// Puts and deletes `count` records, so that a list has to skip their tombstones.
     private func makeTombstones(_ count: Int, in collection: String, _ remote: Remote) async throws {
         let one = try Content(json: [0x31])
         var last: Int64 = 0
@@ -27,7 +27,7 @@ struct RecordPagesTests {
     }
 
     @Test func pagesWithoutRecordsAreNotTheLast() async throws {
-        // Given a collection whose only record comes after more tombstones than one page looks at
+        // Given a collection whose only record follows more tombstones than the server scans for one page
         let server = try RecordServer.running()
         let remote = try Remote(server: server.url, namespace: Namespace("shop"))
         try await makeTombstones(10_100, in: "c", remote)

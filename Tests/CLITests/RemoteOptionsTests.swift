@@ -5,7 +5,7 @@ import Testing
 
 @testable import freshet
 
-/// Which token is sent where.
+/// Which token is sent to which server.
 @Suite(.timeLimit(.minutes(5)))
 struct RemoteOptionsTests {
     private let folder = TemporaryDirectory()
@@ -19,7 +19,7 @@ struct RemoteOptionsTests {
     }
 
     @Test func anOptionGoesBeforeVariables() throws {
-        // Given a file that is there and one that is not, so that an error says which was read
+        // Given an existing file and a missing one, so that an error shows which was read
         folder.write(Array("token".utf8), to: "there")
         let (there, absent) = (folder.file("there"), folder.file("absent"))
         _ = try remote(["--token", "a"], ["FRESHET_TOKEN_FILE": absent])
@@ -34,7 +34,7 @@ struct RemoteOptionsTests {
         #expect(throws: (any Error).self) { try RemoteOptions.parse(["--token", "a", "--token-file", "b"]) }
         let both = failure([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": "b"])
         #expect(both?.status == .usage && both?.message.contains("FRESHET_TOKEN_FILE") == true)
-        // A variable that is empty counts as none
+        // An empty variable counts as none
         _ = try remote([], ["FRESHET_TOKEN": "a", "FRESHET_TOKEN_FILE": ""])
         _ = try remote([], ["FRESHET_TOKEN": "", "FRESHET_TOKEN_FILE": ""])
     }
@@ -55,11 +55,12 @@ struct RemoteOptionsTests {
             (["--token", "a"], [:]), (["--token-file", folder.file("there")], [:]), ([], ["FRESHET_TOKEN": "a"]),
             ([], ["FRESHET_TOKEN_FILE": folder.file("there")]),
         ] {
-            // Given a token and a server that http does not protect; Then it is refused, with what would be right
+            // Given a token and a server without TLS on another machine; Then the command is refused, with how to fix
+            // it
             let error = failure(["--server", url] + arguments, variables)
             #expect(error?.status == .usage)
             #expect(error?.message.contains("https://") == true && error?.message.contains("--allow-insecure-token") == true)
-            // Unless that is allowed
+            // Unless an option allows it
             _ = try remote(["--server", url, "--allow-insecure-token"] + arguments, variables)
             _ = try remote(["--server", url] + arguments, variables.merging(["FRESHET_ALLOW_INSECURE_TOKEN": "1"]) { $1 })
             for off in ["", "0"] {
@@ -84,9 +85,9 @@ struct RemoteOptionsTests {
         let server = try RecordServer.running()
         let freshet = Program(server: "http://0.0.0.0:\(try #require(server.address).port)")
         #expect(try await freshet("put", "notes/1", "1").status == 0)
-        // When it is asked with a token
+        // When a command sends a token
         let refused = try await freshet("get", "notes/1", "--token", "secret")
-        // Then it is not, and with the flag it is
+        // Then it is refused, and with the flag it is sent
         #expect(refused.status == ExitStatus.usage.rawValue && refused.output.isEmpty)
         #expect(refused.error.contains("would go unencrypted to 0.0.0.0") && !refused.error.contains("secret"))
         #expect(try await freshet("get", "notes/1", "--token", "secret", "--allow-insecure-token").output == "1")
@@ -100,16 +101,16 @@ struct RemoteOptionsTests {
         let (proxy, port) = Sockets.bound()
         let variables = ["http_proxy": "http://127.0.0.1:\(port)", "no_proxy": ""]
         #expect(try await freshet(["put", "notes/1", "1"]).status == 0)
-        // When the server on this machine is asked, with a token and without; Then the proxy is not
+        // When the server on this machine is called, with a token and without; Then the proxy is not used
         #expect(try await freshet(["get", "notes/1", "--token", "a"], variables: variables).output == "1")
         #expect(try await freshet(["get", "notes/1"], variables: variables).output == "1")
-        // When another host is asked; Then the error names the proxy, without its password
+        // When another host is called; Then the error names the proxy, without its password
         let other = Program(server: "http://freshet.invalid")
         let named = ["http_proxy": "http://ann:secret@127.0.0.1:\(port)/", "no_proxy": "elsewhere.invalid"]
         let refused = try await other(["get", "notes/1"], variables: named)
         #expect(refused.status == ExitStatus.unavailable.rawValue)
         #expect(refused.error.contains("the proxy http://127.0.0.1:\(port) of http_proxy") && !refused.error.contains("secret"))
-        // Unless no_proxy has the host
+        // Unless no_proxy contains the host
         let direct = try await other(["get", "notes/1"], variables: ["http_proxy": "http://127.0.0.1:\(port)", "no_proxy": ".invalid"])
         #expect(!direct.error.contains("proxy"))
         Sockets.reset(proxy)

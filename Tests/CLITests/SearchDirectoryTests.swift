@@ -16,11 +16,11 @@ struct SearchDirectoryTests {
         // When another search opens it
         let directory = try SearchDirectory(path)
         let loaded = try directory.load()
-        // Then it has both
+        // Then it loads both
         #expect(Set(loaded) == [first, second])
         // When it saves one of them, under another number
         try directory.save([7: second])
-        // Then the other one has left
+        // Then the other one has been removed
         #expect(try SearchDirectory(path).load() == [second])
     }
 

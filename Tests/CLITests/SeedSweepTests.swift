@@ -24,7 +24,7 @@ struct SeedSweepTests {
             for (_, continuation) in due { continuation.resume() }
         }
 
-        /// Waits until so many seeds have been started.
+        /// Waits until `count` seeds have been started.
         func wait(for count: Int) async {
             await withCheckedContinuation { continuation in
                 let isDue = state.withLock { state in
@@ -43,7 +43,7 @@ struct SeedSweepTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func runsAreReportedInTheOrderOfTheirSeeds() async throws {
-        // Given a first seed that ends only once as many others were started as may be
+        // Given a first seed that ends only once the largest permitted number of others was started
         let runs = try Runs()
         let most = Int(SeedSweep.seedsAheadPerJob) * 2
         let sweep = SeedSweep(seeds: 1...100, keepsGoing: false) { seed in
@@ -76,7 +76,7 @@ struct SeedSweepTests {
         var reported: [UInt64] = []
         // When
         let broken = try await sweep.run(jobs: 2) { run, _, _ in reported.append(run.seed ?? 0) }
-        // Then it is the last that is reported
+        // Then that seed is the last one that is reported
         #expect(reported == [1, 2, 3])
         #expect(broken.map(\.seed) == [3])
         #expect(!runs.started.contains(100))

@@ -7,12 +7,12 @@ import Testing
 
 @testable import freshet
 
-/// How a server begins and ends.
+/// How a server starts and stops.
 @Suite(.timeLimit(.minutes(5)))
 struct ServeTests {
     private let program = Program()
 
-    /// One line on standard error that says what to do, nothing on standard output, and the status.
+    /// One line on standard error that states how to fix the problem, nothing on standard output, and the status.
     private func expectRefusal(_ arguments: [String], _ status: freshet.ExitStatus, saying text: String) async throws {
         let ending = try await program(["serve", "--until-input-ends"] + arguments)
         #expect(ending.status == status.rawValue)
@@ -25,7 +25,7 @@ struct ServeTests {
         // Given a server
         let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
-        // Then no other gets its port, nor its folder
+        // Then no other server gets its port or its folder
         try await expectRefusal(["--memory", "--port", "\(server.port)"], .unavailable, saying: "choose another port")
         try await expectRefusal(["--data", folder.path + "/data", "--port", "0"], .unavailable, saying: "another directory")
         #expect(await server.stop() == .exited(0))
@@ -51,7 +51,7 @@ struct ServeTests {
         try await expectRefusal(["--data", data, "--port", "0"], .data, saying: "not a database")
     }
 
-    /// Its input ends as it begins; many times, since one in nine such starts used to crash.
+    /// The server's input ends as soon as it starts; many times, since one in nine such starts used to crash.
     @Test(arguments: 0..<20) func itEndsWellWithItsInput(_: Int) async throws {
         let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends")
         #expect(ending.status == 0)
@@ -60,7 +60,7 @@ struct ServeTests {
     }
 
     @Test func faultsAreThereOnlyIfAskedForAndAreWarnedOf() async throws {
-        // Given a server that takes faults, and one that does not
+        // Given a server that accepts faults, and one that does not
         let folder = TemporaryDirectory()
         let faulty = try await ServerProcess.start(executable: Program.path, data: folder.path + "/faulty", options: ["--test-faults"])
         let plain = try await ServerProcess.start(executable: Program.path, data: folder.path + "/plain")
@@ -68,12 +68,12 @@ struct ServeTests {
         let fault = ["-H", "Content-Type: application/json", "-d", #"{"effect":"answer","status":503,"on":"records"}"#]
         #expect(try await curl(fault + ["\(faulty.url)/v1/default/faults"]).status == 201)
         #expect(try await curl(fault + ["\(plain.url)/v1/default/faults"]).status == 404)
-        // Then one is, and the other is not
+        // Then the first server refuses it, and the other does not
         #expect(try await Program(server: faulty.url)("put", "c/1", "1").status == freshet.ExitStatus.tryAgain.rawValue)
         #expect(try await Program(server: plain.url)("put", "c/1", "1").status == 0)
         #expect(await faulty.stop() == .exited(0))
         #expect(await plain.stop() == .exited(0))
-        // And it says so as it starts
+        // And it prints a warning at the start
         let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--test-faults")
         #expect(ending.status == 0)
         #expect(ending.error.hasPrefix("warning: --test-faults lets whoever"))
@@ -82,18 +82,18 @@ struct ServeTests {
 
     @Test(arguments: ["0.0.0.0", "::"]) func itListensBeyondLoopbackOnlyIfToldTo(_ host: String) async throws {
         let arguments = ["--memory", "--port", "0", "--host", host]
-        // Given no --open, then it says what that would mean
+        // Without --open it refuses to start, and states the consequence
         try await expectRefusal(arguments, .usage, saying: "can read and change all records, without a password or encryption: add --open")
     }
 
     @Test func itSaysWhatListeningBeyondLoopbackMeans() async throws {
-        // When it is told to listen beyond loopback, then it does, and warns
+        // With --open it listens beyond loopback, and warns
         let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--host", "0.0.0.0", "--open")
         #expect(ending.status == 0)
         #expect(ending.output.hasPrefix("listening on http://"))
         #expect(ending.error.hasPrefix("warning: --open with --host 0.0.0.0 means that whoever reaches the server can read and change"))
         #expect(ending.error.split(separator: "\n").count == 1)
-        // Given loopback, then --open changes nothing
+        // On loopback, --open changes nothing
         let inside = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--open")
         #expect(inside.status == 0 && inside.error.isEmpty)
     }
@@ -108,9 +108,9 @@ struct ServeTests {
         let url = "\(server.url)/v1/default/changes?since=\(status.cursor)&wait=60"
         async let answer = curl([url])
         while try NamespaceStatus(json: Array(try await freshet("status", "--json").output.utf8)).waiting == 0 {}
-        // When it is told to stop
+        // When the server is asked to stop
         let ending = await server.stop()
-        // Then the client has its answer, and the server ended well
+        // Then the client gets its answer, and the server exits with success
         #expect(try await answer.status == 204)
         #expect(try await answer.fields["freshet-cursor"] == status.cursor.description)
         #expect(ending == .exited(0))
@@ -126,7 +126,7 @@ struct ServeTests {
         await first.kill()
         #expect(await first.process.ending() == .signalled(SIGKILL))
         let second = try await ServerProcess.start(executable: Program.path, data: data, port: first.port)
-        // Then it has the record
+        // Then it still has the record
         #expect(second.url == first.url)
         #expect(try await Program(server: second.url)("get", "c/1").output == "1")
         #expect(await second.stop() == .exited(0))
@@ -140,7 +140,7 @@ struct ServeTests {
         #expect(try await Program(server: first.url)("put", "c/1", "1").status == 0)
         let before = try NamespaceStatus(json: Array(try await Program(server: first.url)("status", "--json").output.utf8))
         #expect(await first.stop() == .exited(0))
-        // When a server begins on a folder that was restored
+        // When a server starts on a folder that was restored
         let second = try await ServerProcess.start(executable: Program.path, data: data, options: ["--restored"])
         // Then the record is there in a new epoch
         let after = try NamespaceStatus(json: Array(try await Program(server: second.url)("status", "--json").output.utf8))

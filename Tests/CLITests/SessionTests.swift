@@ -5,10 +5,10 @@ import Testing
 
 @testable import freshet
 
-/// A whole session: a server of its own, asked by the real program.
+/// A whole session: the real program against a separate server.
 @Suite(.timeLimit(.minutes(5)))
 struct SessionTests {
-    /// Gives `body` a server on a folder of its own, and sees that it ends well.
+    /// Calls `body` with a server on a separate folder, and checks that the server exits with success.
     private func withServer(_ body: (Program) async throws -> Void) async throws {
         let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
@@ -29,12 +29,12 @@ struct SessionTests {
             #expect(created.output == "notes/1 created at revision 1\n")
             // When it is patched
             #expect(try await freshet("patch", "notes/1", #"{"draft":null,"done":true}"#).output == "notes/1 written at revision 2\n")
-            // Then reading gives its own bytes, or the record object
+            // Then reading returns its bytes, or the record object
             #expect(try await freshet("get", "notes/1").output == #"{"text":"hello","done":true}"#)
             let record = try Record(json: Array(try await freshet("get", "notes/1", "--json").output.utf8))
             #expect(record.key.description == "notes/1")
             #expect(record.revision.number == 2)
-            // And deleting it leaves nothing
+            // And deleting it leaves no record
             #expect(try await freshet("delete", "notes/1").output == "notes/1 deleted at revision 3\n")
             let missing = try await freshet("get", "notes/1")
             #expect(missing.status == ExitStatus.notFound.rawValue)
@@ -89,7 +89,7 @@ struct SessionTests {
             #expect(records.count == 249)
             #expect(records.map(\.key) == records.map(\.key).sorted())
             #expect(try await freshet("list", "countries", "--prefix", "N", "--limit", "3").lines.count == 3)
-            // And once more changes nothing, unless it is asked for
+            // And a second import changes nothing, unless an option asks for it
             #expect(try await freshet(arguments).output == "0 records written to countries, 249 had been imported before\n")
             let status = try NamespaceStatus(json: Array(try await freshet("status", "--json").output.utf8))
             #expect(status.records == 249)
@@ -102,12 +102,12 @@ struct SessionTests {
         try await withServer { freshet async throws in
             // Given a watcher of one collection that ends after three changes
             async let watched = freshet("watch", "--since", "0", "--collection", "notes", "--json", "--limit", "3")
-            // When there are changes in it and beside it
+            // When there are changes in the collection and outside it
             #expect(try await freshet("put", "notes/1", #"{"a":1}"#).status == 0)
             #expect(try await freshet("put", "other/1", "1").status == 0)
             #expect(try await freshet("put", "notes/2", "2").status == 0)
             #expect(try await freshet("invalidate", "notes/3", "--json").output == "{\"revision\":4}\n")
-            // Then it prints its own, a JSON object a line
+            // Then the watcher prints those of the collection, a JSON object a line
             let ending = try await watched
             #expect(ending.status == 0)
             let changes = try ending.lines.map { try Change(json: Array($0.utf8)) }

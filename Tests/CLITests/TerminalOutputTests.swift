@@ -4,12 +4,12 @@ import Testing
 
 @testable import freshet
 
-/// What the program prints of a server's words, on a terminal and elsewhere.
+/// Output of text from a server, on a terminal and elsewhere.
 @Suite(.timeLimit(.minutes(5)))
 struct TerminalOutputTests {
     private static let hostile = "a\u{1B}]0;title\u{7}\tb\n\u{202E}c\u{9B}31m"
 
-    /// Whether a terminal finds no command in the text.
+    /// Whether the text holds no terminal command.
     private static func isHarmless(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || TerminalText.escaped(String($0), as: .line) == String($0) }
     }
@@ -17,7 +17,7 @@ struct TerminalOutputTests {
     @Test func aValueIsEscapedOnATerminalOnly() async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)
-        // Given a value that commands a terminal
+        // Given a value that holds terminal commands
         #expect(try await freshet("put", "notes/1", "--content-type", "text/plain", input: Self.hostile).status == 0)
         // When it is read on a terminal and through a pipe
         let shown = try await freshet.onTerminals("get", "notes/1")
@@ -32,7 +32,7 @@ struct TerminalOutputTests {
     @Test func linesAreEscapedOnATerminalOnly() async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)
-        // Given a record with an id, JSON and another with a media type that command a terminal
+        // Given a record with an id, JSON and another with a media type that hold terminal commands
         #expect(try await freshet("put", "notes/x\u{1B}[2J", "{\"a\":\r\n\"\u{202E}\u{7F}\"}").status == 0)
         for arguments in [["list", "notes"], ["watch", "--since", "0", "--limit", "1"]] {
             // When it is listed and watched on a terminal
@@ -40,7 +40,7 @@ struct TerminalOutputTests {
             // Then
             #expect(shown.status == 0 && Self.isHarmless(shown.output) && shown.lines.count == 1, "\(shown)")
             #expect(shown.output.contains(#"x\u{1b}[2J  {"a":  "\u{202e}\u{7f}"}"#), "\(shown.output)")
-            // And in a pipe a line has what it always had
+            // And in a pipe a line has its usual text
             #expect(try await freshet(arguments).output.contains("x [2J  {\"a\":  \"\u{202E} \"}"))
         }
         await server.stop()
@@ -78,7 +78,7 @@ struct TerminalOutputTests {
     @Test func errorsAreEscapedOnATerminalOnly() async throws {
         let server = try RecordServer.running()
         let freshet = Program(server: server.url)
-        // Given a key that commands a terminal, which the server's problem repeats
+        // Given a key that holds terminal commands, which the server's problem repeats
         let key = "notes/x\u{1B}[2J\u{202E}"
         // When
         let shown = try await freshet.onTerminals("get", key)
@@ -87,7 +87,7 @@ struct TerminalOutputTests {
         #expect(shown.status == ExitStatus.notFound.rawValue && shown.output.isEmpty)
         #expect(shown.error.contains(#"notes/x\u{1b}[2J\u{202e}"#) && Self.isHarmless(shown.error) && shown.error.hasSuffix("\n"))
         #expect(piped.error.contains(key))
-        // And so are errors in how a command is written
+        // And so are usage errors
         let usage = try await freshet.onTerminals("get", "no\u{1B}key")
         #expect(usage.status == ExitStatus.usage.rawValue && usage.error.contains(#"no\u{1b}key"#) && Self.isHarmless(usage.error))
         await server.stop()

@@ -21,7 +21,7 @@ struct TerminalTests {
     }
 
     @Test func aRecordIsOneLineAsWideAsTheTerminal() throws {
-        // Given a record whose value holds what would command a terminal
+        // Given a record whose value holds terminal commands
         let content = Content(bytes: Array("{\"a\":\"\u{1B}[31m\",\n\"b\":1}".utf8), type: Content.json)
         let record = Record(
             key: try RecordKey("c/x\u{7}"), revision: try #require(Revision(42)), content: content, modified: Timestamp(milliseconds: 0))

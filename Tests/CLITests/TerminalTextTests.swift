@@ -4,7 +4,7 @@ import Testing
 @testable import freshet
 
 struct TerminalTextTests {
-    /// What stands for a character in a value, in a line and in JSON; `nil` where it stays.
+    /// The replacement of a character in a value, in a line and in JSON; `nil` if it is kept.
     struct Row: Sendable {
         let character: String
         let value: String?
@@ -29,7 +29,7 @@ struct TerminalTextTests {
         Row("\u{2029}", #"\u{2029}"#, #"\u{2029}"#, #"\u2029"#), Row("\u{202A}", #"\u{202a}"#, #"\u{202a}"#, #"\u202a"#),
         Row("\u{202E}", #"\u{202e}"#, #"\u{202e}"#, #"\u202e"#), Row("\u{2066}", #"\u{2066}"#, #"\u{2066}"#, #"\u2066"#),
         Row("\u{2069}", #"\u{2069}"#, #"\u{2069}"#, #"\u2069"#),
-        // What stays, their neighbours among them
+        // Characters that are kept, among them the neighbours of those that are not
         Row(" ", nil, nil, nil), Row("~", nil, nil, nil), Row("\\", nil, nil, nil), Row("\u{A0}", nil, nil, nil), Row("é", nil, nil, nil),
         Row("\u{61B}", nil, nil, nil), Row("\u{200D}", nil, nil, nil), Row("\u{2010}", nil, nil, nil), Row("\u{2027}", nil, nil, nil),
         Row("\u{202F}", nil, nil, nil), Row("\u{2065}", nil, nil, nil), Row("\u{206A}", nil, nil, nil), Row("שלום", nil, nil, nil),
@@ -38,7 +38,7 @@ struct TerminalTextTests {
 
     @Test(arguments: rows)
     func charactersThatCommandATerminalBecomeVisible(_ row: Row) {
-        // Combining characters would join what stands beside them, so bytes are compared.
+        // Combining characters would merge with their neighbours, so bytes are compared.
         for (form, expected) in [(TerminalText.Form.value, row.value), (.line, row.line), (.json, row.json)] {
             let escaped = TerminalText.escaped(Array("a\(row.character)b".utf8), as: form)
             #expect(escaped == Array("a\(expected ?? row.character)b".utf8), "\(form)")
@@ -60,11 +60,11 @@ struct TerminalTextTests {
     }
 
     @Test func jsonStaysTheSameJSON() throws {
-        // Given JSON with all kinds of white space between its tokens, and what is to be escaped in its strings
+        // Given JSON with all kinds of white space between its tokens, and characters to escape in its strings
         let json = "{\r\n\t\"a\u{7F}\u{9B}\" :\r\"\u{202E}x\u{2028}\\u001b\\\\\"\n}"
         // When
         let escaped = TerminalText.escaped(Array(json.utf8), as: .json)
-        // Then a reader finds the same member, and no terminal a command
+        // Then a reader finds the same member, and a terminal no command
         var reader = JSONReader(escaped)
         try reader.beginObject()
         #expect(try reader.nextMember()?.text == "a\u{7F}\u{9B}")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import freshet
 
-/// What the program says without a server.
+/// Output of the program without a server.
 struct UsageTests {
     private let freshet = Program()
 
@@ -67,7 +67,7 @@ struct UsageTests {
     func aServerThatIsNotThereIsSaidSo(arguments: [String]) async throws {
         // Given a port that nobody listens on
         let ending = try await freshet(arguments + ["--server", "http://127.0.0.1:9"])
-        // Then there is one line that says so, and no colour in it
+        // Then one line reports it, without colours
         #expect(ending.status == ExitStatus.unavailable.rawValue)
         #expect(ending.error.hasPrefix("error: http://127.0.0.1:9: no connection"))
         #expect(ending.error.split(separator: "\n").count == 1)

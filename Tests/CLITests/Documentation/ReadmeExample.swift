@@ -2,7 +2,7 @@ import FreshetClient
 
 private struct Note: Codable, Sendable { var text: String }
 
-/// The README's lines, with a server and a folder of the test's.
+/// The README's lines, with the server and folder of a test.
 func readmeExample(server: String, folder: String, print: @escaping @Sendable (String, Bool) -> Void) async throws {
     // README begins
     var configuration = SyncClient.Configuration(url: server, namespace: "shop", storage: .directory(folder))

@@ -24,7 +24,7 @@ struct ReadmeTests {
         // Given the manifest of the example app, which scripts/examples reads, and what a page says of the package
         let manifest = try Project.text(of: "Examples/Kiosk/Package.swift")
         let text = try Project.text(of: page)
-        // Then both name the package and the product alike
+        // Then both name the same package and product
         for part in [#".package(name: "freshet", path: "../"#, #".product(name: "FreshetClient", package: "freshet")"#] {
             #expect(manifest.contains(part) && text.contains(part), "\(part)")
         }
@@ -51,7 +51,7 @@ struct ReadmeTests {
             if line == "Hello", lines.count > 1 { break }
         }
         example.cancel()
-        // Then it was shown from the start, as pending unless the server was faster
+        // Then the note was shown from the start, as pending unless the server was faster
         #expect(lines.allSatisfy { $0 == "Hello" || $0 == "Hello, pending" })
         _ = await example.result
         #expect(await server.stop() == .exited(0))

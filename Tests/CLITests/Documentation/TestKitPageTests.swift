@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The Swift of the pages about the test kit is that of the example, which is built and run.
+/// Checks that the Swift of the pages about the test kit is that of the example, which is built and run.
 struct TestKitPageTests {
     @Test(arguments: ["docs/testkit.md", "README.md"]) func theSwiftIsThatOfTheExample(page: String) throws {
-        // Given the example's lines, and the page's Swift but for that about other things
+        // Given the example's lines, and the page's Swift except for other topics
         let example = Self.lines(of: try Project.text(of: "Examples/SwiftTesting/Tests/TillTests/TillTests.swift"))
         let blocks = try Project.text(of: page).components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "```").first }.filter { $0.contains("kit.") }

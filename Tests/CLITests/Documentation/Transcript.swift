@@ -1,9 +1,10 @@
 import Foundation
 
-/// The examples of a page: its `console` blocks, each line after `$ ` a command, what follows its output.
+/// The examples of a page: its `console` blocks, in which each line after `$ ` is a command and the lines below it are
+/// its output.
 struct Transcript {
     struct Example {
-        /// Where it stands, for example `docs/protocol.md:42`.
+        /// The example's place, for example `docs/protocol.md:42`.
         let place: String
         let command: String
         let output: String
@@ -37,7 +38,7 @@ struct Transcript {
         self.examples = examples
     }
 
-    /// Epochs and times differ from run to run: what is left is what must be the same.
+    /// Replaces epochs and times, which differ from run to run; the rest must be the same.
     static func comparable(_ output: String) -> String {
         output
             .replacing(/[0-9a-v]{13}-(?<revision>[0-9]+)/) { "EPOCH-\($0.output.revision)" }

@@ -13,11 +13,11 @@ struct TranscriptTests {
         let examples = try Transcript(page: page).examples
         #expect(!examples.isEmpty)
         for example in examples {
-            // When one after the other is run by a shell
+            // When each command is run by a shell, one after the other
             let result = try await run(
                 .name("bash"), arguments: ["-c", example.command], environment: .inherit.updating(["FRESHET": server.url]),
                 output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
-            // Then it prints what stands below it, but for epochs and times
+            // Then it prints the output below it, except for epochs and times
             let seen = Transcript.comparable(result.standardOutput)
             #expect(seen == Transcript.comparable(example.output), "\(example.place): \(example.command)\n\(result.standardError)")
         }

@@ -32,11 +32,11 @@ struct CSVTableTests {
 
     @Test(arguments: [
         ("0", "0"), ("-1.5e3", "-1.5e3"), ("true", "true"), ("false", "false"), ("null", "null"), ("123456789012345", "123456789012345"),
-        // Texts: a leading zero, a plus, too many digits, not finite, other spellings, spaces
+        // Strings: a leading zero, a plus, too many digits, not finite, other spellings, spaces
         ("007", #""007""#), ("+1", #""+1""#), ("1234567890123456", #""1234567890123456""#), ("1e999", #""1e999""#), ("1.", #""1.""#),
         (".5", #"".5""#), ("True", #""True""#), (" 1", #"" 1""#), ("1 ", #""1 ""#), ("-", #""-""#), ("nullable", #""nullable""#),
         ("Ünïcode", #""Ünïcode""#), ("a\\b", #""a\\b""#),
-        // In quotes all is text
+        // Every field in quotes is a string
         (#""1""#, #""1""#), (#""true""#, #""true""#), (#""""#, #""""#),
     ])
     func aFieldIsANumberAWordOrAText(field: String, json: String) throws {
@@ -55,7 +55,7 @@ struct CSVTableTests {
         // Given fields in quotes, in the header too, lines that end with CRLF, and empty lines
         let text = "\u{FEFF}id,\"a,\"\"b\"\r\n\r\n1,\"x,\"\"y\"\"\r\nz\"\r\n\n2,\"\"\"\"\r\n"
         let records = try records(text)
-        // Then they are what stands in the quotes, and a row has the line that it begins on
+        // Then their values are the text in the quotes, and a row has the line that it begins on
         #expect(records.map(\.text) == [#"{"a,\"b":"x,\"y\"\r\nz"}"#, #"{"a,\"b":"\""}"#])
         #expect(records.map(\.place.number) == [3, 6])
     }

@@ -17,7 +17,7 @@ struct ImportBatchesTests {
     @Test func allRecordsGoOnceAndInOrder() throws {
         // When an import of more than one batch is divided and nothing was written before
         let batches = try batches(count: 2_203)
-        // Then the numbers run through all batches, which are no longer than they may be
+        // Then the numbers run through all batches, none of which exceeds the limit
         #expect(batches.flatMap(\.writes).map(\.number) == Array(1...2_203))
         #expect(batches.flatMap(\.places).map(\.number) == Array(1...2_203))
         #expect(batches.map(\.writes.count) == [1_000, 1_000, 203])

@@ -42,7 +42,7 @@ struct ImportFileTests {
     }
 
     @Test func withoutAnIdFieldElementsAreRecords() throws {
-        // Given an array of records as they are exported; When it is read
+        // Given an array of exported records; When it is read
         let json = #"[{"key":"a/1","revision":3,"value":{"x":1}},{"key":"b/2","body":{"base64":"AP8=","contentType":"image/png"}}]"#
         let records = try ImportFile(Array(json.utf8), rules: ImportRules()).records
         // Then each has its own key and its content

@@ -32,7 +32,7 @@ struct ImportInputTests {
     func theContentTellsTheFormat(text: String, format: ImportFormat) throws {
         let file = try ImportText(text)
         #expect(try ImportFormat(contentOf: file.input) == format)
-        // And all of it can still be read
+        // And the whole file can still be read
         #expect(try file.input.all() == Array(text.utf8))
     }
 

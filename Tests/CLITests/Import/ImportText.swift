@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import freshet
 
-/// A file to import, with what it holds.
+/// A file to import with the given content.
 struct ImportText {
     private let folder = TemporaryDirectory()
     let input: ImportInput
@@ -15,12 +15,12 @@ struct ImportText {
 
     init(_ text: String) throws { try self.init(Array(text.utf8)) }
 
-    /// Changes the file under the reader.
+    /// Changes the file while it is read.
     func append(_ bytes: [UInt8], at offset: Int) { folder.write(bytes, to: "file", at: offset) }
 }
 
 extension ImportSource {
-    /// All records that follow.
+    /// All remaining records.
     func all() throws(freshet.CommandFailure) -> [ImportRecord] {
         var source = self
         var records: [ImportRecord] = []
@@ -30,6 +30,6 @@ extension ImportSource {
 }
 
 extension ImportRecord {
-    /// The value as a text.
+    /// The value as text.
     var text: String { String(decoding: content.bytes, as: UTF8.self) }
 }

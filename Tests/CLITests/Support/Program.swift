@@ -4,7 +4,7 @@ import TestSupport
 
 /// The built `freshet`, run with real arguments.
 struct Program: Sendable {
-    /// What a run left behind.
+    /// The result of a run.
     struct Ending: Sendable {
         let status: Int32
         let output: String
@@ -14,18 +14,18 @@ struct Program: Sendable {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
 
-    /// Beside the test bundle, where the build puts both.
+    /// The program is in the folder of the test bundle, where the build puts both.
     static let path = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path + "/freshet"
 
-    /// What `FRESHET_SERVER` says, if anything.
+    /// The value of `FRESHET_SERVER`, if set.
     var server: String?
 
-    /// Runs `freshet` to its end.
+    /// Runs `freshet` until it exits.
     func callAsFunction(_ arguments: String..., input: String = "", variables: [String: String] = [:]) async throws -> Ending {
         try await self(arguments, input: input, variables: variables)
     }
 
-    /// Runs `freshet` to its end.
+    /// Runs `freshet` until it exits.
     func callAsFunction(_ arguments: [String], input: String = "", variables: [String: String] = [:]) async throws -> Ending {
         let result = try await run(
             .name("env"), arguments: Arguments([Self.path] + arguments), environment: environment(variables),
@@ -34,17 +34,17 @@ struct Program: Sendable {
             status: Self.status(result.terminationStatus), output: result.standardOutput, error: result.standardError)
     }
 
-    /// Runs a script of bash to its end.
+    /// Runs a bash script until it exits.
     static func shell(_ script: String) async throws -> Ending {
         let result = try await run(
             .name("bash"), arguments: ["-c", script], output: .string(limit: 64 << 20), error: .string(limit: 1 << 20))
         return Ending(status: status(result.terminationStatus), output: result.standardOutput, error: result.standardError)
     }
 
-    /// Runs `freshet` to its end with a terminal for its output and another for its errors, both without colours.
+    /// Runs `freshet` until it exits, with a terminal for its output and another for its errors, both without colours.
     func onTerminals(_ arguments: String...) async throws -> Ending { try await onTerminals(arguments) }
 
-    /// Runs `freshet` to its end with a terminal for its output and another for its errors, both without colours.
+    /// Runs `freshet` until it exits, with a terminal for its output and another for its errors, both without colours.
     func onTerminals(_ arguments: [String]) async throws -> Ending {
         let (output, error) = (PseudoTerminal(), PseudoTerminal())
         async let printed = output.output()

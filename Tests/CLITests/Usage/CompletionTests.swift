@@ -5,10 +5,11 @@ import Testing
 
 @testable import freshet
 
-/// The scripts that `--generate-completion-script` prints.
+/// The output of `--generate-completion-script`.
 @Suite(.timeLimit(.minutes(5)))
 struct CompletionTests {
-    /// What bash offers at the end of a command, in a folder that has the file `notes.ndjson` and the directory `data`.
+    /// The completions that bash offers at the end of a command, in a folder that has the file `notes.ndjson` and the
+    /// directory `data`.
     private func completions(_ words: [String]) async throws -> [String] {
         let folder = TemporaryDirectory()
         folder.write([], to: "notes.ndjson")
@@ -52,7 +53,7 @@ struct CompletionTests {
     @Test(arguments: ["bash", "zsh", "fish"]) func eachShellHasAllCommands(shell: String) async throws {
         // When a script is generated
         let script = try await Program()("--generate-completion-script", shell)
-        // Then it has all commands, and what they take
+        // Then it has all commands, and their options and arguments
         #expect(script.status == 0)
         for command in Freshet.configuration.subcommands {
             #expect(script.output.contains(command._commandName), "\(command._commandName)")

@@ -29,9 +29,9 @@ struct UnknownCommandTests {
     }
 
     @Test func theProgramSuggestsACommand() async throws {
-        // Given a word that is nearly a command, before an option of that command
+        // Given a word similar to a command, before an option of that command
         let ending = try await Program()("gett", "notes/1", "--json")
-        // Then one line says so
+        // Then one line suggests the command
         #expect(ending.status == ExitStatus.usage.rawValue)
         #expect(ending.output.isEmpty)
         #expect(
