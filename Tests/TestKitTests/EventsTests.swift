@@ -3,11 +3,11 @@ import Testing
 
 @testable import FreshetTestKit
 
-/// Waiting looks when something has happened, and at no other time.
+/// A condition is checked when an event arrives, and at no other time.
 @Suite(.timeLimit(.minutes(5))) struct EventsTests {
     private typealias Stream = AsyncStream<Int>
 
-    /// What is looked at, counted.
+    /// Counts the checks.
     private final class Look: Sendable {
         let count = Atomic<Int>(0)
         let (looks, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func itLooksOnceAtFirstAndOnceForEachEvent() async throws {
-        // Given a condition that holds at the fourth look
+        // Given a condition that holds at the fourth check
         let (events, continuation) = Stream.makeStream()
         let look = Look()
         let source: @Sendable () -> Stream = { events }
@@ -26,12 +26,12 @@ import Testing
             look.look()
             return look.count.load(ordering: .relaxed) == 4
         }
-        // When something happens after each look
+        // When an event follows each check
         for await number in look.looks {
             if number == 4 { break }
             continuation.yield(number)
         }
-        // Then it has looked no oftener
+        // Then it was checked no more often
         #expect(try await ended)
         #expect(look.count.load(ordering: .relaxed) == 4)
     }

@@ -19,7 +19,7 @@ import Testing
             .delayRequest(.milliseconds(20)),
         ] as [TestKit.Fault])
     func aWriteTakesEffectOnceWhateverStrikesIt(_ fault: TestKit.Fault) async throws {
-        // Given a fault at the write itself, at every request of the writer, and at all news for the reader
+        // Given a fault on the write itself, on every request of the writer, and on all polls of the reader
         let (kit, phone, laptop) = try await pair()
         let atWrite = try kit.fault(fault, on: .writes, of: phone)
         try kit.fault(fault, of: phone, times: 3)
@@ -27,11 +27,11 @@ import Testing
         // When
         for _ in 1...5 { try await phone.tallies.increment("/count", of: "visits") }
         try await kit.quiesced()
-        // Then each took effect once, and both show it
+        // Then each write took effect once, and both devices show it
         #expect(try await kit.tallies.value(for: "visits") == Tally(count: 5))
         for device in kit.devices { #expect(device.tallies["visits"]?.value == Tally(count: 5)) }
         #expect(kit.strikes(of: atWrite) == 1)
-        // The wait that was there already may have brought all news at once: then it is the next one that is struck.
+        // A poll that was already waiting may have received all changes at once: then the fault strikes the next one.
         try await kit.struck(atNews)
         try await kit.quiesced()
         for device in kit.devices { #expect(device.tallies["visits"]?.value == Tally(count: 5)) }
@@ -43,12 +43,12 @@ import Testing
         let (kit, phone, laptop) = try await pair()
         try kit.fault(.dropReply, on: .writes, of: phone, times: .count(number))
         try kit.fault(.cut, on: .writes, of: laptop, times: .count(number))
-        // When both count
+        // When both devices count
         for device in [phone, laptop] {
             for _ in 1...10 { try await device.tallies.increment("/count", of: "visits") }
         }
         try await kit.quiesced()
-        // Then nothing is lost and nothing counts twice
+        // Then no write is lost and none counts twice
         #expect(try await kit.tallies.value(for: "visits") == Tally(count: 20))
         #expect(kit.strikes == 2 * number)
         await kit.close()
@@ -61,7 +61,7 @@ import Testing
         let phone = try await kit.device("phone")
         if place > 1 { try kit.fault(.delayReply(.zero), on: .writes, of: phone, times: .count(place - 1)) }
         let lost = try kit.fault(fault, on: .writes, of: phone)
-        // When each increment waits for that of the one before
+        // When each increment waits for the acknowledgement of the previous one
         for _ in 1...8 { try await phone.tallies.increment("/count", of: "visits").confirmed() }
         // Then
         #expect(kit.strikes(of: lost) == 1)
@@ -79,7 +79,7 @@ import Testing
         try kit.fault(.freeze, on: .changes, times: .untilLifted)
         try await phone.tallies.increment("/count", of: "visits")
         try await kit.struck(lost)
-        // When the device ends and comes again
+        // When the device's process ends and starts again
         await phone.stop()
         kit.lift()
         try await phone.start()
@@ -108,13 +108,14 @@ import Testing
     }
 
     @Test func aFrozenSocketKeepsNewsFromADeviceThatWaits() async throws {
-        // Given a laptop that waits for news already
+        // Given a laptop whose poll already waits
         let (kit, phone, laptop) = try await pair()
         let frozen = try kit.fault(.freeze, on: .changes, of: laptop, times: .untilLifted)
         try await kit.struck(frozen)
         // When
         try await phone.notes.set(Note(text: "Hello"), for: "1").confirmed()
-        // Then it knows nothing of them, which the kit tells, with time enough for the phone to come to rest
+        // Then the laptop has not received the write, and the kit reports it; two seconds are enough for the phone to
+        // come to rest
         #expect(laptop.notes["1"]?.value == nil)
         await #expect { try await kit.quiesced(within: .seconds(2)) } throws: { error in
             guard case TestKitError.notQuiesced(_, let waits, let faults) = error else { return false }
@@ -135,10 +136,10 @@ import Testing
         // When
         try await phone.notes.set(Note(text: "Hello"), for: "1")
         try await kit.quiesced()
-        // Then the device was refused, and let in with the next token
+        // Then the device was refused, and accepted with the next token
         #expect(kit.strikes(of: expired) > 0)
         #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
-        // And so again with another
+        // And again with another token
         try kit.expireToken(of: phone)
         try await phone.notes.set(Note(text: "Again"), for: "1")
         try await kit.quiesced()
@@ -156,7 +157,7 @@ import Testing
         #expect(laptop.notes["2"]?.isPending == true)
         kit.lift()
         try await kit.quiesced()
-        // Then both have both
+        // Then both devices have both writes
         for device in kit.devices {
             #expect(device.notes["1"]?.value == Note(text: "phone") && device.notes["2"]?.value == Note(text: "laptop"))
         }
@@ -164,7 +165,7 @@ import Testing
     }
 
     @Test func anAnswerFromBeforeAnInvalidationIsNotStored() async throws {
-        // Given a device that holds what it reads, and whose first read comes late
+        // Given a device that keeps the records it reads, and whose first read is answered late
         let kit = try TestKit()
         let phone = try await kit.device("phone", following: .held)
         try await kit.notes.set(Note(text: "old"), for: "1")
@@ -172,9 +173,9 @@ import Testing
         let late = try kit.fault(.delayReply(.seconds(6)), on: .records, of: phone)
         async let read = phone.notes.value(for: "1")
         try await kit.struck(late)
-        // When the record changes before the answer has come
+        // When the record changes before the answer has arrived
         try await kit.notes.set(Note(text: "new"), for: "1")
-        // Then the answer of before is not what is shown
+        // Then the earlier answer is not shown
         #expect(try await read == Note(text: "new"))
         await kit.close()
     }

@@ -44,13 +44,13 @@ import Testing
     }
 
     @Test func aKitThatIsLetGoOfLeavesNothingEither() async throws {
-        // Given a kit that goes without having been closed
+        // Given a kit that is released without having been closed
         let server = try TestKit.Server()
         var kit: TestKit? = try TestKit(on: server, namespace: "mine")
         try await kit?.notes.set(Note(text: "x"), for: "1")
         // When
         kit = nil
-        // Then what comes after it finds nothing: writes are done in their order
+        // Then a later read finds nothing: writes are applied in their order
         let next = try TestKit(on: server, namespace: "mine")
         try await next.notes.set(Note(text: "y"), for: "2")
         #expect(try await next.notes.all() == ["2": Note(text: "y")])
@@ -58,14 +58,14 @@ import Testing
     }
 
     @Test func aCollectionThatIsInUseKeepsItsKit() async throws {
-        // Given a collection whose kit nobody else holds
+        // Given a collection whose kit has no other owner
         let server = try TestKit.Server()
         var kit: TestKit? = try TestKit(on: server, namespace: "mine")
         let notes = try #require(kit?.notes)
         try await notes.set(Note(text: "x"), for: "1")
         // When
         kit = nil
-        // Then its records stay for as long as it does
+        // Then its records stay as long as the collection is retained
         try await notes.set(Note(text: "y"), for: "2")
         #expect(try await notes.all() == ["1": Note(text: "x"), "2": Note(text: "y")])
         await server.stop()
@@ -79,7 +79,7 @@ import Testing
         let kit = try TestKit(on: first, namespace: "mine")
         try await kit.notes.set(Note(text: "x"), for: "1")
         await first.stop()
-        // Then another goes on with it
+        // Then another server finds its data
         let second = try TestKit.Server(configuration)
         #expect(try await TestKit(on: second, namespace: "mine").notes.value(for: "1") == Note(text: "x"))
         await second.stop()

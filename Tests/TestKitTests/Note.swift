@@ -1,6 +1,6 @@
 import FreshetTestKit
 
-/// What the tests store.
+/// The value that the tests store.
 struct Note: Codable, Hashable, Sendable {
     var text: String
 }

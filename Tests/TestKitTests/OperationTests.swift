@@ -2,7 +2,7 @@ import FreshetTestKit
 import TestSupport
 import Testing
 
-/// What is done to the namespace itself while devices follow it.
+/// Operations on the namespace itself while devices follow it.
 @Suite(.timeLimit(.minutes(5))) struct OperationTests {
     @Test func aResetKeepsRecordsAndWaitingWrites() async throws {
         // Given devices with a record, and a write that waits
@@ -18,7 +18,7 @@ import Testing
         try await kit.reset()
         kit.lift()
         try await kit.quiesced()
-        // Then there is a new history with all of it
+        // Then there is a new history with all records
         #expect(try await kit.cursor().epoch != before.epoch)
         #expect(laptop.notes["1"]?.value == Note(text: "before"))
         #expect(laptop.tallies["visits"]?.value == Tally(count: 1))
@@ -39,10 +39,10 @@ import Testing
         for id in ["1", "2"] { try await kit.notes.set(Note(text: id), for: id) }
         try await kit.quiesced()
         await laptop.stop()
-        // When one is deleted, and the delete forgotten
+        // When one is deleted, and its tombstone discarded
         try await kit.notes.remove("1")
         #expect(try await kit.compact() == 1)
-        // Then it learns of it all the same
+        // Then the laptop removes the record all the same
         try await laptop.start()
         try await kit.quiesced()
         #expect(try await laptop.notes.ids() == ["2"])
@@ -50,24 +50,24 @@ import Testing
     }
 
     @Test func aDeviceThatWaitsForOtherThingsIsAtRestAfterACompaction() async throws {
-        // Given a device that waits for notes, from before a delete of something else
+        // Given a device that waits for notes, at a position before the delete of another record
         let kit = try TestKit()
         let phone = try await kit.device("phone") { $0.collections = ["notes"] }
         try await kit.notes.set(Note(text: "kept"), for: "1")
         try await kit.quiesced()
         try await kit.tallies.set(Tally(count: 1), for: "1")
         try await kit.tallies.remove("1")
-        // When the delete is forgotten
+        // When the tombstone is discarded
         #expect(try await kit.compact() == 1)
         try await kit.quiesced()
-        // Then the device is past it, without having had to begin again
+        // Then the device moves past it, without a reset
         #expect(try await kit.cursor() == phone.status.cursor)
         #expect(phone.notes["1"]?.value == Note(text: "kept"))
         await kit.close()
     }
 
     @Test func theBackendReadsAndWritesPastAllFaults() async throws {
-        // Given that nothing gets through
+        // Given that all requests are lost
         let kit = try TestKit()
         try kit.fault(.answer(503), times: .untilLifted)
         // When

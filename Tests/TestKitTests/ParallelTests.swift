@@ -5,7 +5,7 @@ import Testing
 /// Many tests on one server.
 @Suite(.timeLimit(.minutes(2))) struct ParallelTests {
     @Test func aHundredKitsOnOneServerDoNotMeet() async throws {
-        // Given one server, and a hundred tests that run at once, each with two devices and faults of its own
+        // Given one server, and a hundred tests that run at once, each with two devices and separate faults
         let server = try TestKit.Server()
         let namespaces = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 1...100 {
@@ -13,10 +13,10 @@ import Testing
                     let kit = try TestKit(on: server)
                     let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
                     let lost = try kit.fault(number.isMultiple(of: 2) ? .dropReply : .cut, on: .writes, of: phone)
-                    // When each counts under the same key
+                    // When all of them count under the same key
                     for _ in 0..<number { try await phone.tallies.increment("/count", of: "visits") }
                     try await kit.quiesced(within: .seconds(60))
-                    // Then each has counted by itself
+                    // Then each kit has only its own count
                     #expect(laptop.tallies["visits"]?.value == Tally(count: number))
                     #expect(try await kit.tallies.all() == ["visits": Tally(count: number)])
                     #expect(kit.strikes(of: lost) == 1 && kit.strikes == 1)
@@ -30,7 +30,7 @@ import Testing
         await server.stop()
     }
 
-    /// A hundred tests of their own, as a runner starts them.
+    /// A hundred separate tests, as a runner starts them.
     @Test(arguments: 1...100) func oneOfAHundredTestsOnTheSharedServer(_ number: Int) async throws {
         let kit = try TestKit()
         let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")

@@ -1,7 +1,7 @@
 import FreshetTestKit
 import Testing
 
-/// When everything has drained, and what is said when it has not.
+/// When all devices are at rest, and the error when they are not.
 @Suite(.timeLimit(.minutes(5))) struct QuiescenceTests {
     @Test func whatWasWrittenJustBeforeIsWaitedFor() async throws {
         // Given
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func aDeviceThatFollowsAPartIsAtRestWhereThatPartIs() async throws {
-        // Given a device that no news of other collections reaches
+        // Given a device that receives no changes of other collections
         let kit = try TestKit()
         let phone = try await kit.device("phone") { $0.collections = ["notes"] }
         try await kit.quiesced()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func theErrorSaysWhoWaitsForWhat() async throws {
-        // Given a device that cannot write and one that hears nothing
+        // Given a device that cannot write and one that receives nothing
         let kit = try TestKit()
         let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
         try await kit.quiesced()
@@ -73,7 +73,7 @@ import Testing
         let lost = try kit.fault(.dropRequest, of: laptop, times: .untilLifted)
         try await phone.notes.set(Note(text: "Hello"), for: "1")
         try await kit.struck(lost, times: 2)
-        // When, with time enough for the phone to hear the refusal
+        // When the wait is long enough for the phone to receive the refusal
         let error = await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .seconds(2)) }
         // Then
         let text = error?.description ?? ""

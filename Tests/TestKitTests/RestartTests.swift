@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RestartTests {
     private let directory = TemporaryDirectory()
 
-    @Test("a device that restarts has what is on disk, and sends the writes that wait")
+    @Test("a restarted device has its records on disk, and sends the pending writes")
     func restarts() async throws {
         // Given a device without a network, with a record, a pending write and an open sequence
         let kit = try TestKit()
@@ -20,11 +20,11 @@ import Testing
         _ = try await sequence.next()
         // When
         try await kit.restart(phone)
-        // Then the earlier client has ended with all that it had under way
+        // Then the earlier client has ended all its operations in progress
         #expect(phone.client !== earlier && earlier.status.connection == .stopped)
         await #expect(throws: ClientError.stopped) { try await write.confirmed() }
         while try await sequence.next() != nil {}
-        // And the device goes on from its directory
+        // And the device continues from its directory
         #expect(try await phone.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
         #expect(phone.notes["2"]?.isPending == true && phone.status.waitingWrites == 1)
         kit.lift()
@@ -34,7 +34,7 @@ import Testing
         #expect(phone.status.connection == .stopped)
     }
 
-    @Test("without a directory nothing is left, and a stopped device starts")
+    @Test("without a directory no data is left, and a stopped device starts")
     func memory() async throws {
         // Given
         let kit = try TestKit()

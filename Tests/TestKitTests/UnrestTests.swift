@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetTestKit
 
-/// What keeps a device from being at rest, from what is known of it alone.
+/// The reasons why a device is not at rest, computed from its state alone.
 @Suite struct UnrestTests {
     private func status(
         _ connection: SyncClient.Status.Connection = .live, _ cursor: String? = "e1-7", waiting: Int = 0,
@@ -21,7 +21,7 @@ import Testing
 
     @Test func aLiveDeviceAtTheHeadIsAtRest() throws {
         #expect(try reasons(status()) == [])
-        // Also where what it lacks is none that it follows
+        // Also if the missing changes are none that the device follows
         #expect(try reasons(status(.live, "e1-5")) == [])
     }
 
