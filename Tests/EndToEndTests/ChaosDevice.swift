@@ -2,7 +2,7 @@ import FreshetClient
 import FreshetWire
 import TestSupport
 
-/// A device that does a little of everything, behind a network that is cut now and then.
+/// A device with a mix of operations, behind a network that is cut from time to time.
 actor ChaosDevice {
     private static let collection = "things"
     private static let keys = 500
@@ -13,7 +13,7 @@ actor ChaosDevice {
     private let things: SyncedCollection<Content>
     private var random: SeededGenerator
     private var seen: [String: Revision] = [:]
-    /// Every time a key's revision was lower than one seen before.
+    /// Each case in which a key's revision was lower than an earlier one.
     private(set) var falls: [String] = []
 
     init(index: Int, port: Int, directory: String) async throws {
@@ -35,7 +35,8 @@ actor ChaosDevice {
             do {
                 try await act(on: id)
             } catch let error as ClientError {
-                // With the connection cut a fetch or an invalidation may fail, and what is not there cannot be patched; nothing else may.
+                // While the connection is cut a fetch or an invalidation may fail, and a missing record cannot be
+                // patched; nothing else may fail.
                 switch error {
                 case .unreachable, .cannotApply: break
                 default: throw error
@@ -65,14 +66,14 @@ actor ChaosDevice {
         seen[snapshot.id] = max(revision, seen[snapshot.id] ?? revision)
     }
 
-    /// Waits until every write of this device has its verdict and the feed has brought a change that was made after them all.
+    /// Waits until every write of this device has its verdict and the feed has delivered a later change.
     func settle() async throws {
         try await client.drained()
         let marker = try await client.rawCollection("marker").set(try Content(json: Array("1".utf8)), for: "\(index)")
         try await marker.confirmed()
     }
 
-    /// What differs from the server: keys, with what either has.
+    /// The differences from the server: the keys, with the value on each side.
     func differences(from truth: [String: Record]) async throws -> [String] {
         // Each device's marker comes after all its writes; the markers of all are in the truth's position.
         for other in 0..<8 {
@@ -84,7 +85,7 @@ actor ChaosDevice {
         var differences: [String] = []
         for key in 0..<Self.keys {
             let id = "\(key)"
-            // What was invalidated is fetched again; what is cached must be right as it is.
+            // An invalidated record is fetched again; a cached one must already be right.
             let snapshot = try await things.snapshot(of: id)
             note(snapshot)
             if snapshot.isPending || snapshot.content != truth[id]?.content || snapshot.exists && snapshot.revision != truth[id]?.revision {
@@ -94,7 +95,7 @@ actor ChaosDevice {
         return differences + falls
     }
 
-    /// The server's records, as `curl` sees them.
+    /// The server's records, as `curl` reads them.
     static func truth(port: Int) async throws -> [String: Record] {
         let answer = try await curl(["http://127.0.0.1:\(port)/v1/chaos/records/\(collection)?limit=1000"])
         return Dictionary(uniqueKeysWithValues: try RecordList(json: Array(answer.body.utf8)).records.map { ($0.key.id, $0) })

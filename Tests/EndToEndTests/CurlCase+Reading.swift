@@ -16,10 +16,10 @@ extension CurlCase {
         .problem("a limit that is no number", ["{ns}/records/c?limit=x"], 400, "invalid-request", body: ["limit"]),
         .problem("a limit that is too small", ["{ns}/records/c?limit=0"], 400, "invalid-request", body: ["limit", "1"]),
         CurlCase(
-            "reads give what differs", given: three, post("reads", #"{"keys":[{"key":"c/1","revision":1},{"key":"c/2"},{"key":"c/9"}]}"#),
+            "reads return changes", given: three, post("reads", #"{"keys":[{"key":"c/1","revision":1},{"key":"c/2"},{"key":"c/9"}]}"#),
             200,
             body: [#"{"records":[{"key":"c/2""#, #""missing":["c/9"]"#, #""cursor":"{cursor}""#]),
-        .problem("reads of what is no key", post("reads", #"{"keys":[{"key":"c"}]}"#), 400, "invalid-key", body: ["collection/id"]),
+        .problem("reads of an invalid key", post("reads", #"{"keys":[{"key":"c"}]}"#), 400, "invalid-key", body: ["collection/id"]),
         CurlCase("invalidate keys", given: three, post("invalidations", #"{"keys":["c/1","x/9"]}"#), 200, body: [#"{"revision":5"#]),
         CurlCase(
             "invalidate a prefix", given: three, post("invalidations", #"{"collection":"c","prefix":"1"}"#), 200, body: [#"{"revision":4"#]),
@@ -58,7 +58,7 @@ extension CurlCase {
             fields: ["content-type": "text/event-stream", "x-accel-buffering": "no", "cache-control": "no-store"],
             body: ["id: {cursor}", "event: changes", #"data: {"changes":[{"key":"c/1""#]),
         .problem("no cursor at all", ["{ns}/changes"], 400, "invalid-cursor", body: ["since"]),
-        .problem("what is no cursor", ["{ns}/changes?since=yesterday"], 400, "invalid-cursor", body: ["yesterday"]),
+        .problem("an invalid cursor", ["{ns}/changes?since=yesterday"], 400, "invalid-cursor", body: ["yesterday"]),
         .problem("another epoch", given: three, ["{ns}/changes?since=zzz-1"], 410, "epoch-changed"),
         .problem("a cursor that is ahead", given: three, ["{ns}/changes?since={cursor}0"], 410, "cursor-ahead"),
         .problem("a wait that is too long", ["{ns}/changes?since=0&wait=61"], 400, "invalid-request", body: ["wait", "60"]),
@@ -74,7 +74,7 @@ extension CurlCase {
         CurlCase("a namespace that nobody has used", ["{ns}"], 200, body: [#""head":0"#, #""records":0"#]),
         CurlCase("dropping a namespace", given: three, ["-X", "DELETE", "{ns}"], 200),
         .problem(
-            "a cursor of before the drop", given: three + [["-X", "DELETE", "{ns}"]], ["{ns}/changes?since=0000000000000-1"], 410,
+            "a cursor before the drop", given: three + [["-X", "DELETE", "{ns}"]], ["{ns}/changes?since=0000000000000-1"], 410,
             "epoch-changed"),
         CurlCase("it runs", ["{root}/healthz"], 200),
         CurlCase("it can commit", ["{root}/readyz"], 200),

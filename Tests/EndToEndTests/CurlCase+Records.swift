@@ -31,14 +31,14 @@ extension CurlCase {
             "a chunked body is a body",
             ["-X", "PUT", "-H", "Transfer-Encoding: chunked", "-H", "Content-Type: application/json", "-d", "[1]", "{ns}/records/c/1"], 201),
         CurlCase(
-            "a client that asks before it sends is told to go on",
+            "a client that expects 100 Continue gets it",
             ["-X", "PUT", "-H", "Expect: 100-continue", "-H", "Content-Type: application/json", "-d", "[1]", "{ns}/records/c/1"], 201),
         CurlCase(
             "HTTP/1.0 is served", given: [put], ["--http1.0", "{ns}/records/customers/7"], 200, fields: ["content-length": "20"],
             body: ["Ann"]),
         .problem("GET of nothing", ["{ns}/records/customers/7"], 404, "not-found", body: ["customers/7"]),
         .problem(
-            "GET of what was deleted", given: [put, ["-X", "DELETE", "{ns}/records/customers/7"]], ["{ns}/records/customers/7"], 404,
+            "GET of a deleted record", given: [put, ["-X", "DELETE", "{ns}/records/customers/7"]], ["{ns}/records/customers/7"], 404,
             "not-found"),
         CurlCase("DELETE takes a revision", given: [put], ["-X", "DELETE", "{ns}/records/customers/7"], 200, body: [#""revision":2"#]),
         .problem("DELETE of nothing", ["-X", "DELETE", "{ns}/records/customers/7"], 404, "not-found"),
@@ -53,7 +53,7 @@ extension CurlCase {
             "unsupported-media-type",
             body: ["application/merge-patch+json"]),
         .problem(
-            "PATCH of what is not JSON",
+            "PATCH of a record that is not JSON",
             given: [["-X", "PUT", "-H", "Content-Type: text/plain", "-d", "x", "{ns}/records/customers/7"]], patch("{}"), 415,
             "unsupported-media-type"),
         .problem(
@@ -73,7 +73,7 @@ extension CurlCase {
             fields: ["allow": "PUT"]),
     ].map(\.withoutCursorBeforeRouting)
 
-    /// A request that is refused before it is known what it is about need not carry a position.
+    /// A request that is refused before its namespace is known need not carry a position.
     private var withoutCursorBeforeRouting: CurlCase {
         guard status == 413 || status == 405 else { return self }
         return CurlCase(

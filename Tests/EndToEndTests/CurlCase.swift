@@ -1,15 +1,16 @@
-/// One request that a real `curl` makes, after those that prepare for it, and what must come back.
+/// One request that a real `curl` makes, the requests that prepare for it, and the expected answer.
 struct CurlCase: Sendable, CustomStringConvertible {
     let description: String
-    /// Requests before the one that counts; each must succeed.
+    /// Preparatory requests; each must succeed.
     var given: [[String]] = []
     /// Arguments of `curl`. `{ns}` stands for `http://…/v1/<a namespace of the case's own>`, `{root}` for the server,
-    /// `{etag}`, `{cursor}` for what the last of `given` answered in `ETag` and `Freshet-Cursor`, `{epoch}` for the cursor's epoch.
+    /// `{etag}`, `{cursor}` for the `ETag` and `Freshet-Cursor` in the last answer of `given`, `{epoch}` for the
+    /// cursor's epoch.
     let when: [String]
     let status: Int
-    /// What must stand in fields, by lower-case name: the value, or a part of it; empty: just be there.
+    /// The required fields, by lower-case name: the value, or a part of it; an empty text requires only the field.
     var fields: [String: String] = [:]
-    /// Parts that the body must have.
+    /// Texts that the body must contain.
     var body: [String] = []
 
     init(
@@ -23,7 +24,7 @@ struct CurlCase: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// What every problem must be: `application/problem+json`, never stored, with a type and a detail.
+    /// A problem answer: `application/problem+json`, never stored, with a type and a detail.
     static func problem(
         _ description: String, given: [[String]] = [], _ when: [String], _ status: Int, _ code: String, fields: [String: String] = [:],
         body: [String] = []

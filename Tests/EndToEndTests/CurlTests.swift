@@ -2,7 +2,7 @@ import FreshetServer
 import TestSupport
 import Testing
 
-/// Every endpoint and every status of the protocol, as a real `curl` sees them.
+/// Every endpoint and every status of the protocol, as a real `curl` receives them.
 @Suite("The wire, by curl")
 struct CurlTests {
     @Test("records", arguments: CurlCase.records)

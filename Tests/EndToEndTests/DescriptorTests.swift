@@ -9,11 +9,11 @@ struct DescriptorTests {
     func losesNobody() async throws {
         // Given a server with far fewer descriptors than clients
         try await Self.withServer("ulimit -n 64") { port, _ in
-            // When all connect before any asks
+            // When all connect before any sends a request
             let answered = await withCheckedContinuation { continuation in
                 Sockets.thread { continuation.resume(returning: Self.ask(port, clients: 150)) }
             }
-            // Then each is answered, as those before it make room
+            // Then each is answered, as earlier ones make room
             #expect(answered == 150)
         }
     }
@@ -22,7 +22,7 @@ struct DescriptorTests {
     func raisesItsLimit() async throws {
         // Given a server that may open 64 files unless it asks for more, and at most 100
         try await Self.withServer("ulimit -Sn 64; ulimit -Hn 100") { _, process in
-            // Then it has asked
+            // Then it has raised the limit
             let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
             #expect(limits.contains(#/Max open files +100 +100 /#), "\(limits)")
         }
@@ -38,7 +38,7 @@ struct DescriptorTests {
         #expect(words.contains("warning") && words.contains("may open 64 files") && words.contains("LimitNOFILE"), "\(words)")
     }
 
-    /// Runs a server within these limits, and hands its port and its process to the closure once it is ready.
+    /// Runs a server within these limits, and calls the closure with its port and its process once it is ready.
     private static func withServer(_ limits: String, _ body: (_ port: UInt16, _ process: Int32) async throws -> Void) async throws {
         let ending = try await run(
             .name("sh"), arguments: ["-c", "\(limits); exec \"$0\" serve --memory --port 0", Product.path(of: "freshet")], input: .none,
@@ -57,7 +57,8 @@ struct DescriptorTests {
         #expect(ending.closureResult, "it did not say where it listens")
     }
 
-    /// How many of the clients get a `200`. They are connected at once, ask in turn, and close when they have their answer.
+    /// How many of the clients get a `200`. They are connected at once, send their requests in turn, and close when
+    /// they have their answer.
     private static func ask(_ port: UInt16, clients: Int) -> Int {
         let descriptors = (0..<clients).compactMap { _ in Sockets.connect(port: port) }
         let request = Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)

@@ -28,7 +28,7 @@ struct DeviceDiskTests {
                     accepted.append("\(id)")
                 } catch let error as ClientError { failure = error }
             }
-            // Then the one that found no room says so, and is not shown
+            // Then the write that found no room fails with the reason, and is not shown
             let error = try #require(failure)
             guard case .diskFull = error else {
                 Issue.record("expected diskFull, got \(error)")
@@ -36,7 +36,7 @@ struct DeviceDiskTests {
             }
             #expect(accepted.count > 3)
             #expect(notes["\(accepted.count)"]?.exists != true)
-            // And once the server is there, and room, all accepted writes arrive
+            // And once the server is reachable and the disk has room, all accepted writes arrive
             try await disk.grow(to: 20_000)
             var server = RecordServerConfiguration()
             server.port = port

@@ -1,7 +1,8 @@
 import Synchronization
 import TestSupport
 
-/// Who dies when: each victim after a random number of writes that a device has reported as durable. Thread-safe.
+/// Decides which process is killed when: each victim after a random number of writes that a device has reported as
+/// durable. Thread-safe.
 final class KillPlan: Sendable {
     enum Victim: Hashable, Sendable {
         case server
@@ -33,7 +34,8 @@ final class KillPlan: Sendable {
 
     func devicesAreDone() { state.withLock { $0.areDevicesDone = true } }
 
-    /// A device has reported a write: whether it dies now. The server's time runs too.
+    /// Counts a write that a device has reported, and returns whether to kill the device now. The server's count
+    /// advances too.
     func countsDown(_ device: Victim) -> Bool {
         let (dies, server) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
             let dies = state.count(device)
@@ -45,7 +47,7 @@ final class KillPlan: Sendable {
         return dies
     }
 
-    /// Returns when the server is to die: at its time, or at the end.
+    /// Returns when the server is to be killed: at its time, or at the end.
     func nextDeath(of server: Victim) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -67,7 +69,7 @@ final class KillPlan: Sendable {
 }
 
 extension KillPlan.State {
-    /// One write less until the victim's death; whether it is due.
+    /// Counts down the writes until the victim is killed; returns whether it is due.
     fileprivate mutating func count(_ victim: KillPlan.Victim) -> Bool {
         guard let deaths = deathsLeft[victim], deaths > 0, let count = left[victim] else { return false }
         left[victim] = count - 1

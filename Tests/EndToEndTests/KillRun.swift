@@ -3,21 +3,22 @@ import Subprocess
 import Synchronization
 import TestSupport
 
-/// One run of the test that kills: a server, two devices, and a person who writes with `curl` and notes what was answered `200`.
+/// One run of the test that kills processes: a server, two devices, and a person who writes with `curl` and records the
+/// ids answered with `200`.
 struct KillRun {
     struct Report: Sendable {
-        /// How many writes the server has decided for each device.
+        /// The number of writes that the server has decided for each device.
         var numbers: [Int] = []
         var sumOfCounters = 0
         var notes = 0
-        /// What was answered `200` and is not there.
+        /// Records that were answered `200` and are missing.
         var lost: [String] = []
         var kills = 0
     }
 
     let seed: UInt64
     let folder: String
-    /// Writes of each device.
+    /// The number of writes of each device.
     let writes = 60
 
     private static let devices = ["device-a", "device-b"]
@@ -80,7 +81,7 @@ struct KillRun {
         }
     }
 
-    /// Writes with `curl` all the while; the ids of what was answered with success.
+    /// Writes with `curl` during the whole run; returns the ids that were answered with success.
     private func writeUntilDone(_ root: String, _ plan: KillPlan) async throws -> [String] {
         var answered: [String] = []
         for number in 1... where true {

@@ -1,14 +1,15 @@
 import Subprocess
 import TestSupport
 
-/// A shop with two kiosks, the example `Examples/Kiosk`, and one server: each a process that can be killed and started again over its directory.
+/// A shop with two kiosks, the example `Examples/Kiosk`, and one server: each is a process that can be killed and
+/// started again on its directory.
 final class KioskShop {
     let folder = TemporaryDirectory()
     private(set) var left: LineProcess
     private(set) var right: LineProcess
     private var server: LineProcess
     private let port: Int
-    /// What the processes that have ended had printed.
+    /// The output of the processes that have ended.
     private var earlier: [String] = []
 
     init() async throws {
@@ -55,12 +56,12 @@ final class KioskShop {
         startRight()
     }
 
-    // MARK: What was seen
+    // MARK: Output
 
-    /// All lines of both kiosks, in all their lives.
+    /// All lines of both kiosks, over all their processes.
     var lines: [String] { earlier + left.seen + right.seen }
 
-    /// The counts that kiosks have shown of a product, pending ones too.
+    /// The counts of a product that kiosks have shown, pending ones too.
     func counts(of id: String) -> [Int] {
         lines.compactMap { line in
             let words = line.split { ": ,".contains($0) }
@@ -68,7 +69,7 @@ final class KioskShop {
         }
     }
 
-    /// How many goods were sold, as the kiosks said when the sale was on their disk.
+    /// How many goods were sold, as the kiosks reported when the sale was on their disk.
     func sold(_ id: String) -> Int {
         lines.reduce(0) { sum, line in
             let words = line.split(separator: " ")
@@ -76,7 +77,7 @@ final class KioskShop {
         }
     }
 
-    /// A record's JSON as the server has it.
+    /// The JSON of a record on the server.
     func record(_ key: String) async throws -> String { try await curl(["http://127.0.0.1:\(port)/v1/shop/records/\(key)"]).body }
 }
 
@@ -88,7 +89,7 @@ extension LineProcess {
         try await expect("sold \(count) of \(id)")
     }
 
-    /// Has the kiosk try the server at once, and waits until that has decided all that the kiosk has written.
+    /// Makes the kiosk connect to the server at once, and waits until the server has decided all of the kiosk's writes.
     func drain() async throws {
         send("reconnect")
         send("wait")

@@ -50,14 +50,14 @@ struct KioskTests {
         try await shop.startServer()
         try await shop.left.drain()
         shop.startRight()
-        // Then the later sale is rejected, which the kiosk also says after it was killed
+        // Then the later sale is rejected, which the kiosk also reports after it was killed
         let rejected = try await shop.right.expect(prefix: "rejected ")
         #expect(rejected.hasSuffix(": add -2 to stocks/pear: out-of-bounds"))
         try await shop.restartRight()
         try await shop.right.expect(rejected)
         try await shop.right.expect("stock pear: 1")
         #expect(try await shop.record("stocks/pear") == #"{"count":1}"#)
-        // And a sale that this kiosk knows to be too much is not made
+        // And a sale that this kiosk knows to exceed the stock is not made
         shop.right.send("add pear 2")
         shop.right.send("buy")
         try await shop.right.expect("not enough in stock: 2 of pear")
@@ -69,7 +69,7 @@ struct KioskTests {
         shop.right.send("retry \(number)")
         try await shop.right.expect(prefix: "stored write ")
         try await shop.right.drain()
-        // Then it counts, and is no rejection any more
+        // Then it counts, and is no longer a rejection
         #expect(try await shop.record("stocks/pear") == #"{"count":3}"#)
         shop.right.send("retry \(number)")
         try await shop.right.expect("no rejection \(number)")
@@ -94,7 +94,7 @@ struct KioskTests {
         try await shop.right.line("a status without rejections") { $0.hasPrefix("status: ") && $0.hasSuffix(", 0 rejected") }
         #expect(!shop.right.seen.contains { $0.hasPrefix("rejected ") })
         #expect(try await shop.record("stocks/pear") == #"{"count":0}"#)
-        // And no kiosk has ever shown less than nothing
+        // And no kiosk has ever shown a negative count
         #expect(shop.counts(of: "pear").count > 6 && shop.counts(of: "pear").allSatisfy { $0 >= 0 })
     }
 
@@ -124,7 +124,7 @@ struct KioskTests {
 
     @Test("a picture reaches the other kiosk, which has it offline too; a log-out leaves nothing of the shop on the disk")
     func pictureAndLogOut() async throws {
-        // Given a picture above the 64 KiB that come with a change, over one that was there before
+        // Given a picture larger than the 64 KiB that a change carries, which replaces an earlier one
         let shop = try await KioskShop()
         let (draft, picture) = (Self.picture(of: "draft", bytes: 150_000), Self.picture(of: "final", bytes: 90_000))
         shop.folder.write(draft, to: "draft.png")
@@ -140,7 +140,7 @@ struct KioskTests {
         try await shop.right.expect("picture apple: 90000 bytes")
         try await shop.killServer()
         try await shop.restartRight()
-        // Then the right kiosk has it, byte by byte
+        // Then the right kiosk has it, byte for byte
         shop.right.send("save apple \(shop.folder.file("copy.png"))")
         try await shop.right.expect("saved \(shop.folder.file("copy.png"))")
         #expect(try Data(contentsOf: URL(filePath: shop.folder.file("copy.png"))) == Data(picture))
@@ -152,16 +152,16 @@ struct KioskTests {
         #expect(Set(Self.found(marks, in: shop.folder.file("right"))).isSuperset(of: ["Boskoop", "Unsent", "final mark"]))
         shop.right.send("logout")
         #expect(try await shop.right.ended() == .exited(0))
-        // Then its directory has nothing of the shop
+        // Then its directory holds no data of the shop
         #expect(Self.found(marks, in: shop.folder.file("right")) == [])
-        // And who logs in next gets the shop from the server, without that write
+        // And the next log-in gets the shop from the server, without that write
         try await shop.startServer()
         shop.startRight()
         try await shop.right.expect("product apple: Boskoop, 120 cents")
         try await shop.right.expect("picture apple: 90000 bytes")
         try await shop.right.drain()
         #expect(try await shop.record("products/apple") == #"{"name":"Boskoop","price":120}"#)
-        // And a log-out while the server answers leaves nothing either
+        // And a log-out while the server answers leaves no data either
         shop.right.send("logout")
         #expect(try await shop.right.ended() == .exited(0))
         #expect(Self.found(marks, in: shop.folder.file("right")) == [])
@@ -173,7 +173,7 @@ struct KioskTests {
         return (0..<bytes).map { mark[$0 % mark.count] }
     }
 
-    /// Those of the texts that any file of the folder has.
+    /// The texts that occur in any file of the folder.
     private static func found(_ texts: [String], in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let files = names.compactMap { try? Data(contentsOf: URL(filePath: "\(folder)/\($0)")) }

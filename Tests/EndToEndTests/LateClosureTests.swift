@@ -3,14 +3,15 @@ import FreshetServer
 import TestSupport
 import Testing
 
-/// A device is restarted again and again with writes that met conflicts, and opens its collection, with the merge closure, only later.
+/// A device is restarted repeatedly with writes that met conflicts, and opens its collection, with the merge closure,
+/// only later.
 @Suite("Merge closures that come late")
 struct LateClosureTests {
     private struct List: Codable, Sendable {
         var items: [String] = []
     }
 
-    /// Appends what this device has added to what the other one has.
+    /// Appends this device's additions to those of the other one.
     private static let append: MergeClosure<List> = { conflict in
         let base = Set(conflict.base?.items ?? [])
         let added = (conflict.mine?.items ?? []).filter { !base.contains($0) }
@@ -36,13 +37,13 @@ struct LateClosureTests {
         try await theirs.set(List(), for: "1").confirmed()
         var expected: Set<String> = []
         var waited = 0
-        // When the device restarts again and again: each process meets the conflict of the one before, opens the collection late, waits until
-        // all is merged, and ends with a write that was never sent
+        // When the device restarts repeatedly: each process meets the conflict of the previous one, opens the
+        // collection late, waits until all is merged, and ends with a write that was never sent
         for round in 0..<SoakScale.restarts {
             let device = try Self.client(server.url, .directory(folder.path + "/device"))
             try await device.start()
             try await device.live()
-            // The write that the process before left meets the other's change, and waits for the closure.
+            // The write that the previous process left meets the other's change, and waits for the closure.
             if round > 0 {
                 for await status in device.statuses where status.missingMergeClosures == ["lists": 1] { break }
                 waited += 1
@@ -50,7 +51,8 @@ struct LateClosureTests {
             let lists = device.collection("lists", of: List.self, merging: Self.append)
             try await device.drained()
             for try await snapshot in lists.snapshots(of: "1") where !snapshot.isPending { break }
-            // The client stops before the other's change, so the write is made over what it has seen, and cannot have been sent.
+            // The client stops before the other's change, so the write is based on the value that it has seen, and
+            // cannot have been sent.
             let seen = try await lists.value(for: "1", policy: .networkOnly) ?? List()
             await device.stop()
             try await theirs.set(List(items: seen.items + ["theirs \(round)"]), for: "1").confirmed()

@@ -8,9 +8,9 @@ final class LineProcess {
         case kill
     }
 
-    /// All lines that were read so far.
+    /// All lines read so far.
     private(set) var seen: [String] = []
-    /// How many of them came before the last line that was sent, and answer nothing any more.
+    /// The number of lines that came before the last line sent, and so answer an earlier one.
     private var answered = 0
     private let name: String
     private let steps: AsyncStream<Step>.Continuation
@@ -40,7 +40,7 @@ final class LineProcess {
                 }()
                 for try await line in execution.standardOutput.strings() { fromProcess.yield(line) }
                 toProcess.finish()
-                // A program that has just ended takes no more lines.
+                // A program that has just ended accepts no more lines.
                 _ = try? await writing
             }
             return ending.terminationStatus
@@ -49,14 +49,14 @@ final class LineProcess {
 
     deinit { process.cancel() }
 
-    /// Sends a line. What is expected next must come after what was read so far.
+    /// Sends a line. The line expected next must come after those read so far.
     func send(_ line: String) {
         answered = seen.count
         steps.yield(.line(line))
     }
 
-    /// Waits for a line since the last one that was sent that satisfies the condition.
-    /// - Throws: ``CommandFailure`` with all lines, where the output or 30 seconds end first.
+    /// Waits for a line that satisfies the condition, among those since the last line sent.
+    /// - Throws: ``CommandFailure`` with all lines, if the output or 30 seconds end first.
     @discardableResult
     func line(_ what: String, where condition: (String) -> Bool) async throws -> String {
         if let line = seen[answered...].first(where: condition) { return line }
@@ -79,14 +79,14 @@ final class LineProcess {
     @discardableResult
     func expect(prefix: String) async throws -> String { try await line("'\(prefix)…'") { $0.hasPrefix(prefix) } }
 
-    /// Ends it with `SIGKILL`.
+    /// Kills the program with `SIGKILL`.
     func kill() async throws {
         steps.yield(.kill)
         let status = try await ended()
         guard case .signaled = status else { throw CommandFailure(description: "\(name) ended by itself: \(status)") }
     }
 
-    /// Reads all that is left, and waits for the end.
+    /// Reads the remaining output, and waits until the program has ended.
     @discardableResult
     func ended() async throws -> TerminationStatus {
         while let line = await lines.next() { seen.append(line) }

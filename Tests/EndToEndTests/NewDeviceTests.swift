@@ -10,7 +10,7 @@ import Testing
 struct NewDeviceTests {
     @Test("comes through a namespace of many pages although deletes in it have been forgotten", .timeLimit(.minutes(5)))
     func forgottenDeletes() async throws {
-        // Given more records than a page holds, and a delete after all of them that compaction has forgotten
+        // Given more records than a page holds, and a later delete whose tombstone compaction has removed
         let wall = Atomic<Int64>(1_000_000_000_000)
         var environment = ServerEnvironment.system
         environment.wallMilliseconds = { wall.load(ordering: .relaxed) }
@@ -30,13 +30,13 @@ struct NewDeviceTests {
         await server.compact()
         #expect(try await curl(["\(server.url)/v1/many/changes?since=0&limit=1"]).fields["freshet-cursor"]?.hasSuffix("-1-3001") == true)
 
-        // When a device begins from nothing
+        // When an empty device starts
         var configuration = SyncClient.Configuration(url: server.url, namespace: "many")
         configuration.following = .everything
         let client = try SyncClient(configuration)
         try await client.start()
 
-        // Then it comes through, and has what there is
+        // Then it catches up, and has all records
         try await client.live()
         #expect(try await client.rawCollection("c").ids().count == 2_999)
         await client.stop()

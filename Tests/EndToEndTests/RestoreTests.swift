@@ -20,9 +20,9 @@ struct RestoreTests {
         return try RecordServer.running(configuration)
     }
 
-    @Test("after a drop and the restore of what was before it, each write of a device takes effect once", .timeLimit(.minutes(5)))
+    @Test("after a drop and the restore of a backup, each write of a device takes effect once", .timeLimit(.minutes(5)))
     func dropThenRestore() async throws {
-        // Given a back-up that knows five writes of a device
+        // Given a backup that has five writes of a device
         var server = try server("live", port: 0)
         let port = try #require(server.address?.port)
         var configuration = SyncClient.Configuration(url: server.url, namespace: "shop", storage: .directory("\(folder.path)/device"))
@@ -36,16 +36,16 @@ struct RestoreTests {
         for number in 1...5 { _ = try await notes.set(Note(text: "\(number)"), for: "\(number)").confirmed() }
         await server.stop()
         try FileManager.default.copyItem(atPath: "\(folder.path)/live", toPath: "\(folder.path)/backup")
-        // When the namespace is dropped, and knows one more
+        // When the namespace is dropped, and has one more write
         server = try self.server("live", port: port)
         #expect(try await curl(["-X", "DELETE", "\(server.url)/v1/shop"]).status == 200)
         _ = try await notes.set(Note(text: "6"), for: "6").confirmed()
         #expect(try await curl(["\(server.url)/v1/shop/clients/till"]).body == #"{"client":"till","last":6}"#)
         await server.stop()
-        // And the back-up comes back while more wait
+        // And the backup is restored while more writes wait
         let waiting = [try await notes.set(Note(text: "7"), for: "7"), try await notes.set(Note(text: "8"), for: "1")]
         server = try self.server("backup", port: port, isRestored: true)
-        // Then those have their own verdicts, at revisions that none has had
+        // Then those get their own verdicts, at revisions that no earlier write had
         var revisions: [Int64] = []
         for write in waiting { revisions.append(try await write.confirmed()?.number ?? 0) }
         #expect(revisions == [6, 7])

@@ -3,7 +3,7 @@ import FreshetWire
 import TestSupport
 import Testing
 
-/// A server whose disk fails: clear errors, and nothing that was acknowledged is lost.
+/// A server whose disk fails: clear errors, and no acknowledged write is lost.
 @Suite("A server's disk")
 struct ServerDiskTests {
     private func put(_ root: String, _ id: Int) async throws -> CurlAnswer {
@@ -23,18 +23,18 @@ struct ServerDiskTests {
                 let answer = try await put(server.url, id)
                 if answer.status == 201 { acknowledged.append(id) } else { refusal = answer }
             }
-            // Then the write that found no room says so
+            // Then the write that found no room fails with the reason
             let answer = try #require(refusal)
             #expect(answer.status == 507)
             #expect(answer.body.contains("urn:freshet:problem:storage-full"))
             #expect(acknowledged.count > 5)
-            // And reads go on, while the server says that it cannot commit
+            // And reads continue, while the server reports that it cannot commit
             for id in acknowledged { #expect(try await curl(["\(server.url)/v1/disk/records/c/\(id)"]).status == 200) }
             #expect(try await curl(["\(server.url)/healthz"]).status == 200)
-            // And once there is room again, writes go on
+            // And once there is room again, writes succeed
             try await disk.grow(to: 20_000)
             #expect(try await put(server.url, 1_000).status == 201)
-            // And after a restart everything acknowledged is there
+            // And after a restart every acknowledged write is there
             await server.stop()
             let again = try RecordServer.running(RecordServerConfiguration(directory: "\(disk.path)/data"))
             for id in acknowledged + [1_000] { #expect(try await curl(["\(again.url)/v1/disk/records/c/\(id)"]).status == 200) }

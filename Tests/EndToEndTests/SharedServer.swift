@@ -1,7 +1,7 @@
 import FreshetServer
 import Synchronization
 
-/// One server in the test's process for all cases that need nothing of their own but a namespace.
+/// One server in the test's process for all cases that need only a separate namespace.
 enum SharedServer {
     private static let counter = Atomic(0)
     private static let server = Result { try RecordServer.running() }

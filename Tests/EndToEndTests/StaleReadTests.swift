@@ -8,7 +8,7 @@ import Testing
 struct StaleReadTests {
     @Test("no revision ever falls, and in the end each cache equals the server", .timeLimit(.minutes(10)))
     func noStaleRead() async throws {
-        // Given a server on disk and eight devices with caches of their own, each behind a network that fails
+        // Given a server on disk and eight devices with separate caches, each behind a network that fails
         let folder = TemporaryDirectory()
         let server = try RecordServer.running(RecordServerConfiguration(directory: "\(folder.path)/server"))
         let port = try #require(server.address?.port)
@@ -27,7 +27,7 @@ struct StaleReadTests {
             let falls = await device.falls
             #expect(falls.isEmpty, "device \(device.index) saw \(falls.prefix(3))")
         }
-        // And once all is drained, each cache equals the server
+        // And once all writes are decided, each cache equals the server
         for device in devices { try await device.settle() }
         let truth = try await ChaosDevice.truth(port: port)
         for device in devices {
