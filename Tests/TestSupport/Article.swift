@@ -4,12 +4,12 @@ import FoundationEssentials
 public struct Article: Sendable {
     /// The file's name without its ending.
     public let name: String
-    /// All of it.
+    /// The whole text.
     public let text: String
     /// The blocks of Swift in it, without their imports.
     public let examples: [String]
 
-    /// All articles of a catalogue, but for its first page, which is named after it.
+    /// All articles of a catalogue, except for its first page, which is named after it.
     public static func all(in catalogue: String) throws -> [Article] {
         let root = #filePath.components(separatedBy: "/Tests/")[0]
         let folder = "\(root)/\(catalogue)"
@@ -23,14 +23,15 @@ public struct Article: Sendable {
             }
     }
 
-    /// What a test's source has between its marks, as the article shows it.
+    /// The lines between the marks in a test's source, as the article shows them.
     public static func compiled(in source: String) throws -> String? {
         excerpt(
             of: try String(contentsOfFile: source, encoding: .utf8), from: "    // article begins\n", to: "    // article ends"
         ).map(unindented)
     }
 
-    /// What a test's source has between each pair of marks, in order, as the article shows it: without the blanks before the mark.
+    /// The lines between each pair of marks in a test's source, in order, as the article shows them: without the
+    /// indentation of the mark.
     public static func allCompiled(in source: String) throws -> [String] {
         var blocks: [String] = []
         var open: (indentation: Int, lines: [Substring])?

@@ -1,12 +1,13 @@
 import Subprocess
 
-/// What a real `curl` binary got: the last response's status, its fields by lower-case name, and its body.
+/// The answer that a real `curl` binary received: the last response's status, its fields by lower-case name, and its
+/// body.
 package struct CurlAnswer: Sendable {
     package let status: Int
     package let fields: [String: String]
     package let body: String
 
-    /// Reads what `curl --include` printed; interim responses (`100 Continue`) come before the one that counts.
+    /// Parses the output of `curl --include`; interim responses (`100 Continue`) precede the final one.
     init?(printed: String) {
         var rest = printed.replacing("\r\n", with: "\n")[...]
         var head: Substring = ""
@@ -26,14 +27,14 @@ package struct CurlAnswer: Sendable {
     }
 }
 
-/// Why a command of a test could not be used.
+/// The reason why a command of a test failed.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 }
 
-/// Runs the `curl` binary and reads what it printed; at most 30 seconds.
+/// Runs the `curl` binary and parses its output; takes at most 30 seconds.
 package func curl(_ arguments: [String]) async throws -> CurlAnswer {
     let result = try await run(
         .name("curl"), arguments: Arguments(["--silent", "--show-error", "--include", "--max-time", "30", "--path-as-is"] + arguments),

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A TCP proxy in front of a server that can refuse, cut, and hold back answers, so that a test decides what the network does.
+/// A TCP proxy in front of a server that can refuse and cut connections and hold back answers, so that a test controls
+/// the network.
 package final class FaultProxy: Sendable {
     private struct State {
         var target: UInt16
@@ -23,7 +24,7 @@ package final class FaultProxy: Sendable {
     /// The first line of each request whose answer is being held back.
     package var heldRequests: AsyncStream<String> { holds.stream }
 
-    /// How many connections have come so far.
+    /// The number of connections accepted so far.
     package var connections: Int { state.withLock { $0.accepted } }
 
     package init(to target: Int) {
@@ -67,7 +68,7 @@ package final class FaultProxy: Sendable {
     /// Holds back the answer to every request whose head contains one of the texts. The request itself reaches the server.
     package func hold(answersTo texts: String...) { state.withLock { $0.held = texts } }
 
-    /// Lets what was held back pass, and holds nothing any more.
+    /// Passes on the answers held back, and holds back no more.
     package func release() {
         let connections = state.withLock { state in
             state.held = []
@@ -149,7 +150,7 @@ private final class ProxiedConnection: Sendable {
     }
 
     func release() {
-        // Written under the lock, so that what the other thread reads meanwhile comes after.
+        // Written under the lock, so that the bytes that the other thread reads meanwhile follow.
         state.withLock { state in
             state.isHeld = false
             Sockets.write(client, state.heldBytes)
@@ -157,7 +158,7 @@ private final class ProxiedConnection: Sendable {
         }
     }
 
-    /// Ends both directions; the pumps then see it and finish.
+    /// Ends both directions; the pumps then notice it and finish.
     func cut() {
         state.withLock { state in
             guard state.pumpsLeft > 0 else { return }

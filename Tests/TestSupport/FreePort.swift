@@ -1,7 +1,7 @@
 import Glibc
 
-/// Ports that nobody listens on, below those that the kernel gives to outgoing connections, so that a server that was killed finds its
-/// port free again.
+/// Ports that no process listens on, below those that the kernel gives to outgoing connections, so that a server that
+/// was killed finds its port free again.
 package actor FreePort {
     package static let shared = FreePort()
     private var candidate = 20_000 + Int(getpid()) % 8_000

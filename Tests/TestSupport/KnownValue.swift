@@ -1,6 +1,6 @@
-/// Values that tell which key and which write they are of, so that a reader knows a wrong one without having kept any.
+/// Values that identify their key and their write, so that a reader detects a wrong one without having kept any.
 package enum KnownValue {
-    /// The value of one write: its key and version, and then bytes that follow from both. About one in eight is large.
+    /// The value of one write: its key and version, followed by bytes derived from both. About one in eight is large.
     package static func bytes(_ key: String, _ version: Int) -> [UInt8] {
         var seed: UInt64 = 14_695_981_039_346_656_037
         for byte in "\(key)=\(version)".utf8 { seed = (seed ^ UInt64(byte)) &* 1_099_511_628_211 }
@@ -11,7 +11,7 @@ package enum KnownValue {
         return bytes
     }
 
-    /// The version of which these bytes are the key's value; `nil` if they are of none.
+    /// The version whose value of the key these bytes are; `nil` if there is none.
     package static func version(of bytes: [UInt8], key: String) -> Int? {
         let head = String(decoding: bytes.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
         guard head.hasPrefix("\(key)="), let version = Int(head.dropFirst(key.count + 1)), self.bytes(key, version) == bytes else {

@@ -2,7 +2,7 @@ import Foundation
 package import Subprocess
 import SystemPackage
 
-/// The programs that the build puts beside the test bundle.
+/// The programs that the build puts into the folder of the test bundle.
 package enum Product {
     package static let freshet = Executable.path(FilePath(path(of: "freshet")))
     package static let device = Executable.path(FilePath(path(of: "DeviceProcess")))

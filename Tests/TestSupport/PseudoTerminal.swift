@@ -1,13 +1,14 @@
 import Glibc
 package import SystemPackage
 
-/// A pseudo-terminal that a program writes to, in raw mode, so that what comes out is what was written.
+/// A pseudo-terminal that a program writes to, in raw mode, so that the output equals the bytes written.
 package final class PseudoTerminal: Sendable {
-    /// The side for the program. Nothing ends ``output()`` until all copies of it are closed.
+    /// The program's side. ``output()`` ends only when all copies of it are closed.
     package let program: FileDescriptor
     private let own: Int32
 
-    /// The kernel's requests TIOCSPTLCK and TIOCGPTN, macros that Swift does not import. Nor does it know posix_openpt(3) and its like.
+    /// The kernel's requests TIOCSPTLCK and TIOCGPTN, macros that Swift does not import. It does not import
+    /// posix_openpt(3) and its like either.
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 
@@ -28,7 +29,7 @@ package final class PseudoTerminal: Sendable {
 
     deinit { close(own) }
 
-    /// All that is written until the last copy of ``program`` is closed.
+    /// All bytes written until the last copy of ``program`` is closed.
     package func output() async -> [UInt8] {
         await withCheckedContinuation { continuation in
             Sockets.thread { [own] in
@@ -36,7 +37,7 @@ package final class PseudoTerminal: Sendable {
                 var buffer = [UInt8](repeating: 0, count: 65_536)
                 while true {
                     let count = read(own, &buffer, buffer.count)
-                    // EIO says that nobody has the other side open.
+                    // EIO means that the other side is closed.
                     guard count > 0 else { break }
                     bytes += buffer[..<count]
                 }

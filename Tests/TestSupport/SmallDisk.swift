@@ -1,14 +1,15 @@
 import Glibc
 import Subprocess
 
-/// A disk of its own, small or read-only, in memory. Mounting takes root, so tests that need it ask ``isAvailable`` first.
+/// A separate disk in memory, small or read-only. Mounting needs root, so tests that use it check ``isAvailable``
+/// first.
 package struct SmallDisk: Sendable {
     package let path: String
 
     /// Whether this user may mount.
     package static let isAvailable = geteuid() == 0 && access("/proc/self/ns/mnt", F_OK) == 0
 
-    /// Runs the closure with a disk of this many KiB and takes it away afterwards.
+    /// Runs the closure with a disk of this many KiB and unmounts it afterwards.
     package static func with<Value>(kibibytes: Int, _ body: (SmallDisk) async throws -> Value) async throws -> Value {
         let folder = TemporaryDirectory()
         try await command("mount", ["-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", folder.path])
@@ -22,10 +23,10 @@ package struct SmallDisk: Sendable {
         }
     }
 
-    /// From now on nothing can be written.
+    /// Makes the disk read-only.
     package func makeReadOnly() async throws { try await Self.command("mount", ["-o", "remount,ro", path]) }
 
-    /// Makes room.
+    /// Frees space.
     package func grow(to kibibytes: Int) async throws { try await Self.command("mount", ["-o", "remount,size=\(kibibytes)k", path]) }
 
     private static func command(_ name: String, _ arguments: [String]) async throws {

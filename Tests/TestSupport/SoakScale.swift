@@ -1,6 +1,7 @@
 import Glibc
 
-/// How long the tests that gain by it go on: short with the suite, long with `scripts/soak`, which sets `FRESHET_SOAK`.
+/// How long the tests that profit from a long run last: short with the suite, long with `scripts/soak`, which sets
+/// `FRESHET_SOAK`.
 package enum SoakScale {
     package static let isSoak = getenv("FRESHET_SOAK") != nil
     /// Runs of the test that kills processes.

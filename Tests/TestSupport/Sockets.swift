@@ -9,7 +9,8 @@ package enum Sockets {
         return socket
     }
 
-    /// A socket on a port of the system's choice that refuses connections. Nobody else gets the port as long as it is open.
+    /// A socket on a port of the system's choice that refuses connections. No other socket gets the port as long as it
+    /// is open.
     package static func bound() -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
@@ -68,14 +69,14 @@ package enum Sockets {
         return count > 0 ? Array(buffer[..<count]) : []
     }
 
-    /// Closes with a reset instead of a farewell.
+    /// Closes with a reset instead of an orderly end.
     package static func reset(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         close(descriptor)
     }
 
-    /// Runs the closure on a thread of its own: none of this blocks the cooperative pool.
+    /// Runs the closure on a separate thread, so that it does not block the cooperative pool.
     package static func thread(_ body: @escaping @Sendable () -> Void) {
         final class Box: Sendable {
             let body: @Sendable () -> Void

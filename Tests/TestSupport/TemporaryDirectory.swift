@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory of one test's own, removed with what is in it when the test lets go of it.
+/// A directory for one test, removed with its contents when it is released.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
@@ -19,7 +19,7 @@ package final class TemporaryDirectory: Sendable {
 
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The names of what is in it, sorted.
+    /// The names of its files, sorted.
     package var files: [String] { Self.names(in: path).sorted() }
 
     package func write(_ bytes: [UInt8], to name: String, at offset: Int = 0) {
@@ -37,7 +37,7 @@ package final class TemporaryDirectory: Sendable {
         rmdir(path)
     }
 
-    /// Empty for what is no directory.
+    /// The names in a directory; empty if `path` is not a directory.
     private static func names(in path: String) -> [String] {
         guard let directory = opendir(path) else { return [] }
         defer { closedir(directory) }
