@@ -1,13 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// LRUCache is measured beside ours where LRUCACHE_PATH names a checkout of nicklockwood/LRUCache; no line of it is needed otherwise.
+// LRUCache is measured beside ours where LRUCACHE_PATH names a checkout of nicklockwood/LRUCache; no line of it is
+// needed otherwise.
 let lruCache = Context.environment["LRUCACHE_PATH"]
 let lruCachePackage: [Package.Dependency] = lruCache.map { [.package(name: "LRUCache", path: $0)] } ?? []
 let lruCacheProduct: [Target.Dependency] = lruCache == nil ? [] : [.product(name: "LRUCache", package: "LRUCache")]
 let lruCacheFlag: [SwiftSetting] = lruCache == nil ? [] : [.define("LRUCACHE")]
 
-// A package of its own, so that what the measurements need is nobody else's dependency.
+// A separate package, so that no user of Freshet gets the dependencies of the measurements.
 let package = Package(
     name: "freshet-benchmarks",
     dependencies: [

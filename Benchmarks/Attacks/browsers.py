@@ -62,7 +62,7 @@ def file_modes(scene):
 
 @row("5", "serve beyond loopback without --open")
 def beyond_loopback(scene):
-    # 192.0.2.1 belongs to documentation: where the refusal is missing, the system refuses the address.
+    # 192.0.2.1 is reserved for documentation: without the refusal, the system refuses the address.
     folder = os.path.join(scene.server.folder, "beyond")
     try:
         ended = subprocess.run(

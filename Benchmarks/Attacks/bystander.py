@@ -1,4 +1,4 @@
-"""A well-behaved client in a process of its own, so that what attackers do in theirs does not slow it down.
+"""A well-behaved client in a separate process, so that the attackers' work does not slow it down.
 
 It writes, asks for the server's health and follows its namespace by long polls, each on its own connection and from an
 address that no attacker has. A line `mark` on the standard input has it print what it saw since the mark before; `verify` also
@@ -96,7 +96,7 @@ class Bystander:
             now = time.monotonic()
             result = {"refused": self.refused, "polls": self.polls, "dropped": self.dropped}
             for kind, seconds in self.seen.items():
-                # What still waits has waited so long at least.
+                # Requests that still wait have waited at least this long.
                 if kind in self.pending and now - self.pending[kind] > 0.05:
                     seconds.append(now - self.pending[kind])
                 seconds.sort()

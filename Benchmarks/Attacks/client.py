@@ -105,7 +105,7 @@ class Connection:
 
 
 def ask(port, method, path, body=None, fields=None, source="127.0.0.1", **options):
-    """One request on a connection of its own."""
+    """One request on a separate connection."""
     try:
         connection = Connection(port, source)
     except OSError as error:

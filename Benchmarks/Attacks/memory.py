@@ -10,7 +10,8 @@ from floods import Flood
 from poison import batch
 from rows import MIB, row
 
-# What one attack may have the server keep, in MiB: the server's budgets are 256 MiB of requests and 512 MiB of answers.
+# The memory, in MiB, that one attack may make the server keep: the server's budgets are 256 MiB of requests and 512 MiB
+# of answers.
 REQUESTS, ANSWERS = 512, 768
 # The most bytes of an answer, in MiB: a page ends after 4 MiB of values.
 PAGE = 8
@@ -132,7 +133,7 @@ def pipelined_lists(scene):
 @row("3", "recent changes: 100 namespaces with 8 MiB each", quick=False)
 def recent_changes(scene):
     value = text(60_000)
-    # Somebody follows each, so that the server has a reason to keep them.
+    # Each is followed, so that the server has a reason to keep them.
     polls = Flood(scene.port, 100, b"")
     for index, one in enumerate(polls.sockets):
         one.setblocking(True)
@@ -154,7 +155,7 @@ def collections_of_polls(scene):
     began = scene.server.memory("VmRSS")
     answer = scene.ask("GET", f"/v1/a/changes?since=now&{query}")
     scene.state_answer(answer, 400, sent=len(query))
-    # As many as are taken.
+    # As many as are accepted.
     if answer.status == 400:
         query = "&".join(f"collection=c{index:03d}" for index in range(64))
     cursor = scene.ask("GET", "/v1/a/changes?since=now").fields.get("freshet-cursor", "now")
@@ -236,7 +237,7 @@ def is_open(port, peer):
 
 
 class SlowOnes:
-    """What takes longer than a minute: it runs beside the other rows, on a server of its own, and is collected at the end."""
+    """What takes longer than a minute: it runs beside the other rows, on a separate server, and is collected at the end."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -264,7 +265,7 @@ class SlowOnes:
 
     def read_slowly(self):
         def act(one):
-            # What the kernel has taken can be read for long after the server has closed.
+            # The bytes that the kernel has accepted can be read for long after the server has closed.
             if not one.recv(200) or not is_open(self.scene.port, one.getsockname()[1]):
                 raise ConnectionResetError
 
@@ -283,7 +284,7 @@ class SlowOnes:
 
         flood = Flood(self.scene.port, 1, head("PUT", "/v1/a/records/c/slow", 16 * MIB, OCTETS) + bytes(MIB))
         flood.run(2)
-        # The first MiB buys a pause of 30 s, and what comes in it 12 s and less at each look.
+        # The first MiB allows a pause of 30 s, and the bytes that arrive in it 12 s and less at each check.
         self.found["a body sent at 400 B/s is kept"] = (self.trickle(flood, act, 90), 82, "s")
 
     def send_steadily(self):

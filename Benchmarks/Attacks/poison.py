@@ -37,14 +37,14 @@ def deep_pointer(scene):
 def levels_by_increments(scene):
     answer = scene.ask("POST", "/v1/a/writes", batch("one", [increment(1, "/a" * 300)]))
     if answer.status == 400:
-        # A pointer of 128 steps is taken, so the levels are made above a value that has many already.
+        # A pointer of 128 steps is accepted, so the levels are made above a value that has many already.
         value = '{"a":' * 199 + "{}" + "}" * 199
         scene.must("PUT", "/v1/a/records/c/deep", value)
         scene.ask("PATCH", "/v1/a/records/c/deep", '{"a":' * 127 + "{}" + "}" * 127, {"Content-Type": "application/merge-patch+json"})
         scene.ask("POST", "/v1/a/writes", batch("one", [increment(1, "/a" * 128), increment(2, "/a" * 127 + "/b")]))
     listed = scene.ask("GET", "/v1/a/records/c")
     scene.state_answer(listed, 200)
-    # The record object and the page are three levels of their own.
+    # The record object and the page add three levels.
     scene.state("levels of a listed value", max(0, depth_of(listed.body) - 3), most=256)
     scene.state_runs()
 

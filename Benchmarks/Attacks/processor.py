@@ -19,13 +19,13 @@ def stuck_streams(scene):
         put(scene, f"c/{index}", 60_000)
     flood = Flood(scene.port, 600, head("GET", "/v1/a/changes?since=0", None, {"Accept": "text/event-stream"}))
     flood.run(5)
-    # Until each has been sent what its socket takes.
+    # Until each has been sent as much as its socket accepts.
     time.sleep(3)
     scene.settle()
     began, processor = time.monotonic(), scene.server.processor_seconds()
     time.sleep(3)
     share = 100 * (scene.server.processor_seconds() - processor) / (time.monotonic() - began)
-    # The well-behaved client takes a part of that by itself.
+    # The well-behaved client's own load is a part of this.
     scene.state("processor", share, most=50, unit="%")
     scene.state_waits(health=True)
     scene.state("memory", scene.server.memory(), unit="MiB")
@@ -41,7 +41,7 @@ def one_address(scene):
     count = min(21_000, hard - 1_000)
     try:
         began = time.monotonic()
-        # No more at once than the queue of a listening socket takes.
+        # No more at once than the queue of a listening socket holds.
         floods = []
         for _ in range(0, count, 500):
             floods.append(Flood(scene.port, 500, head("GET", "/healthz")))
@@ -74,7 +74,7 @@ def held(scene):
 
 
 def read_all(port, count, path, seconds):
-    """Reads an answer on each of `count` connections, by turns, in a process of its own."""
+    """Reads an answer on each of `count` connections, by turns, in a separate process."""
     os.nice(10)
     flood = Flood(port, count, head("GET", path), receive_buffer=1 << 20)
     flood.run(2)
@@ -116,7 +116,7 @@ def large_reads(scene):
 
 
 def pipeline(port, count, path, seconds):
-    """Sends requests without a pause on each of `count` connections and reads the answers, in a process of its own."""
+    """Sends requests without a pause on each of `count` connections and reads the answers, in a separate process."""
     os.nice(10)
     requests = memoryview(head("GET", path) * 256)
     selector, connections = selectors.DefaultSelector(), []

@@ -9,7 +9,7 @@ import time
 from client import ask
 from server import Server
 
-# The most milliseconds that an attack may hold up another client's write, and its question for the server's health.
+# The most milliseconds that an attack may delay another client's write, and the answer to its health check.
 WRITE_WAIT = 250
 HEALTH_WAIT = 250
 BYSTANDER = "127.0.0.9"
@@ -101,7 +101,7 @@ class Scene:
         self.state("memory", self.server.memory(), most=most, unit="MiB")
 
     def state_runs(self):
-        # A process that died of a request is not reaped at once.
+        # A process that was killed by a request is not reaped at once.
         time.sleep(0.1)
         self.state("server", "runs" if self.server.runs() else "ended", is_any=("runs",))
 

@@ -1,4 +1,4 @@
-"""A server of its own for each attack, with a fresh folder, on loopback."""
+"""A separate server for each attack, with a fresh folder, on loopback."""
 
 import os
 import shutil

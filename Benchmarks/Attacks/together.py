@@ -11,7 +11,7 @@ from memory import OCTETS, put, text
 from poison import batch
 from rows import MIB, row
 
-# What must hold together: MiB resident, and milliseconds that a question for the server's health takes.
+# Bounds for all attacks together: MiB resident, and milliseconds until the server answers a health check.
 MEMORY, HEALTH = 1_536, 100
 SECONDS = 20
 
@@ -43,8 +43,8 @@ def repeat(port, requests, source, until):
         method, path, body = make(index)
         index += 1
         ask(port, method, path, body, source=source, keep=0)
-        # A refusal is answered at once; an attacker that asked without a pause would take the processor from the well-behaved client,
-        # which shares this machine with it.
+        # A refusal is answered at once; an attacker that repeated without a pause would take the processor from the
+        # well-behaved client, which shares this machine with it.
         time.sleep(0.02)
 
 

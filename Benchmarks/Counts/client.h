@@ -1,4 +1,4 @@
-// What the loads have in common: a connection, a request, its answer, and the counts of the server.
+// Shared by the loads: a connection, a request, its answer, and the counts of the server.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void ask(int connection, const char *request) {
     if (send(connection, request, length, MSG_NOSIGNAL) != (ssize_t)length) fail("cannot send");
 }
 
-// One whole answer; `cursor` becomes the position that it carries.
+// One whole answer; its position is stored in `cursor`.
 static char *answer(int connection, char cursor[64]) {
     static char bytes[65536];
     size_t length = 0;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "counts.h"
 
-// glibc's own names of what is counted, so that no look-up, which allocates, comes between.
+// glibc's own names of the counted functions, so that no look-up, which allocates, is needed.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -44,7 +44,7 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 #define REAL(name) static __typeof__(&name) real; if (!real) real = (__typeof__(real))dlsym(RTLD_NEXT, #name)
 ssize_t send(int socket, const void *bytes, size_t size, int flags) { REAL(send); count(&counts->calls); return real(socket, bytes, size, flags); }
 ssize_t recv(int socket, void *bytes, size_t size, int flags) { REAL(recv); count(&counts->calls); return real(socket, bytes, size, flags); }
-// Ours are made by their numbers, which costs less: see Sources/CLinux.
+// Our own calls use the system call numbers, which costs less: see Sources/CLinux.
 long syscall(long number, ...) {
     REAL(syscall);
     long argument[6];

@@ -1,4 +1,4 @@
-// What count-calls.c counts and the loads read, in memory that both share.
+// The counts of count-calls.c, in memory that it shares with the loads.
 #include <stdatomic.h>
 
 struct counts { atomic_long allocations, calls, file_calls; };

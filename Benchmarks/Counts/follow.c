@@ -1,7 +1,8 @@
-// follow PORT COUNTS CLIENTS CHANGES: followers of one namespace, each with a connection and a poll open, and changes one after
-// another. Prints what the server took for one delivery with the poll after it: allocations, calls to send and receive, calls to its files.
-// What a change takes by itself is in it, spread over the clients. Asking whether all polls are parked is not: what a question takes is
-// counted first, and a slow machine is asked more often.
+// follow PORT COUNTS CLIENTS CHANGES: followers of one namespace, each with a connection and an open poll, and changes
+// one after another. Prints the server's work for one delivery with the poll after it: allocations, calls to send and
+// receive, calls to its files. The work of the change itself is included, spread over the clients. The requests that
+// check whether all polls are parked are excluded: the work of one is counted first, and a slow machine needs more of
+// them.
 #include <sys/resource.h>
 #include "client.h"
 
@@ -12,7 +13,7 @@ static int waiting(int control) {
     return number ? atoi(number + 10) : -1;
 }
 
-// Returns how many questions it took.
+// Returns how many such requests were made.
 static int wait_until_parked(int control, int clients) {
     useconds_t pause = 5000;
     for (int questions = 1; questions < 30; questions++) {

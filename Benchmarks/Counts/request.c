@@ -1,5 +1,6 @@
-// request PORT COUNTS KIND COUNT: that many requests, one upon the other, over records that are there. KIND is get, put or batch, which is
-// a POST of 16 numbered writes. Prints what the server took for one request: allocations, calls to send and receive, calls to its files.
+// request PORT COUNTS KIND COUNT: COUNT requests, one after the other, on existing records. KIND is get, put or batch,
+// which is a POST of 16 numbered writes. Prints the server's work for one request: allocations, calls to send and
+// receive, calls to its files.
 #include "client.h"
 
 enum { records = 16 };
@@ -30,7 +31,7 @@ int main(int count, char **arguments) {
     struct counts *counts = open_counts(arguments[2]);
     int connection = dial(atoi(arguments[1])), requests = atoi(arguments[4]), warm = 64;
     char cursor[64], request[32768];
-    // So that the records are there, whatever is asked for.
+    // Makes the records exist, for every kind of request.
     for (int number = 0; number < records; number++) {
         write_request(request, sizeof request, "put", number);
         ask(connection, request);

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What Freshet is measured beside, in a package of its own: nobody else resolves or builds it.
+// The peers that Freshet is compared with, in a separate package: only the benchmarks resolve and build it.
 let package = Package(
     name: "freshet-peers",
     dependencies: [.package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1")],

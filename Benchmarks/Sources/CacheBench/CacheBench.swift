@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures FreshetCache beside its peers in one run: a line per figure, `name ours=… peer=… ratio=…`.
+/// Measures FreshetCache and its peers in one run: a line per figure, `name ours=… peer=… ratio=…`.
 @main
 struct CacheBench: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,7 +11,7 @@ struct CacheBench: ParsableCommand {
 
         enum Figure: String, CaseIterable, ExpressibleByArgument { case hits, sets, bytes }
 
-        @Argument(help: "Which figures; all unless told otherwise.") var figures = Figure.allCases
+        @Argument(help: "Which figures; all by default.") var figures = Figure.allCases
 
         func run() {
             for figure in figures {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What the measurements share: a clock, interleaved repetitions, a generator and a line per figure.
+/// Shared parts of the measurements: a clock, interleaved repetitions, a generator and a line per figure.
 enum Measurement {
     static let repetitions = 9
 
@@ -21,9 +21,10 @@ enum Measurement {
         return Double(end - start) / Double(operations)
     }
 
-    /// Runs the candidates one after the other, several times over, so that what else the machine does meets all of them alike.
+    /// Runs the candidates one after the other, several times over, so that other load on the machine affects all of
+    /// them alike.
     ///
-    /// - Returns: each one's median.
+    /// - Returns: the median of each candidate.
     static func interleaved(_ candidates: [() -> Double]) -> [Double] {
         var results = candidates.map { _ in [Double]() }
         for _ in 0..<repetitions {
@@ -38,12 +39,12 @@ enum Measurement {
 
     private static func text(_ value: Double, digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }
 
-    /// Keeps the optimiser from leaving out what is measured.
+    /// Keeps the optimiser from removing the measured code.
     @inline(never)
     private static func sink(_ value: Int) { if value == .min { print(value) } }
 }
 
-/// A generator with a seed, so that all runs ask for the same.
+/// A generator with a seed, so that all runs use the same keys.
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

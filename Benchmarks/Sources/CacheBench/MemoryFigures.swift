@@ -7,12 +7,12 @@ import Synchronization
     import LRUCache
 #endif
 
-/// Points 1, 2 and 6 of what the cache has to show: reads, writes with eviction, and bytes for each entry.
+/// Points 1, 2 and 6 of the cache's aims: reads, writes with eviction, and bytes for each entry.
 enum MemoryFigures {
     private static let keyCount = 100_000
     private static let readCount = 1_000_000
 
-    /// Where the keys stand in memory has nothing to do with how often they are asked for.
+    /// The order of the keys in memory is independent of how often they are read.
     private static func zipfReads(seed: UInt64) -> [Int] {
         var random = Seeded(state: seed)
         let zipf = Zipf(count: keyCount, exponent: 0.99)
@@ -22,7 +22,8 @@ enum MemoryFigures {
 
     private static func keys(_ count: Int) -> [String] { (0..<count).map { "record/\($0)" } }
 
-    /// Reads of what is there, by one thread: beside a dictionary under a lock, `NSCache` and LRUCache; then by two.
+    /// Reads of cached entries, by one thread: compared with a dictionary under a lock, `NSCache` and LRUCache; then by
+    /// two.
     static func hits() {
         let (keys, reads) = (keys(keyCount), zipfReads(seed: 1))
         let cache = Cache<String, Int>(countLimit: keyCount)
@@ -77,7 +78,7 @@ enum MemoryFigures {
         threads(cache, keys, reads)
     }
 
-    /// Reads a second by two threads together, beside those by one.
+    /// Reads a second by two threads together, compared with those by one.
     private static func threads(_ cache: Cache<String, Int>, _ keys: [String], _ reads: [Int]) {
         let other = zipfReads(seed: 2)
         @Sendable func run(_ reads: [Int]) -> Int {
@@ -105,7 +106,7 @@ enum MemoryFigures {
         Measurement.report("cache-hit-two-threads-vs-one", ours: medians[1], peer: medians[0], unit: "million-per-second")
     }
 
-    /// Writes of new keys, each of which makes another leave.
+    /// Writes of new keys, each of which evicts another.
     static func sets() {
         let keys = keys(4 * keyCount)
         let cache = Cache<String, Int>(countLimit: keyCount)
@@ -137,7 +138,8 @@ enum MemoryFigures {
         leftOut("cache-set-with-eviction-vs-lrucache", medians.count > 1)
     }
 
-    /// What an entry takes beyond its key and value, while as many are remembered as evicted as ever can be; the bound is 120.
+    /// The bytes that an entry takes beyond its key and value, while the cache remembers as many evicted keys as it
+    /// ever can; the bound is 120.
     static func bytes() {
         for count in [100_000, 1_000_000] {
             let keys = keys(2 * count)

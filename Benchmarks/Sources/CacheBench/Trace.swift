@@ -1,14 +1,14 @@
 import Foundation
 
-/// What keys a program might ask for, one after the other.
+/// Sequences of keys that a program might look up.
 enum Trace: String, CaseIterable {
-    /// A few are asked for often, most seldom.
+    /// A few keys are looked up often, most seldom.
     case zipf
-    /// The same, and now and then somebody goes through many that nobody asks for again.
+    /// As `zipf`, with an occasional scan of many keys that are not looked up again.
     case scans
-    /// Which ones are asked for often changes.
+    /// The set of frequent keys changes.
     case shifting
-    /// The same, and one part of the program goes round and round through more than fits.
+    /// As `zipf`, with one part of the program that loops over more keys than fit.
     case loops
 
     private static let requests = 1_000_000
@@ -40,7 +40,7 @@ enum Trace: String, CaseIterable {
                 let shift = numbers.count / 20_000 * 1_009
                 numbers.append((zipf.next(&random) + shift) % Self.keys)
             case .loops:
-                // Every second request; the loop is a little longer than the greater of the two capacities.
+                // Every second lookup; the loop is a little longer than the greater of the two capacities.
                 numbers.append(zipf.next(&random))
                 numbers.append(Self.keys + looped % 12_000)
                 looped += 1

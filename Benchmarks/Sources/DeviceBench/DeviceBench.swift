@@ -2,7 +2,7 @@ import Foundation
 import FreshetClient
 import FreshetTestKit
 
-/// What many waiting writes and large collections cost a device: `swift run -c release --package-path Benchmarks DeviceBench [WRITES [RECORDS]]`.
+/// The cost of many waiting writes and large collections on a device: `swift run -c release --package-path Benchmarks DeviceBench [WRITES [RECORDS]]`.
 @main
 struct DeviceBench {
     private struct Item: Codable, Sendable { var n: Int }

@@ -1,11 +1,11 @@
 import FreshetCache
 import Glibc
 
-/// Measures `DiskCache` beside its peers, and prints one figure a line: `name ours=… peer=… ratio=…`, times in microseconds unless named.
+/// Compares `DiskCache` with its peers, and prints one figure a line: `name ours=… peer=… ratio=…`, times in microseconds unless named.
 ///
-///     DiskBench DIRECTORY hit                       beside a prepared point read of SQLite through its C API
+///     DiskBench DIRECTORY hit                       compared with a prepared point read of SQLite through its C API
 ///     DiskBench DIRECTORY open                      with 10^4, 10^5 and 10^6 entries
-///     DiskBench DIRECTORY get-set GET SET           beside these figures of python-diskcache, in microseconds
+///     DiskBench DIRECTORY get-set GET SET           compared with these figures of python-diskcache, in microseconds
 @main
 struct DiskBench {
     static func main() async throws {
@@ -38,7 +38,7 @@ struct DiskBench {
 
     static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    /// Microseconds for each of so many.
+    /// Microseconds for each of `count` operations.
     static func time(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
         let clock = ContinuousClock()
         return try clock.measure(body) / .microseconds(1) / Double(count)

@@ -1,6 +1,6 @@
 import FreshetCache
 
-/// Reading and writing one after the other, each awaited, beside the same in Python.
+/// Reads and writes one after the other, each awaited, compared with the same in Python.
 struct GetSetBench {
     let directory: String
     let peerGet: Double

@@ -1,6 +1,6 @@
 import FreshetCache
 
-/// A hit on disk without decoding, beside a point read by a text key, both with 100,000 entries of 100 bytes, SQLite's default page
+/// A hit on disk without decoding, compared with a point read by a text key, both with 100,000 entries of 100 bytes, SQLite's default page
 /// cache and a write-ahead log. In turns, so that both meet the same machine.
 struct HitBench {
     let directory: String

@@ -27,7 +27,7 @@ struct OpenBench {
             }
             figures.append(DiskBench.median(times))
         }
-        // In milliseconds, beside the smallest cache: a ratio of 1 is no growth.
+        // In milliseconds, compared with the smallest cache: a ratio of 1 is no growth.
         DiskBench.line("disk-open-100000-ms", ours: figures[1], peer: figures[0])
         DiskBench.line("disk-open-1000000-ms", ours: figures[2], peer: figures[0])
     }

@@ -31,7 +31,7 @@ struct Drawing {
         shapes.append("<text x=\"\(x.short)\" y=\"\(y.short)\" text-anchor=\"\(anchor.rawValue)\" class=\"\(style)\">\(safe)</text>")
     }
 
-    /// Colours that are told apart on white and on black pages alike.
+    /// Colours that are distinguishable on white and on black pages.
     var svg: String {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width.short) \(height.short)" font-family="sans-serif">

@@ -1,12 +1,12 @@
-/// One figure: ours, and where there is one a peer's, with the ratio of the two. Its text is the line that the program prints.
+/// One figure: ours, a peer's if there is one, and the ratio of the two. Its text is the line that the program prints.
 public struct Figure: Hashable, Sendable {
     /// `<what>` or `<what>-vs-<peer>`, without spaces.
     public var name: String
-    /// In the unit that `Meaning` tells.
+    /// Ours, in the unit that `Meaning` gives.
     public var ours: Double
-    /// The peer's, in the same unit; `nil` where there is none.
+    /// The peer's, in the same unit; `nil` without a peer.
     public var peer: Double?
-    /// Ours divided by theirs.
+    /// Ours divided by the peer's.
     public var ratio: Double?
     /// The day of the measurement, such as `2026-01-31`; kept in the file only.
     public var date: String?
@@ -20,10 +20,10 @@ public struct Figure: Hashable, Sendable {
         self.date = date
     }
 
-    /// The medians of rounds that measured ours and theirs in turn; the ratio is the median of each round's, so that what else
-    /// the machine did in one round weighs on both sides of it.
+    /// The medians of rounds that measured ours and the peer's in turn. The ratio is the median of the rounds' ratios,
+    /// so that other load on the machine in one round affects both sides of it.
     ///
-    /// `nil` without a round of ours. Where a peer was not measured in each round, it is left out.
+    /// `nil` without a round of ours. A peer that was not measured in each round is left out.
     public init?(_ name: String, ours: [Double], peer: [Double] = []) {
         guard let median = Statistics.median(ours) else { return nil }
         self.init(name, ours: median)
@@ -32,7 +32,7 @@ public struct Figure: Hashable, Sendable {
         ratio = Statistics.median(zip(ours, peer).compactMap { $1 > 0 ? $0 / $1 : nil })
     }
 
-    /// Reads what `line` wrote; `nil` for any other line. A value that is no number counts as left out.
+    /// Parses a line that `line` wrote; `nil` for any other line. A value that is not a number counts as left out.
     public init?(line: some StringProtocol) {
         let words = String(line).split(separator: " ")
         guard let name = words.first else { return nil }
@@ -58,7 +58,7 @@ public struct Figure: Hashable, Sendable {
     }
 }
 
-/// Numbers as people read them.
+/// Numbers in a readable form.
 public enum Digits {
     /// Three significant digits after the point's left is full: `81234`, `12.3`, `1.23`, `0.123`, `0.0123`.
     public static func text(_ value: Double) -> String {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Curves of the growth figures: a panel for each thing measured, over a scale of powers of ten.
+/// Curves of the growth figures: a panel for each measured quantity, over a scale of powers of ten.
 public enum GrowthChart {
-    /// The picture; `nil` where there is nothing to draw.
+    /// The picture; `nil` if there is nothing to draw.
     public static func svg(_ results: Results) -> String? {
         let panels = [("records", "records"), ("waiters", "waiting clients")].flatMap { family, axis in
             [("writes-per-s", "PUTs a second"), ("feed-ms", "feed latency, ms"), ("memory-mib", "memory, MiB")].map { what, title in

@@ -1,18 +1,18 @@
-/// Reads what others' load programs print.
+/// Parses the output of other projects' load programs.
 public enum LoadReport {
-    /// `fanout`'s line of `name=value` words: cost, latencies and memory of one change told to many.
+    /// `fanout`'s line of `name=value` words: cost, latencies and memory of one change delivered to many subscribers.
     public struct FanOut: Hashable, Sendable {
         /// Microseconds of the server's processor time for one delivery.
         public var cost: Double
-        /// Milliseconds from the publish to a subscriber's whole answer: half of them have it by then, and 99 of 100.
+        /// Milliseconds from the publish to a subscriber's whole answer: the median and the 99th percentile.
         public var median: Double
-        /// The latter.
+        /// The 99th percentile.
         public var p99: Double
-        /// Milliseconds until the last subscriber has it; the median of all changes.
+        /// Milliseconds until the last subscriber has the change; the median of all changes.
         public var last: Double
-        /// KiB of the server's memory for one that waits.
+        /// KiB of the server's memory for each waiting subscriber.
         public var memory: Double
-        /// Deliveries that did not come.
+        /// Deliveries that did not arrive.
         public var lost: Int
 
         /// `nil` unless the text holds such a line.
@@ -36,7 +36,7 @@ public enum LoadReport {
         }
     }
 
-    /// Requests a second by wrk's report; `nil` if there is none, or if it counted errors or answers that were no success.
+    /// Requests a second by wrk's report; `nil` if there is none, or if it counted errors or unsuccessful answers.
     public static func wrk(_ text: String) -> Double? {
         guard !text.contains("Non-2xx"), !text.contains("Socket errors") else { return nil }
         return number(after: "Requests/sec:", in: text)

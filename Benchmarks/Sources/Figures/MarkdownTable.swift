@@ -1,11 +1,12 @@
 /// Writes results into a page of Markdown.
 public enum MarkdownTable {
-    /// Where the part of the page that is written begins.
+    /// The mark where the generated part of the page begins.
     public static let begin = "<!-- bench:begin -->"
-    /// Where it ends.
+    /// The mark where it ends.
     public static let end = "<!-- bench:end -->"
 
-    /// What the results are, and a table for each comparison that has figures; `charts` are put before their comparison's.
+    /// A description of the results, and a table for each comparison that has figures; `charts` are put before their
+    /// comparison's table.
     ///
     /// - Parameter charts: for a comparison's name, the path of a picture, as the page links it, and what it shows.
     public static func render(_ results: Results, charts: [String: (path: String, caption: String)] = [:]) -> String {
@@ -25,7 +26,7 @@ public enum MarkdownTable {
         return lines.joined(separator: "\n")
     }
 
-    /// Puts the text between the page's markers; `nil` where the page has not both of them, in order.
+    /// Inserts the text between the page's marks; `nil` if the page does not have both of them, in order.
     public static func insert(_ text: String, into page: String) -> String? {
         guard let begin = page.firstRange(of: Self.begin), let end = page[begin.upperBound...].firstRange(of: Self.end) else { return nil }
         return page[..<begin.upperBound] + "\n" + text + "\n" + page[end.lowerBound...]

@@ -1,5 +1,5 @@
 extension Meaning {
-    /// What `CacheBench` and `DiskBench` measure of `FreshetCache`.
+    /// The figures of `FreshetCache` that `CacheBench` and `DiskBench` measure.
     static let ofCaches: [Entry] =
         [
             Entry("cache", "cache-hit", "in memory: a read", "ns"),

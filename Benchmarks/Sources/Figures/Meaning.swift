@@ -1,14 +1,15 @@
-/// What a figure stands for, in words. A figure is called `<what>` or `<what>-vs-<peer>`; the unit of some of the cache's follows the peer.
+/// The meaning of a figure, in words. A figure is called `<what>` or `<what>-vs-<peer>`; the unit of some of the
+/// cache's follows the peer.
 public struct Meaning: Hashable, Sendable {
-    /// The comparison that it belongs to, as `scripts/bench` takes it.
+    /// The comparison that the figure belongs to, as passed to `scripts/bench`.
     public var comparison: String
-    /// What is measured.
+    /// The measured quantity.
     public var title: String
     /// The figure's unit; empty for a count.
     public var unit: String
-    /// Who stands beside ours; empty where there is nobody.
+    /// The peer's name; empty if there is none.
     public var peer = ""
-    /// What the project wants of the ratio, or where there is no peer of the figure itself; empty where it wants nothing.
+    /// The project's aim for the ratio, or without a peer for the figure itself; empty if there is none.
     public var aim = ""
 
     /// Finds a figure's meaning. A figure that is not in the list belongs to `cache`, under its own name.
@@ -43,7 +44,8 @@ public struct Meaning: Hashable, Sendable {
         ("kit", "Servers of tests"), ("cache", "The cache"),
     ]
 
-    /// `nil` where the text is not of the pattern, whose `#` stands for a number; otherwise that number, if there is one.
+    /// `nil` if the text does not match the pattern, whose `#` stands for a number; otherwise that number, if there is
+    /// one.
     private static func match(_ text: Substring, _ pattern: String) -> Int?? {
         let parts = pattern.split(separator: "#", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return text == pattern ? .some(nil) : nil }
@@ -65,7 +67,7 @@ public struct Meaning: Hashable, Sendable {
         var pattern: String
         var title: String
         var unit: String
-        /// Who stands beside ours where the figure's name does not say it.
+        /// The peer, if the figure's name does not contain it.
         var peer: String
         var aims: [String: String]
 
@@ -121,7 +123,7 @@ public struct Meaning: Hashable, Sendable {
             Entry("kit", "kit-#-at-once-ms", "# kits on one server, each with a lost acknowledgement: all drained", "ms"),
         ] + storm("overload", "", "`PUT`s", "`PUT`s") + storm("overload-storm", "storm: ", "writes", "requests") + ofCaches
 
-    /// The figures of one kind of overload. What was taken are writes, what was refused are requests.
+    /// The figures of one kind of overload: writes that were accepted, and requests that were refused.
     private static func storm(_ name: String, _ prefix: String, _ writes: String, _ requests: String) -> [Entry] {
         [
             Entry("overload", "\(name)-p99-ms", "\(prefix)a change's way to waiting clients, 99 of 100", "ms", aims: ["quiet": "≤ 10"]),

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Bars of ours divided by theirs, on a scale of powers of two around 1.
+/// Bars of ours divided by the peer's, on a scale of powers of two around 1.
 public enum RatioChart {
-    /// The picture; `nil` where no figure has a ratio.
+    /// The picture; `nil` if no figure has a ratio.
     ///
-    /// - Parameter comparisons: of which comparisons, in that order.
+    /// - Parameter comparisons: the comparisons to show, in that order.
     public static func svg(_ results: Results, comparisons: [String]) -> String? {
         let figures = results.figures.map { (figure: $0, meaning: Meaning(of: $0.name)) }
         let rows = comparisons.flatMap { comparison in

@@ -1,15 +1,15 @@
-/// All figures that were measured so far, with where they were measured: what `docs/performance.txt` holds.
+/// All figures measured so far, and the machine that they were measured on: the content of `docs/performance.txt`.
 ///
 /// The text is a line `# name: value` for each fact about the machine and the peers, and each figure's line.
 public struct Results: Hashable, Sendable {
-    /// One thing to know about the measurement, such as the processor or a peer's version.
+    /// A fact about the measurement, such as the processor or a peer's version.
     public struct Fact: Hashable, Sendable {
-        /// What it is called, unique among the facts.
+        /// The fact's name, unique among the facts.
         public var name: String
-        /// What it is, in words.
+        /// The fact, in words.
         public var value: String
 
-        /// A fact of that name.
+        /// Makes a fact.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -24,7 +24,7 @@ public struct Results: Hashable, Sendable {
     /// Nothing measured yet.
     public init() {}
 
-    /// Reads a text; lines that are neither fact nor figure are passed over.
+    /// Parses a text; lines that are neither fact nor figure are ignored.
     public init(text: String) {
         for line in text.split(separator: "\n") {
             if line.hasPrefix("# ") {
@@ -42,10 +42,11 @@ public struct Results: Hashable, Sendable {
     /// The figure of that name, if it was measured.
     public subscript(name: String) -> Figure? { figures.first { $0.name == name } }
 
-    /// Takes what was measured anew: figures and facts of the same name are replaced where they stand, others stay, new ones follow.
+    /// Merges a new measurement: figures and facts of the same name are replaced in place, others stay, new ones are
+    /// appended.
     ///
-    /// - Parameter families: what the figures' names begin with that were measured anew: those that were not measured this time
-    ///   are gone, since they stand for something that is no longer measured so.
+    /// - Parameter families: prefixes of the figures' names that were measured again. Figures with such a prefix that
+    ///   are not in `newer` are removed, since they belong to an earlier kind of measurement.
     public mutating func merge(_ newer: Results, replacing families: [String] = []) {
         figures.removeAll { figure in
             families.contains { figure.name.hasPrefix($0) } && newer[figure.name] == nil

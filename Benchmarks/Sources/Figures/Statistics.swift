@@ -1,6 +1,6 @@
-/// What is said of several measurements of the same thing.
+/// Statistics of several measurements of the same quantity.
 public enum Statistics {
-    /// The middle one, or the mean of the two in the middle; `nil` of none.
+    /// The middle value, or the mean of the two in the middle; `nil` of none.
     public static func median(_ values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures Freshet beside its peers, on loopback, and writes down what was measured. `scripts/bench` runs it.
+/// Compares Freshet with its peers, on loopback, and records the figures. `scripts/bench` runs it.
 @main
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Makes the comparisons that are named and prints a line for each figure.
+/// Runs the named comparisons and prints a line for each figure.
 struct Compare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make comparisons; a line `name ours=… peer=… ratio=…` for each figure.")
 
@@ -15,7 +15,7 @@ struct Compare: AsyncParsableCommand {
 
     @Argument var comparisons: [Comparison]
     @Option(help: "The freshet program.") var program: String
-    @Option(help: "A folder on the disk to measure, for what servers keep; its file figures gets the lines too.") var folder: String
+    @Option(help: "A folder on the disk to measure, for the servers' files; its file figures gets the lines too.") var folder: String
     @Option(help: "The folder with fanout.c and limit.c.") var peers: String?
     @Option(help: "The program that serves Hummingbird's constant.") var hummingbird: String?
     @Option(help: "The program that takes the way from device to device and computes nothing.") var latencyFloor: String
@@ -29,7 +29,7 @@ struct Compare: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A server that ends while a load writes to it is an error to tell, not an end.
+        // A server that exits while a load writes to it must cause an error message, not the end of this program.
         signal(SIGPIPE, SIG_IGN)
         let workshop = Workshop(
             folder: folder, program: program, sources: peers, hummingbird: hummingbird, latencyFloor: latencyFloor,
@@ -42,7 +42,7 @@ struct Compare: AsyncParsableCommand {
             } catch let BenchError.missing(what) {
                 workshop.leaveOut(comparison.rawValue, what)
             } catch {
-                // One that fails says so, and does not keep the others from being made.
+                // A comparison that fails prints its error, and does not stop the others.
                 FileHandle.standardError.write(Data("error: \(comparison.rawValue): \(error)\n".utf8))
                 failures += 1
             }

@@ -2,8 +2,8 @@ import ArgumentParser
 import Figures
 import Foundation
 
-/// Reads the figures' lines from standard input and writes them down: the lines into `performance.txt`, where those of comparisons that were
-/// not made stay, and from all of them the tables of `performance.md` and the charts.
+/// Reads the figures' lines from standard input and records them: the lines in `performance.txt`, which keeps those of
+/// comparisons that were not made, and the tables and charts of all of them in `performance.md`.
 struct Document: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Write lines from standard input into the page and its charts.")
 
@@ -24,7 +24,7 @@ struct Document: ParsableCommand {
             return Results.Fact(String(text[..<colon.lowerBound]), String(text[colon.upperBound...]))
         }
         var results = Results(text: (try? String(contentsOfFile: "\(folder)/performance.txt", encoding: .utf8)) ?? "")
-        // What grows with a cap of its own must not stand beside what was measured up to another.
+        // Growth figures depend on the cap of their run, so all of a family must come from the same run.
         let families = Set(measured.figures.map { Meaning(of: $0.name).comparison }).intersection(["growth", "cold-start", "catch-up"])
         results.merge(measured, replacing: families.map { "\($0)-" })
 

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func whatWasMeasuredAnewIsReplacedWhereItStandsAndTheRestStays() {
-        // When one figure and one fact are measured anew, and one of each for the first time
+        // When one figure and one fact are measured again, and one of each for the first time
         var merged = old
         merged.merge(
             Results(

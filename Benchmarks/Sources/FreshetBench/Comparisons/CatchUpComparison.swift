@@ -2,7 +2,7 @@ import Figures
 import Foundation
 import FreshetClient
 
-/// A new device takes all records into its disk tier; then a batch of 1,000 changes arrives.
+/// A new device stores all records in its disk tier; then a batch of 1,000 changes arrives.
 struct CatchUpComparison {
     private struct Value: Codable, Sendable { var pad: String }
 
@@ -30,7 +30,7 @@ struct CatchUpComparison {
             rates.append(Double(records) / (start.duration(to: .now) / .seconds(1)))
             growths.append(server.figures.peak - before)
             let collection = device.collection("load", of: Value.self)
-            // It says that it is live: is the last record there?
+            // The device reports that it is live: check that the last record is there.
             guard try await collection.value(for: "\(records - 1)") != nil else { throw BenchError.missing("the device lacks records") }
             for number in 1...5 { applies.append(try await apply(collection, server, round * 5 + number)) }
             await device.stop()
@@ -41,7 +41,8 @@ struct CatchUpComparison {
         workshop.report(Figure("catch-up-batch-1000-ms", ours: applies))
     }
 
-    /// Milliseconds from the moment at which another client that waits has the batch's changes to the observation of its last on the device.
+    /// Milliseconds from the moment at which another waiting client has the batch's changes to the observation of the
+    /// last one on the device.
     private func apply(_ collection: SyncedCollection<Value>, _ server: RunningServer, _ number: Int) async throws -> Double {
         let mark = "batch \(number)"
         let seen = Task { () -> ContinuousClock.Instant in

@@ -1,6 +1,6 @@
 import Figures
 
-/// One change told to many that wait: `fanout.c` loads each server in turn.
+/// One change delivered to many waiting clients: `fanout.c` loads each server in turn.
 struct FanOutComparison {
     private enum Server: String { case floor, nchan, freshet, redis, nchanStream, freshetStream }
 
@@ -23,7 +23,7 @@ struct FanOutComparison {
                 ("cpu-us", \LoadReport.FanOut.cost), ("p99-ms", \.p99), ("last-ms", \.last), ("memory-kib", \.memory),
             ] as [(String, KeyPath<LoadReport.FanOut, Double>)] {
                 for peer in peers {
-                    // The floor keeps nothing for who waits, so there is nothing to compare.
+                    // The floor keeps no state for waiting clients, so there is nothing to compare.
                     guard what != "memory-kib" || peer.server != .floor else { continue }
                     workshop.report(
                         Figure(
@@ -38,7 +38,8 @@ struct FanOutComparison {
         let fanOut = try workshop.load("fanout")
         let server = try start(kind)
         defer { server.stop() }
-        // Enough deliveries for the kernel's clock of processor time, whose ticks are 10 ms, and for what else the machine does to even out.
+        // Enough deliveries to even out the kernel's clock of processor time, whose ticks are 10 ms, and other load on
+        // the machine.
         let changes = workshop.isQuick ? 20 : waiting > 1_000 ? 40 : 300
         let text = try workshop.output(
             of: [fanOut, "--port", "\(server.port)", "--pid", "\(server.identifier)", "-n", "\(waiting)", "-m", "\(changes)"]
@@ -64,7 +65,7 @@ struct FanOutComparison {
             return ["--mode", "cursor", "--sub", #"GET /s?since={C} HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /p" + Self.head]
         case .nchan:
             return ["--mode", "nchan", "--sub", #"GET /poll HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /publish" + Self.head]
-        // The end of a value of ours is the end of its event.
+        // The end of our value is the end of its event.
         case .nchanStream:
             return push + ["6789\"}", "--sub", #"GET /stream HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"#] + publish
                 + ["POST /publish" + Self.head]
@@ -84,7 +85,7 @@ struct FanOutComparison {
         }
     }
 
-    /// Makes the namespace, and gives where it stands.
+    /// Makes the namespace, and returns its position.
     private func position(_ port: UInt16) throws -> String {
         var connection = try Connection(port: port)
         try connection.ask(HTTPRequest.put("/v1/fan/records/c/0", "1"))

@@ -3,21 +3,21 @@ import Foundation
 /// A server's folder with many records of 100 bytes in the collection `load` of the namespace `bench`, made once in a run.
 final class Filling {
     private let workshop: Workshop
-    /// How many records the folder has.
+    /// The number of records in the folder.
     private var count = 0
 
     static let folder = "filled"
 
     init(_ workshop: Workshop) { self.workshop = workshop }
 
-    /// Starts the server with at least that many records in it.
+    /// Starts the server with at least `records` records in it.
     func server(records: Int) throws -> RunningServer {
         let server = count == 0 ? try workshop.freshFreshet(Self.folder) : try workshop.freshet(Self.folder)
         try grow(server, to: records)
         return server
     }
 
-    /// Adds what is missing.
+    /// Adds the missing records.
     func grow(_ server: RunningServer, to records: Int) throws {
         guard records > count else { return }
         var load = try BatchLoad(

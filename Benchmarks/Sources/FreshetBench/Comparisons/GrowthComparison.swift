@@ -1,7 +1,8 @@
 import Figures
 import Foundation
 
-/// How writes, the feed and memory fare as records and waiting clients become more; and how soon a server with many records is ready.
+/// How writes, the feed and memory change as records and waiting clients increase; and how soon a server with many
+/// records is ready.
 struct GrowthComparison {
     let workshop: Workshop
     let filling: Filling
@@ -43,7 +44,8 @@ struct GrowthComparison {
         }
     }
 
-    /// Milliseconds from the start of the program to the line that says that it is ready; the files are in the system's cache.
+    /// Milliseconds from the start of the program to the line that reports that it is ready; the files are in the
+    /// system's cache.
     func coldStart() throws {
         let server = try filling.server(records: workshop.records)
         server.stop()
@@ -53,7 +55,7 @@ struct GrowthComparison {
             var start = ContinuousClock.now
             let first = try workshop.freshet(Filling.folder)
             stopped.append(start.duration(to: .now) / .milliseconds(1))
-            // Something to recover from: writes whose place is the log, not yet the database.
+            // Gives the start something to recover: writes that are in the log and not yet in the database.
             var load = try BatchLoad(
                 port: first.port, namespace: "bench", connections: 4, batch: 100, records: 1_000, bytes: 100,
                 run: "kill-\(first.identifier)")

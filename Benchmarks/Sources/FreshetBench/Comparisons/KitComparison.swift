@@ -2,7 +2,8 @@ import Figures
 import FreshetTestKit
 import Glibc
 
-/// From the call that starts a test's server to its first answer over a socket, and how a hundred kits fare on one server at once.
+/// From the call that starts a test's server to its first answer over a socket, and how long a hundred kits take on one
+/// server at once.
 struct KitComparison {
     struct Tally: Codable, Sendable { var count: Int }
 
@@ -34,7 +35,7 @@ struct KitComparison {
         try await parallel()
     }
 
-    /// One request on a connection of its own, and its answer.
+    /// One request on a separate connection, and its answer.
     private static func ask(_ port: UInt16, _ path: String) throws {
         var connection = try Connection(port: port)
         defer { close(connection.descriptor) }

@@ -51,7 +51,7 @@ struct LatencyComparison {
             var arrivals: [ContinuousClock.Instant] = []
             for try await snapshot in target.snapshots(of: "x") {
                 guard let number = snapshot.value?.number else { continue }
-                // Only the latest value is kept for an observer, so one change may stand for several.
+                // An observer keeps only the latest value, so one change may stand for several.
                 while arrivals.count < min(number, writes) { arrivals.append(.now) }
                 if number >= writes { break }
             }

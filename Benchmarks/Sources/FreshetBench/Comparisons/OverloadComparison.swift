@@ -5,7 +5,7 @@ import Figures
 struct OverloadComparison {
     let workshop: Workshop
 
-    /// What the rounds of one kind of storm came to.
+    /// The results of the rounds of one kind of load.
     private struct Storm {
         let name: String
         let batch: Int

@@ -13,7 +13,7 @@ struct WaiterComparison {
             var crowd = try Crowd(port: server.port, namespace: "waiters", waiting: waiting)
             defer { crowd.leave() }
             let after = server.figures.memory
-            // The pauses are random, so that changes also meet polls that are on their way.
+            // The pauses are random, so that changes also meet polls in transit.
             let report = try crowd.run(port: server.port, seconds: workshop.seconds(6), interval: .zero)
             workshop.report(Figure("waiters-\(waiting)-memory-kib", ours: (after - before) * 1_024 / Double(waiting)))
             workshop.report(Figure("waiters-\(waiting)-missed", ours: Double(report.missed + crowd.disordered)))

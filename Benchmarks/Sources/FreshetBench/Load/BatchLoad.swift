@@ -11,7 +11,7 @@ struct BatchLoad {
 
     private let namespace: String
     private let batch: Int
-    /// How many records the writes go to in turn, for all writers together.
+    /// The number of records that the writes go to in turn, for all writers together.
     private let records: Int
     private let value: [UInt8]
     private var writers: [Writer] = []
@@ -20,7 +20,7 @@ struct BatchLoad {
 
     /// - Parameters:
     ///   - first: the number of the first record that is written.
-    ///   - run: tells this load's clients from those of others.
+    ///   - run: distinguishes this load's clients from those of others.
     init(port: UInt16, namespace: String, connections: Int, batch: Int, records: Int, bytes: Int, first: Int = 0, run: String) throws {
         self.namespace = namespace
         self.batch = batch
@@ -85,7 +85,7 @@ struct BatchLoad {
         return true
     }
 
-    /// Digits without text in between: the load must cost less than what it measures.
+    /// Digits without an intermediate string: the load must cost less than the server that it measures.
     private static func append(_ number: Int, to bytes: inout [UInt8]) {
         let start = bytes.count
         var rest = number

@@ -1,11 +1,11 @@
 import CEpoll
 import Glibc
 
-/// One keep-alive connection of a closed-loop load: sends a request when the one before has been answered.
+/// One keep-alive connection of a closed-loop load: sends a request when the previous one has been answered.
 struct Connection {
     let descriptor: Int32
     private(set) var status = 0
-    /// The last whole answer, for those who look inside.
+    /// The last whole answer, for callers that need its content.
     private(set) var answer: [UInt8] = []
     private var buffer: [UInt8] = []
     private var sent: ContinuousClock.Instant = .now
@@ -13,7 +13,8 @@ struct Connection {
 
     /// Connects to 127.0.0.1, so that no load ever leaves the machine.
     ///
-    /// - Parameter source: which of this machine's loopback addresses to come from, 127.0.0.1 and upward: each has ports of its own.
+    /// - Parameter source: which of this machine's loopback addresses to connect from, 127.0.0.1 and upward: each has
+    ///   separate ports.
     init(port: UInt16, keepsAnswer: Bool = true, source: Int = 0) throws {
         self.keepsAnswer = keepsAnswer
         // No child may inherit it: a program that counts its own descriptors would fail, and the server would never see it closed.
@@ -43,7 +44,7 @@ struct Connection {
         }
     }
 
-    /// Sends a request, waits for its answer, and gives it.
+    /// Sends a request, waits for its answer, and returns the answer.
     ///
     /// - Throws: `LoadError.status` unless it was a success.
     @discardableResult
@@ -64,7 +65,7 @@ struct Connection {
         }
     }
 
-    /// The numbers that follow the text wherever it stands in the last answer.
+    /// The numbers that follow the text at each of its places in the last answer.
     func numbers(after text: StaticString) -> [Int] {
         answer.withUnsafeBytes { bytes in
             var numbers: [Int] = []
@@ -87,7 +88,7 @@ struct Connection {
         }
     }
 
-    /// Reads what there is; the time since the request once the whole answer is there, otherwise `nil`.
+    /// Reads the available bytes; returns the time since the request once the answer is complete, otherwise `nil`.
     mutating func receive(into scratch: inout [UInt8]) throws -> Duration? {
         let count = scratch.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else { throw LoadError.closed }
@@ -103,8 +104,8 @@ struct Connection {
         return .now - sent
     }
 
-    /// Head and body together, by `Content-Length`; `nil` until the head is there. The load must cost less than what it measures, hence
-    /// no text on the way.
+    /// Head and body together, by `Content-Length`; `nil` until the head is there. The load must cost less than the
+    /// server that it measures, hence no intermediate text.
     private mutating func answerLength() -> Int? {
         buffer.withUnsafeBytes { bytes -> (status: Int, length: Int)? in
             guard let end = Self.position(of: "\r\n\r\n", in: bytes) else { return nil }
@@ -133,17 +134,17 @@ struct Connection {
 }
 
 enum LoadError: Error, CustomStringConvertible {
-    /// A system call failed: is the server there?
+    /// A system call failed: the server may not be running.
     case system(String, Int32)
     /// The server closed a connection in the middle of the load.
     case closed
-    /// The server answered something else than success.
+    /// The server's answer was not a success.
     case status(Int)
     /// The server left out the position that every answer must carry.
     case noCursor
-    /// The server did not come to hold all the waiting clients within 20 seconds.
+    /// The server did not hold all waiting clients within 20 seconds.
     case notWaiting
-    /// Nothing was answered for 30 seconds.
+    /// No answer arrived for 30 seconds.
     case silent
     /// A test's server has lost or doubled a write.
     case wrongSum

@@ -1,30 +1,30 @@
 import CEpoll
 import Glibc
 
-/// Many long polls that wait for the records of one collection, one client that changes those, and writers of another collection: all of them
-/// from one thread.
+/// Many long polls that wait for the records of one collection, one client that changes these records, and writers of
+/// another collection: all of them from one thread.
 struct Crowd {
-    /// What a stretch of time has shown.
+    /// The result of one period.
     struct Report {
         /// Seconds from sending a change to each waiting client's whole answer.
         var latencies: [Double] = []
-        /// Of each change, the seconds until the last one had it.
+        /// For each change, the seconds until the last client had it.
         var lasts: [Double] = []
-        /// Writes that were taken; requests that were refused with `Retry-After`, and without.
+        /// Writes that were accepted; requests that were refused with `Retry-After`, and without.
         var taken = 0
         var refused = 0
         var refusedBare = 0
-        /// Seconds that it took, to the last answer.
+        /// The length of the period in seconds, to the last answer.
         var seconds = 0.0
-        /// How many answers each writer got.
+        /// The number of answers to each writer.
         var answers: [Int] = []
-        /// The seconds that each answer to a writer took.
+        /// The seconds that each writer waited for each answer.
         var waits: [Double] = []
         /// Changes that a client did not see within ten seconds of the answer to the change.
         var missed = 0
-        /// The seconds that each answer to a change took.
+        /// The seconds until each change was answered.
         var changes: [Double] = []
-        /// Changes that were refused, and made again a tenth of a second later.
+        /// Changes that were refused, and repeated a tenth of a second later.
         var refusedChanges = 0
     }
 
@@ -43,7 +43,7 @@ struct Crowd {
         poller = epoll_create1(Int32(O_CLOEXEC))
         guard poller >= 0 else { throw LoadError.system("epoll_create1", errno) }
         publisher = try Connection(port: port)
-        // The first write makes the namespace; its answer's position is where everybody begins.
+        // The first write makes the namespace; every client begins at the position of its answer.
         try publisher.ask(HTTPRequest.put("/v1/\(namespace)/records/start/0", "0"))
         guard let start = publisher.field("Freshet-Cursor") else { throw LoadError.noCursor }
         waiters.reserveCapacity(waiting)
@@ -56,17 +56,18 @@ struct Crowd {
         try awaitWaiting()
     }
 
-    /// Lets go of all connections.
+    /// Closes all connections.
     func leave() {
         for descriptor in waiters.map(\.connection.descriptor) + writers.map(\.connection.descriptor) + [publisher.descriptor, poller] {
             close(descriptor)
         }
     }
 
-    /// Makes a change, waits until all have it, and makes the next no sooner than `interval` after it, for that many seconds.
+    /// Makes a change, waits until all clients have it, and makes the next no sooner than `interval` after it, for
+    /// `seconds` seconds.
     ///
-    /// - Parameter writers: clients that write records of another collection meanwhile, each its next when its last was answered; one
-    ///   that is refused comes back a tenth of a second later.
+    /// - Parameter writers: clients that write records of another collection meanwhile, each its next when its last was
+    ///   answered; one that is refused retries a tenth of a second later.
     /// - Parameter batch: how many writes each of them sends at once, by `POST /writes`; 0: one by `PUT`.
     mutating func run(port: UInt16, seconds: Double, interval: Duration, writers count: Int = 0, batch: Int = 0) throws -> Report {
         var report = Report()
@@ -113,7 +114,7 @@ struct Crowd {
                         sent = nil
                         due = .now + .milliseconds(100)
                     } else if publisher.status >= 300 {
-                        // A change that failed never comes: say so rather than wait for it.
+                        // A change that failed never arrives: report it rather than wait for it.
                         throw LoadError.status(publisher.status)
                     }
                 } else if mark & Self.writerMark != 0 {
@@ -137,7 +138,8 @@ struct Crowd {
                     try waiters[Int(mark)].poll(namespace)
                 }
             }
-            // Whoever sees the change may do so before its answer comes; the next is not sent before that has come.
+            // A client may receive the change before the change itself is answered; the next change is sent only after
+            // that answer.
             guard let began = sent else { continue }
             guard let answered else {
                 if began.duration(to: .now) > .seconds(30) { throw LoadError.silent }
@@ -155,7 +157,7 @@ struct Crowd {
         return report
     }
 
-    /// How many changes clients saw twice, or not in their order.
+    /// The number of changes that clients saw twice, or out of order.
     var disordered: Int { waiters.reduce(0) { $0 + $1.disordered } }
 
     private static let writerMark: UInt64 = 1 << 32
@@ -181,7 +183,7 @@ struct Crowd {
         guard epoll_ctl(poller, EPOLL_CTL_ADD, connection.descriptor, &event) == 0 else { throw LoadError.system("epoll_ctl", errno) }
     }
 
-    /// Asks the server until it says that all are waiting: the handshakes have been worked off.
+    /// Polls the server until it reports that all clients wait, and so that all handshakes are done.
     private mutating func awaitWaiting() throws {
         for _ in 0..<10_000 {
             if try publisher.ask(HTTPRequest.get("/v1/\(namespace)")).contains("\"waiting\":\(waiters.count)") { return }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connection of a protocol in lines of text: what is read up to a word is done with.
+/// A connection of a line-based text protocol: a read up to a word consumes the text before it.
 struct TextConnection {
     private let connection: Connection
     private var buffer: [UInt8] = []

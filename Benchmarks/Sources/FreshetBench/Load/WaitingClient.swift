@@ -4,7 +4,7 @@ struct WaitingClient {
     var cursor: String
     /// The number of the last change seen.
     private(set) var seen = 0
-    /// Changes that came twice, or not after the one before.
+    /// Changes that arrived twice, or out of order.
     private(set) var disordered = 0
 
     init(connection: Connection, cursor: String) {
@@ -16,7 +16,7 @@ struct WaitingClient {
         try connection.send(HTTPRequest.get("/v1/\(namespace)/changes?since=\(cursor)&wait=60&collection=w"))
     }
 
-    /// Whether a whole answer came.
+    /// Whether a complete answer arrived.
     mutating func receive(_ scratch: inout [UInt8]) throws -> Bool {
         guard try connection.receive(into: &scratch) != nil else { return false }
         guard connection.status == 200 || connection.status == 204 else { throw LoadError.status(connection.status) }

@@ -1,8 +1,8 @@
-/// One of a storm of writers: a device that sends its next writes as soon as the last were answered.
+/// One of many writers: a device that sends its next writes as soon as the last were answered.
 struct Writer {
     var connection: Connection
     let index: Int
-    /// The last number that was taken.
+    /// The last number that was accepted.
     private var number = 0
 
     init(connection: Connection, index: Int) {
@@ -10,7 +10,7 @@ struct Writer {
         self.index = index
     }
 
-    /// Sends that many writes by `POST /writes`, each to a record of its own; for 0 one by `PUT`.
+    /// Sends `batch` writes by `POST /writes`, each to a different record; for 0 one by `PUT`.
     mutating func send(_ batch: Int, in namespace: String) throws {
         guard batch > 0 else { return try connection.send(HTTPRequest.put("/v1/\(namespace)/records/load/\(index)", Self.value)) }
         var body = Array("{\"client\":\"storm-\(index)\",\"writes\":[".utf8)
@@ -23,7 +23,7 @@ struct Writer {
         try connection.send(HTTPRequest.post("/v1/\(namespace)/writes", body))
     }
 
-    /// They were taken, so the next ones follow.
+    /// The writes were accepted, so the next ones follow.
     mutating func taken(_ batch: Int) { number += batch }
 
     private static let value = HTTPRequest.value(bytes: 100)

@@ -1,7 +1,8 @@
 import Glibc
 
-/// A program that runs beside this one and ends with it, however this one ends: a shell between the two waits for the end of a pipe that
-/// only this process holds. The shell outlives the signals of a terminal, since the program may not hear them.
+/// A child process that ends with this process, in whatever way this one ends: a shell between the two waits for the
+/// end of a pipe that only this process holds. The shell outlives the signals of a terminal, since the program may
+/// ignore them.
 final class ChildProcess {
     /// The program's own process, to read its memory and its processor time from.
     private(set) var identifier: Int32 = 0
@@ -10,7 +11,7 @@ final class ChildProcess {
     private var output: Int32 = -1
     private var buffer: [UInt8] = []
 
-    /// Starts the program, found by PATH. What it writes to standard error goes to the file `log`.
+    /// Starts the program, found by PATH. Its standard error goes to the file `log`.
     init(_ arguments: [String], log: String) throws {
         let script = """
             trap : HUP INT TERM
@@ -48,14 +49,15 @@ final class ChildProcess {
         }
     }
 
-    /// All that it still writes to its standard output.
+    /// The remaining standard output.
     func readAll() -> String {
         while readMore() {}
         defer { buffer = [] }
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    /// Ends it, by `SIGTERM` and after five seconds by `SIGKILL`, and waits until it has ended. The exit status of the first call; 0 of later ones.
+    /// Ends the program, by `SIGTERM` and after five seconds by `SIGKILL`, and waits until it has ended. Returns the
+    /// exit status at the first call; 0 at later ones.
     @discardableResult
     func stop() -> Int32 {
         guard shell > 0 else { return 0 }
@@ -71,15 +73,16 @@ final class ChildProcess {
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
     }
 
-    /// Ends it by `SIGKILL`.
+    /// Ends the program by `SIGKILL`.
     func kill() {
         if identifier > 0 { Glibc.kill(identifier, SIGKILL) }
         stop()
     }
 
-    /// Runs a program to its end, within two minutes, and gives what it writes to standard output.
+    /// Runs a program until it exits, within two minutes, and returns its standard output.
     static func output(of arguments: [String], log: String) throws -> String {
-        // Its end of input must not end it: so it is asked for its output first, and stopped, which is no more than a wait, then.
+        // The end of its input must not end the program: so its output is read first, and `stop` is then no more than a
+        // wait.
         let child = try ChildProcess(["timeout", "120"] + arguments, log: log)
         let text = child.readAll()
         guard child.stop() == 0 else { throw BenchError.ended(arguments[0], log: log) }
@@ -111,7 +114,8 @@ final class ChildProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        // Threads of Swift's pool block signals, and this program ignores SIGPIPE: a child would inherit both, and not hear SIGTERM.
+        // Threads of Swift's pool block signals, and this program ignores SIGPIPE: a child would inherit both, and
+        // ignore SIGTERM.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -130,15 +134,15 @@ final class ChildProcess {
     }
 }
 
-/// Why a comparison cannot be made.
+/// The reason why a comparison cannot be made.
 enum BenchError: Error, CustomStringConvertible {
-    /// A program ended when it should have gone on, or failed: its last words are in the file.
+    /// A program ended too early, or failed: its last messages are in the file.
     case ended(String, log: String)
     /// A server did not answer within ten seconds.
     case notReady(String)
-    /// A load's report is not what it should be.
+    /// A load's report is not in the expected format.
     case noFigure(String, String)
-    /// What it takes is not there.
+    /// A program or file that the comparison needs is missing.
     case missing(String)
 
     var description: String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What Linux tells of a process.
+/// The figures of a process that Linux reports.
 struct ProcessFigures {
     let identifier: Int32
 

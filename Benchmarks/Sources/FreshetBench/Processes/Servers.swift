@@ -3,7 +3,7 @@ import Foundation
 /// A server that runs: ours or a peer's.
 final class RunningServer {
     let port: UInt16
-    /// The process whose time and memory count.
+    /// The process whose processor time and memory are measured.
     let identifier: Int32
     let process: ChildProcess
 
@@ -20,7 +20,7 @@ final class RunningServer {
 }
 
 extension Workshop {
-    /// Ours, with its defaults. `data` is a folder's name; what is in it stays.
+    /// Ours, with its defaults. `data` is a folder's name; its content is kept.
     func freshet(_ data: String) throws -> RunningServer {
         let child = try ChildProcess([program, "serve", "--port", "0", "--data", "\(folder)/\(data)"], log: log)
         guard let line = child.readLine(), let port = line.split(separator: ":").last.flatMap({ UInt16($0) }) else {
@@ -29,19 +29,19 @@ extension Workshop {
         return RunningServer(child, port: port)
     }
 
-    /// Ours with nothing in it.
+    /// Ours with an empty folder.
     func freshFreshet(_ data: String = "data") throws -> RunningServer {
         try? FileManager.default.removeItem(atPath: "\(folder)/\(data)")
         return try freshet(data)
     }
 
-    /// The least that a long-poll server can do.
+    /// The least work that a long-poll server can do.
     func floor() throws -> RunningServer {
         let port = try freePort()
         return try started("floor", [try load("limit"), "\(port)"], port)
     }
 
-    /// Redis, tracking or durable: `appendfsync always` is what an answer after an fsync takes.
+    /// Redis, tracking or durable: `appendfsync always` is the setting for an answer after an fsync.
     func redis(isDurable: Bool) throws -> RunningServer {
         let port = try freePort()
         let data = "\(folder)/redis-\(port)"
@@ -96,7 +96,7 @@ extension Workshop {
             """
         let path = try file("nginx.conf", configuration)
         let server = try started("nginx", ["nginx", "-e", log, "-c", path], port)
-        // It listens before it has a worker.
+        // nginx listens before it has a worker.
         for _ in 0..<1_000 {
             if let worker = server.figures.child { return RunningServer(server.process, port: port, identifier: worker) }
             usleep(10_000)
@@ -125,7 +125,7 @@ extension Workshop {
         throw BenchError.notReady(name)
     }
 
-    /// A port that nobody listens on now.
+    /// A port that no process listens on at present.
     private func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -1,23 +1,23 @@
 import Figures
 import Foundation
 
-/// What all comparisons share: where programs and files are, how often to measure, and how to print.
+/// Shared by all comparisons: the paths of programs and files, the number of rounds, and the output.
 struct Workshop {
-    /// A folder that goes when the run ends, on the disk that is to be measured.
+    /// A folder on the disk to measure; it is removed when the run ends.
     let folder: String
     /// The `freshet` program.
     let program: String
-    /// The folder with `fanout.c` and `limit.c`; `nil` where there is none.
+    /// The folder with `fanout.c` and `limit.c`; `nil` if there is none.
     let sources: String?
     /// The program that serves Hummingbird's constant; `nil` where it could not be built.
     let hummingbird: String?
     /// The program that takes the way from device to device and computes nothing.
     let latencyFloor: String
-    /// How often ours and theirs are measured in turn.
+    /// How often ours and the peer's are measured in turn.
     let rounds: Int
     /// The most records of the comparisons that fill a server.
     let records: Int
-    /// Shorter loads, to try the program, not to trust the figures.
+    /// Whether to use shorter loads, to try the program; their figures are not reliable.
     let isQuick: Bool
 
     var log: String { "\(folder)/log" }
@@ -29,14 +29,14 @@ struct Workshop {
 
     func report(_ figure: Figure?) {
         guard let figure else { return }
-        // At once, also into a pipe: a run lasts minutes.
+        // Unbuffered, also into a pipe: a run lasts minutes.
         FileHandle.standardOutput.write(Data("\(figure.line)\n".utf8))
         guard let file = fopen("\(folder)/figures", "a") else { return }
         defer { fclose(file) }
         fputs("\(figure.line)\n", file)
     }
 
-    /// Says why a line is not there.
+    /// Prints why a line is missing.
     func leaveOut(_ what: String, _ reason: String) {
         FileHandle.standardError.write(Data("\(what) is left out: \(reason)\n".utf8))
     }
@@ -50,7 +50,7 @@ struct Workshop {
         return path
     }
 
-    /// Gives the file's path, with that content.
+    /// Writes a file with this content and returns its path.
     func file(_ name: String, _ text: String) throws -> String {
         let path = "\(folder)/\(name)"
         try text.write(toFile: path, atomically: false, encoding: .utf8)
