@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app of somebody else's. Elsewhere, the dependency is a URL and a version.
+// An app outside the project. Elsewhere, the dependency is a URL and a version.
 let package = Package(
     name: "kiosk",
     dependencies: [.package(name: "freshet", path: "../..")],

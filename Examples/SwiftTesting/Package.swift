@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A backend of somebody else's, with its tests. Elsewhere, the dependency is a URL and a version.
+// A backend outside the project, with its tests. Elsewhere, the dependency is a URL and a version.
 let package = Package(
     name: "till",
     dependencies: [.package(name: "freshet", path: "../..")],

@@ -18,7 +18,7 @@ PROGRAM = os.environ.get("FRESHET_PROGRAM", "freshet")
 
 @pytest.fixture(scope="session")
 def server():
-    """The URL of a server in memory on a free port, ready when its line has come."""
+    """The URL of a server in memory on a free port, which is ready when it has printed its line."""
     process = subprocess.Popen(
         [PROGRAM, "serve", "--port", "0", "--memory", "--test-faults"], stdout=subprocess.PIPE, text=True
     )
@@ -32,7 +32,7 @@ def server():
 
 
 class Answer:
-    """What the server answered."""
+    """The server's answer."""
 
     def __init__(self, status, headers, body):
         self.status = status

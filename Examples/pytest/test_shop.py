@@ -1,4 +1,4 @@
-"""What a backend in Python can rely on, and what it has to bear."""
+"""The guarantees that a backend in Python has, and the errors that it must handle."""
 
 import concurrent.futures
 import urllib.error

@@ -27,7 +27,7 @@ enum Command: Sendable {
         quit                     end
         """
 
-    /// `nil` for what is no command.
+    /// Parses a line; `nil` if it is not a command.
     init?(_ line: String) {
         let words = line.split(separator: " ", maxSplits: 3).map(String.init)
         switch (words.first, words.count) {

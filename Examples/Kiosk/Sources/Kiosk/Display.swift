@@ -1,6 +1,6 @@
 import FreshetClient
 
-/// Shows what changes, whoever has changed it, for as long as the client runs.
+/// Shows all changes, from this kiosk and from others, for as long as the client runs.
 struct Display: Sendable {
     let shop: Shop
 
@@ -14,7 +14,7 @@ struct Display: Sendable {
         }
     }
 
-    /// A line whenever the status bar would change.
+    /// Prints a line whenever the status bar would change.
     private func showStatus() async {
         var last = ""
         for await status in shop.client.statuses {
@@ -41,7 +41,7 @@ struct Display: Sendable {
         }
     }
 
-    /// Each rejection once, those of earlier processes too.
+    /// Prints each rejection once, those of earlier processes too.
     private func showRejections() async {
         var shown: Set<Int64> = []
         do {
@@ -63,7 +63,7 @@ struct Display: Sendable {
             case .stopped: "stopped"
             }
         var line = "status: \(connection), \(status.waitingWrites) waiting, \(status.rejectedWrites) rejected"
-        // Being offline is no news here. What the user can do something about is.
+        // Being offline is a normal state here. Errors that the user can fix are shown.
         for case let error? in [status.writeError, status.feedError] {
             if case .unreachable = error { continue }
             line += "; \(error)"

@@ -6,7 +6,8 @@ import Glibc
 @main
 struct Kiosk {
     private let shop: Shop
-    /// What the customer in front of the kiosk has chosen. It is not stored: a kiosk that restarts begins with the next customer.
+    /// The choice of the customer in front of the kiosk. It is not stored: a kiosk that restarts begins with the next
+    /// customer.
     private var cart: [(id: String, count: Int)] = []
 
     static func main() async {
@@ -27,7 +28,7 @@ struct Kiosk {
             await display
             Terminal.say("ended")
         } catch {
-            // Its description says what to do.
+            // The error's description says how to fix the problem.
             Terminal.say("error: \(error)")
             exit(1)
         }
@@ -35,7 +36,7 @@ struct Kiosk {
 
     private init(shop: Shop) { self.shop = shop }
 
-    /// Returns whether the kiosk goes on.
+    /// Handles a command; returns whether the kiosk continues.
     private mutating func perform(_ line: String) async -> Bool {
         guard let command = Command(line) else {
             Terminal.say(Command.help)
@@ -85,7 +86,8 @@ struct Kiosk {
         }
     }
 
-    /// Sells line by line: each is a write that counts once, whatever happens to the kiosk or the network after it was stored.
+    /// Sells line by line: each sale is a write that counts exactly once, even if the kiosk or the network fails after
+    /// it was stored.
     private mutating func buy() async throws {
         while let line = cart.last {
             do {
@@ -94,7 +96,7 @@ struct Kiosk {
                 Terminal.say("sold \(line.count) of \(line.id)")
                 stored(write)
             } catch ClientError.cannotApply {
-                // Known here and now: no write was made.
+                // Detected locally: no write was made.
                 cart.removeLast()
                 Terminal.say("not enough in stock: \(line.count) of \(line.id)")
             }

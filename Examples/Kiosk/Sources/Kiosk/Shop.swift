@@ -1,13 +1,14 @@
 import FreshetClient
 
-/// How the shop describes a product.
+/// A product of the shop.
 struct Product: Codable, Hashable, Sendable {
     var name: String
     /// In cents.
     var price: Int
 
-    /// Two kiosks have changed the product: each member that this kiosk has changed is taken from here, the others from the server. A product
-    /// that the other kiosk has removed stays removed, and this kiosk's change becomes a rejection.
+    /// Merges a product that two kiosks have changed: each member that this kiosk has changed keeps this value, the
+    /// others come from the server. A product that the other kiosk has removed stays removed, and this kiosk's change
+    /// becomes a rejection.
     static let merge: MergeClosure<Product> = { conflict in
         guard let mine = conflict.mine, let theirs = conflict.theirs else { return .takeTheirs }
         var merged = theirs
@@ -17,7 +18,7 @@ struct Product: Codable, Hashable, Sendable {
     }
 }
 
-/// How many of a product the shop has. A separate record, since sales change it at every kiosk at once, always by increments.
+/// The stock of a product. A separate record, since sales change it at every kiosk at once, always by increments.
 struct Stock: Codable, Hashable, Sendable {
     var count: Int
 }
@@ -31,7 +32,7 @@ final class Shop: Sendable {
     let pictures: SyncedCollection<Content>
 
     /// A shop that does nothing until ``open()``.
-    /// - Parameter directory: where the copy and the unsent writes are; one process at a time.
+    /// - Parameter directory: the folder of the copy and the unsent writes; one process at a time.
     init(url: String, directory: String) throws {
         var configuration = SyncClient.Configuration(url: url, namespace: "shop", storage: .directory(directory))
         configuration.following = .everything  // the copy is complete, so the kiosk works offline

@@ -6,7 +6,7 @@ enum Terminal {
     /// The lines of standard input; they end with it.
     static func lines() -> AsyncStream<String> {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        // Reading blocks, so it has a thread of Dispatch's, none of the cooperative pool.
+        // Reading blocks, so it uses a Dispatch thread, not one of the cooperative pool.
         DispatchQueue(label: "kiosk.input").async {
             while let line = readLine() { continuation.yield(line) }
             continuation.finish()
@@ -14,7 +14,7 @@ enum Terminal {
         return lines
     }
 
-    /// Writes past the buffers of `print`, so that a reader has the line at once.
+    /// Writes without the buffers of `print`, so that a reader gets the line at once.
     static func say(_ text: String) {
         var left = Array((text + "\n").utf8)[...]
         while !left.isEmpty {

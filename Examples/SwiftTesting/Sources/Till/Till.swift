@@ -1,8 +1,8 @@
 public import FreshetClient
 
-/// What a shop has of an article.
+/// An article of a shop, with its stock and price.
 public struct Article: Codable, Hashable, Sendable {
-    /// How many there are.
+    /// The number in stock.
     public var stock: Int
     /// In cents.
     public var price: Int
@@ -14,21 +14,21 @@ public struct Article: Codable, Hashable, Sendable {
     }
 }
 
-/// The code under test: a till sells also while it has no network.
+/// The code under test: a till that also sells without a network.
 public struct Till: Sendable {
     private let articles: SyncedCollection<Article>
 
-    /// A till that keeps its articles by this client.
+    /// Makes a till that keeps its articles in this client.
     public init(_ client: SyncClient) { articles = client.collection("articles") }
 
-    /// Takes one from the stock, at once here, and on the server as soon as it can be reached.
+    /// Takes one article from the stock, locally at once, and on the server as soon as it can be reached.
     public func sell(_ name: String) async throws { try await articles.increment("/stock", by: -1, of: name) }
 
-    /// Sets a price, unless somebody else has changed the article meanwhile.
+    /// Sets a price, unless the article was changed elsewhere meanwhile.
     public func setPrice(_ price: Int, of name: String) async throws -> PendingWrite {
         try await articles.merge(["price": price], into: name, onConflict: .rejectIfChanged)
     }
 
-    /// How many there are, as far as this till knows.
+    /// The number in stock, as far as this till knows.
     public func stock(of name: String) -> Int? { articles[name]?.value?.stock }
 }
