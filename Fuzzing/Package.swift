@@ -10,8 +10,8 @@ let fuzzed: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=fuzzer", "-enable-testing"]),
 ]
 
-// A package of its own, so that nobody else builds instrumented code. The rooms are linked to, not products of the project's package: a
-// target of another package shows its public declarations alone.
+// A separate package, so that only the fuzzer builds instrumented code. The modules are linked to, and not used as
+// products of the project's package: a target of another package sees only their public declarations.
 let package = Package(
     name: "freshet-fuzzing",
     dependencies: [

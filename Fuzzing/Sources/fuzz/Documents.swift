@@ -3,16 +3,17 @@ import Foundation
 
 @testable import FreshetWire
 
-/// JSON, and what patches and increments make of it.
+/// JSON, and the results of patches and increments.
 enum Documents {
-    /// Our reader beside Foundation's. They may differ in depth, in numbers beyond a `Double`, in texts that are not UTF-8 or begin with a
-    /// mark of order, and in a comma before a closing bracket, which Foundation takes though RFC 8259 has none there.
+    /// Compares our reader with Foundation's. They may differ in depth, in numbers beyond a `Double`, in texts that are
+    /// not UTF-8 or begin with a byte order mark, and in a comma before a closing bracket, which Foundation accepts
+    /// although RFC 8259 does not allow it.
     static func read(_ input: [UInt8]) {
         let isJSON = accepts(input, .json)
         let isInteroperable = accepts(input, .interoperable)
         require(isJSON || !isInteroperable, "I-JSON that is no JSON")
         if let document = try? JSONDocument(input) {
-            require(isJSON, "a document of what is no JSON")
+            require(isJSON, "a document from invalid JSON")
             require((try? JSONDocument(document.bytes)) == document, "a document that is read as another one once it was written")
         }
         guard !input.contains(0), input.first != 0xEF, input.first != 0xFE, input.first != 0xFF, input.count < 4_096 else { return }
@@ -53,13 +54,13 @@ enum Documents {
         return most
     }
 
-    /// The two parts of an input, which a byte that no JSON has keeps apart.
+    /// The two parts of an input, separated by a byte that does not occur in JSON.
     private static func halves(_ input: [UInt8]) -> ([UInt8], [UInt8])? {
         guard let middle = input.firstIndex(of: 0xFF) else { return nil }
         return (Array(input[..<middle]), Array(input[(middle + 1)...]))
     }
 
-    /// Our merge patch beside SQLite's.
+    /// Compares our merge patch with SQLite's.
     static func merge(_ input: [UInt8]) {
         guard let (target, patch) = halves(input), accepts(target, .interoperable), accepts(patch, .interoperable),
             let before = try? JSONDocument(target), let change = try? JSONDocument(patch)
@@ -69,7 +70,8 @@ enum Documents {
         require(accepts(after.bytes, .json), "a merged value that is no JSON")
         // Merging is idempotent.
         require(sorted(after.merging(change)) == sorted(after), "the same patch again changes something")
-        // SQLite before 3.45 compares names as they are spelled: with an escape, the same name is another one.
+        // SQLite before 3.45 compares names as they are spelled: a name with an escape differs from the same name
+        // without.
         let hasEscapes = target.contains(UInt8(ascii: "\\")) || patch.contains(UInt8(ascii: "\\"))
         guard !hasEscapes, !target.contains(0), !patch.contains(0), let theirs = sqlite(target, patch) else { return }
         guard let other = try? JSONDocument(theirs) else { fatalError("SQLite's result is no JSON: \(String(decoding: theirs, as: UTF8.self))") }
@@ -108,7 +110,7 @@ enum Documents {
         return Array(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, 0))))
     }
 
-    /// An increment by 3 of any pointer in any document, and by -3 again.
+    /// Increments any pointer in any document by 3, and by -3 again.
     static func increment(_ input: [UInt8]) {
         guard let (target, pointer) = halves(input), let path = try? JSONPointer(String(decoding: pointer, as: UTF8.self)) else { return }
         require(path.description.utf8.count <= JSONPointer.maximumLength, "a pointer beyond the bound")
@@ -122,10 +124,11 @@ enum Documents {
         guard let back = try? Increment(path: path, by: .integer(-3)).applied(to: after),
             let again = try? Increment(path: path, by: .integer(3)).applied(to: back)
         else {
-            fatalError("what was incremented cannot be again")
+            fatalError("an incremented value cannot be incremented again")
         }
-        // A real number may have lost digits the first time, and has the same ones the second time or is back.
+        // A real number may have lost digits the first time; the second time it has the same digits or its original
+        // value.
         _ = again
-        require(accepts(back.bytes, .json), "an increment makes what is no JSON")
+        require(accepts(back.bytes, .json), "an increment makes invalid JSON")
     }
 }

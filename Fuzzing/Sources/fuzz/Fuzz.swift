@@ -7,7 +7,7 @@ private func runDriver(
     _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-/// The target that was chosen. It is set once, before the fuzzer begins.
+/// The chosen target. It is set once, before the fuzzer starts.
 nonisolated(unsafe) private var chosen: (([UInt8]) -> Void) = { _ in }
 
 /// `fuzz TARGET [OPTIONS AND CORPORA OF LIBFUZZER]`
@@ -18,7 +18,7 @@ nonisolated(unsafe) private var chosen: (([UInt8]) -> Void) = { _ in }
             exit(CommandLine.arguments.count > 1 ? 64 : 0)
         }
         chosen = target.test
-        // The fuzzer reads its own options alone.
+        // The fuzzer reads only its own options.
         var arguments = CommandLine.unsafeArgv.advanced(by: 1)
         arguments[0] = CommandLine.unsafeArgv[0]
         var count = CommandLine.argc - 1
@@ -35,7 +35,7 @@ enum Target: String, CaseIterable {
     case mergePatch = "merge-patch"
     case increment, cursor, path, problem, changes
 
-    /// What is done with an input. It ends the process where a rule is broken.
+    /// The function that tests an input. It ends the process if a rule is broken.
     var test: ([UInt8]) -> Void {
         switch self {
         case .request: Requests.parse
@@ -51,7 +51,7 @@ enum Target: String, CaseIterable {
     }
 }
 
-/// Ends the process where `holds` is false: the fuzzer keeps the input.
+/// Ends the process if `holds` is false: the fuzzer keeps the input.
 func require(_ holds: Bool, _ rule: @autoclosure () -> String) {
     if !holds { fatalError(rule()) }
 }

@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// Messages as the SDK reads them: what is understood is the same once it was written and read again.
+/// Messages as the SDK decodes them: a decoded message is unchanged after it is encoded and decoded again.
 enum Messages {
     static func readCursor(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)

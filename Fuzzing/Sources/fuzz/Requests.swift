@@ -2,11 +2,11 @@ import FreshetWire
 
 @testable import SocketHTTP
 
-/// Bytes as they come from a socket.
+/// Bytes from a socket.
 enum Requests {
     private static let limits = ParserLimits(headerBytes: 2_048, targetBytes: 512, bodyBytes: 4_096)
 
-    /// What a parser made of all bytes, as a text: each request with its body, and how it ended.
+    /// The parser's result for all bytes, as a text: each request with its body, and how the parse ended.
     private static func outcomes(_ input: [UInt8], pieces: Int) -> [String] {
         var parser = RequestParser(limits: limits)
         var found: [String] = []
@@ -25,7 +25,8 @@ enum Requests {
                     require(request.head.bytes.count <= limits.headerBytes + limits.targetBytes + 128, "a head beyond the limits")
                     found.append("\(request.head.bytes) \(request.body)")
                 case .failure:
-                    // Where a head breaks two rules, how it is cut decides which one is seen first: a wrong byte, or a limit.
+                    // If a head breaks two rules, the split decides which violation is found first: a wrong byte, or a
+                    // limit.
                     return found + ["refused"]
                 }
                 require(position > before || position == piece.count, "the parser did not move")
@@ -34,7 +35,7 @@ enum Requests {
         return found
     }
 
-    /// However the bytes are cut, they are the same requests.
+    /// Checks that every split of the bytes gives the same requests.
     static func parse(_ input: [UInt8]) {
         let whole = outcomes(input, pieces: max(input.count, 1))
         require(whole == outcomes(input, pieces: 1), "bytes one by one are other requests than bytes at once")
@@ -43,7 +44,7 @@ enum Requests {
 
     private static let head = Array("PUT /v1/a/records/c/1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
 
-    /// A chunked body of any bytes, and a body in chunks that are made of the input.
+    /// Parses a chunked body of any bytes, and a body whose chunks are made of the input.
     static func parseChunks(_ input: [UInt8]) {
         parse(head + input)
         let body = Array(input.prefix(limits.bodyBytes))
@@ -62,14 +63,14 @@ enum Requests {
         while read == nil, position < chunks.count {
             switch parser.consume(chunks.span, from: &position) {
             case .request(let request): read = request.body
-            case .failure(let failure): fatalError("chunks of our own are refused: \(failure.detail)")
+            case .failure(let failure): fatalError("generated chunks are refused: \(failure.detail)")
             case .incomplete, .expectsContinue: break
             }
         }
-        require(read == body, "chunks of our own are another body")
+        require(read == body, "generated chunks give another body")
     }
 
-    /// A key in a path, and any bytes in its place.
+    /// Parses a key in a path, and any bytes in its place.
     static func parsePath(_ input: [UInt8]) {
         parse(Array("GET /v1/a/records/c/".utf8) + input + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
         guard let namespace = try? Namespace("a"), let key = try? RecordKey(collection: "c", id: String(decoding: input, as: UTF8.self)) else {
