@@ -1,9 +1,9 @@
-# What the scripts have in common; sourced by them, never run. It leaves the caller in the project's folder.
+# The shared part of the scripts; sourced by them, never run. It leaves the caller in the project's folder.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What the seven rooms that others embed are called, folder and module.
+# The seven modules that others embed, folder and module name.
 readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:SocketHTTP
     Server:FreshetServer ClientSDK:FreshetClient)
 
@@ -37,7 +37,7 @@ install_packages() {
     rm -f "$log"
 }
 
-# What it takes to build: Swift 6.3 or newer, git for the packages, and the two C libraries.
+# The requirements of a build: Swift 6.3 or newer, git for the packages, and the two C libraries.
 prepare_build() {
     command -v swift >/dev/null || fail "swift is not in the PATH; install Swift 6.3 or newer: https://www.swift.org/install/linux/"
     local version
@@ -47,7 +47,7 @@ prepare_build() {
     install_packages git libsqlite3-dev libcurl4-openssl-dev pkg-config
 }
 
-# Builds the release program; `release_folder` is then where it and its objects are.
+# Builds the release program; `release_folder` is then the folder of the program and its objects.
 build_release() {
     say "building (release)"
     swift build -c release --product freshet
