@@ -52,6 +52,7 @@ import Testing
         let world = try World()
         let client = try await world.live(throughProxy: true, storage: .directory(directory.path))
         _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await first(of: client.statuses) { $0.cursor?.revision == Revision(1) }
         // When a record is read that there is not
         let live = try await client.notes.snapshot(of: "2")
         // Then the copy says so, as of its position

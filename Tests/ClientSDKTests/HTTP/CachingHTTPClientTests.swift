@@ -209,7 +209,7 @@ import Testing
         _ = try await client.data(for: request)
         #expect(try await client.explain(request).hasPrefix("from the cache: stored and fresh, age "))
         time.advance(by: .seconds(100_000))
-        #expect(try await client.explain(request).hasPrefix("validated by the origin: what is stored is stale, age "))
+        #expect(try await client.explain(request).hasPrefix("validated by the origin: the stored response is stale, age "))
         #expect(origin.count == 1)
     }
 }
