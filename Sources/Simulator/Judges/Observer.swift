@@ -149,9 +149,7 @@ final class Observer {
     }
 
     private func note(_ write: Int, at revision: Int64) throws(Complaint) {
-        // A history in which its number was left out had it sent under another name; one that does not go on from that may have it under both.
-        let isRenamedElsewhere = writes[write].displaced.contains { !goesOn(current, from: $0) }
-        if let earlier = appliedRevision(of: write, in: current), !isRenamedElsewhere {
+        if let earlier = appliedRevision(of: write, in: current), !isUnderTwoNames(write) {
             throw Complaint(.exactlyOnce, "\(writes[write].name) took effect twice: at \(earlier) and at \(revision)")
         }
         writes[write].applied.append((current, revision))
@@ -198,6 +196,10 @@ final class Observer {
         histories[current].cut(after: head)
         return nil
     }
+
+    /// Whether the present history may contain the write under an earlier name too. A history in which its number was left out had it renamed, and the
+    /// present one does not continue from that history.
+    func isUnderTwoNames(_ write: Int) -> Bool { writes[write].displaced.contains { !goesOn(current, from: $0) } }
 
     /// Whether a history is another one, or began from what that had become.
     private func goesOn(_ history: Int, from other: Int) -> Bool {

@@ -145,7 +145,9 @@ extension World {
             throw Observer.Complaint(.overlayThenBase, "\(view.key) does not stand on the record that the disk has")
         }
         // Until a device knows that another one has its name, a record may seem to contain its writes: the server states that one's last number.
-        guard !observer.copiedNames.contains(device.store.state.client) else { return }
+        guard !observer.copiedNames.contains(device.store.state.client),
+            !rows.contains(where: { observer.write($0.receipt, of: device).map(observer.isUnderTwoNames) ?? false })
+        else { return }
         let base = KeyView.Value(entry)
         var replay = Replay(base)
         for row in rows where mustReplay(row, over: entry, device) { replay.apply(row.operation) }
