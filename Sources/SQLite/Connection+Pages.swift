@@ -1,8 +1,8 @@
 internal import CSQLite
 
 extension Connection {
-    /// How many pages this connection has written to its file or its log, for ever; nothing for a database in memory. No query, no lock of
-    /// the file. Counts from a point of its own, and wraps: only differences mean anything
+    /// The number of pages that this connection has written to its file or its log; 0 for a database in memory. It is
+    /// read without a query or a lock of the file. Its start is arbitrary, and it wraps: only differences mean anything
     /// (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
     package var pagesWritten: Int32 {
         var count: Int32 = 0

@@ -4,7 +4,7 @@ internal import Glibc
 /// A connection to an SQLite database.
 ///
 /// It belongs to one thread at a time, and so do the statements it lends: the class is not `Sendable`, so the compiler lets it
-/// move to another thread only as a `sending` value or inside a `Mutex`. That is what lets SQLite run without locks of its own.
+/// move to another thread only as a `sending` value or inside a `Mutex`. So SQLite can run without its own locks.
 package final class Connection {
     /// How a file is opened.
     package enum Mode: Hashable, Sendable {
@@ -56,7 +56,8 @@ package final class Connection {
         _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DDL, 0)
     }
 
-    /// An empty file is an empty database. What fails here SQLite meets too, and has a message for; a file that is there keeps its rights.
+    /// Creates an empty file, which is an empty database, readable for the owner alone. Failures are left to SQLite, which
+    /// meets them too and has messages for them. An existing file keeps its rights.
     private static func makePrivate(_ path: String) {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A failure that SQLite reported.
 ///
-/// Match it by what can be done about it:
+/// Match it by its category, which says how to react:
 ///
 ///     do { try … } catch let error as SQLiteError where error.category == .full { … }
 package struct SQLiteError: Error, Hashable, Sendable {
@@ -40,7 +40,8 @@ extension SQLiteError {
         case SQLITE_INTERRUPT: .interrupted
         case SQLITE_NOMEM: .outOfMemory
         case SQLITE_TOOBIG: .tooBig
-        // The file of shared memory and fsync report a full disk as an input/output error: only `errno` tells.
+        // The file of shared memory and fsync report a full disk as an input/output error: only `errno`
+        // shows the cause.
         case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: .full
         case SQLITE_IOERR where systemError == EROFS: .readOnly
         case SQLITE_IOERR: .inputOutput
@@ -50,7 +51,7 @@ extension SQLiteError {
 }
 
 extension SQLiteError {
-    /// What can be done about a failure.
+    /// The kinds of failures, by the reaction that they call for.
     package enum Category: Hashable, Sendable, CaseIterable {
         /// The disk or the quota is full: nothing was stored; make room and try again.
         case full

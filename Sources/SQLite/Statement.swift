@@ -38,7 +38,7 @@ package final class Statement {
         }
     }
 
-    /// Runs a statement to its end, whatever rows it has, and resets it: ready to be bound and run again.
+    /// Runs a statement to its end, skips its rows, and resets it: it can be bound and run again.
     package func run() throws(SQLiteError) {
         while try step() {}
         reset()

@@ -8,7 +8,7 @@ import TestSupport
 /// `set KEY VERSION` or `gone KEY VERSION` when a value, or a removal, is stored.
 ///
 /// `CacheProcess pressure ROUNDS ROOT PIPE` watches memory and stops so many times, and prints its open descriptors before and after, then its
-/// threads. ROOT is what stands for `/proc` and `/sys`, PIPE what a service manager writes to; either may be empty.
+/// threads. ROOT replaces `/proc` and `/sys`, PIPE is the pipe of a service manager; either may be empty.
 @main
 struct CacheProcess {
     static func main() async throws {

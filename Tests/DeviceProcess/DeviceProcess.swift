@@ -3,7 +3,7 @@ import FreshetClient
 import Glibc
 import TestSupport
 
-/// A device as a process of its own, so that a test can kill it: `DeviceProcess URL NAMESPACE DIRECTORY CLIENT SEED WRITES`.
+/// A device in a separate process, so that a test can kill it: `DeviceProcess URL NAMESPACE DIRECTORY CLIENT SEED WRITES`.
 ///
 /// It makes up to WRITES writes in all, over all its lives, each an increment of one of three counters or a put under an id that is
 /// never used again. It prints `durable N` when write N is on its disk, and `drained N` when all N have their verdict; then it ends.
