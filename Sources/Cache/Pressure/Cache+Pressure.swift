@@ -6,7 +6,6 @@ extension Cache: ShrinkableCache {
     /// one lock, so that other threads do not wait long. O(evicted).
     ///
     /// - Parameter percent: 0 … 100; 100 restores the limits.
-    /// - Parameter percent: 0 … 100; at 100 the limits are back.
     public func shrink(toPercent percent: Int) {
         let moment = moment()
         let target = write { _ in
