@@ -49,9 +49,8 @@ extension Observer {
     /// Compares the rejections on the device's disk with the expected list; `nil` if they are equal.
     func rejectionComplaint(_ device: SimulatedDevice) -> Complaint? {
         let expected = records[device.number].rejections
-        let found = device.store.rejections.map(\.receipt)
-        guard found != expected else { return nil }
-        let numbers = (expected.map(\.number), found.map(\.number))
+        guard !device.store.rejections.lazy.map(\.receipt).elementsEqual(expected) else { return nil }
+        let numbers = (expected.map(\.number), device.store.rejections.map(\.receipt.number))
         return Complaint(.rejectionsStay, "the rejections of the writes \(numbers.0) are to be listed, and those of \(numbers.1) are")
     }
 

@@ -83,9 +83,11 @@ final class Observer {
     private(set) var current = 0
     private var historyOf: [Epoch: Int] = [:]
     private(set) var writes: [WriteRecord] = []
+    /// Counts the changes of what decides whether a record contains a write.
+    private(set) var decisions = 0
     var records: [DeviceRecord]
     /// The clients' names that are on a copied disk, and so may be those of two devices.
-    var copiedNames: Set<ClientIdentifier> = []
+    var copiedNames: Set<ClientIdentifier> = [] { didSet { decisions += 1 } }
     /// By the keys' numbers: the revision below which no read may answer, since an earlier read or verdict has reported it.
     private var floors: [Point]
     /// Where the server stood over time.
@@ -114,6 +116,7 @@ final class Observer {
     }
 
     private func begin(_ history: History, at time: Int64) {
+        decisions += 1
         current = histories.count
         historyOf[history.epoch] = current
         histories.append(history)
@@ -152,6 +155,7 @@ final class Observer {
         if let earlier = appliedRevision(of: write, in: current), !isUnderTwoNames(write) {
             throw Complaint(.exactlyOnce, "\(writes[write].name) took effect twice: at \(earlier) and at \(revision)")
         }
+        decisions += 1
         writes[write].applied.append((current, revision))
     }
 
@@ -170,6 +174,7 @@ final class Observer {
     func decided(_ outcomes: [Outcome]) throws(Complaint) {
         for outcome in outcomes {
             guard let write = outcome.write else { continue }
+            decisions += 1
             switch outcome.verdict {
             case .applied(let revision?):
                 guard appliedRevision(of: write, in: current) == revision.number else {
@@ -193,6 +198,7 @@ final class Observer {
         if head < histories[current].acknowledged {
             return "the server's disk ends at \(head) after the crash, and \(histories[current].acknowledged) was acknowledged"
         }
+        decisions += 1
         histories[current].cut(after: head)
         return nil
     }

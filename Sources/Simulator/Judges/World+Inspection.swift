@@ -7,19 +7,24 @@ extension World {
         guard device.phase == .running || device.phase == .asleep else { return }
         do throws(Observer.Complaint) {
             if let complaint = observer.records[device.number].complaint { throw complaint }
-            try checkOutbox(device)
-            if !device.isCleared, let complaint = observer.rejectionComplaint(device) { throw complaint }
             let scene = Scene(device, patience: patience(device), observer, at: now)
-            if device.isCleared || device.inspectedState != device.store.state {
+            try checkOutbox(scene, device)
+            if !device.isCleared, let complaint = observer.rejectionComplaint(device) { throw complaint }
+            if device.isCleared || device.isTouched && device.inspectedState != device.store.state {
                 device.inspectedState = device.isCleared ? nil : device.store.state
                 device.inspected = Array(repeating: nil, count: observer.keys.count)
             }
             try checkStatus(scene, device)
-            // What nothing has touched, and no time that counts has passed for, is as it was.
-            if device.isTouched || device.isCleared || device.inspectedPast != scene.past {
+            if device.isTouched || device.isCleared {
                 for number in observer.keys.indices { try checkKey(number, scene, device) }
             } else {
+                // Disk and memory are as they were: only the writes under way and the time can have changed something.
                 for number in device.written.union(scene.written).sorted() { try checkKey(number, scene, device) }
+                if device.inspectedPast != scene.past {
+                    for (number, seen) in device.inspected.enumerated() {
+                        if let held = seen?.held { try checkFreshness(held.view, number, scene, device) }
+                    }
+                }
             }
             (device.isTouched, device.inspectedPast, device.written) = (false, scene.past, scene.written)
         } catch { throw fail(error.rule, device.number, error.text) }
@@ -27,15 +32,16 @@ extension World {
 
     // MARK: The outbox
 
-    private func checkOutbox(_ device: SimulatedDevice) throws(Observer.Complaint) {
-        guard !device.isCleared, !observer.records[device.number].alive.isEmpty else { return }
-        let record = observer.records[device.number]
-        for receipt in record.alive where device.store.rows[receipt] == nil {
+    private func checkOutbox(_ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
+        // A write gets into the observer's list only together with a change of the disk's writes.
+        guard !device.isCleared, device.inspectedWrites !== scene.writes else { return }
+        for receipt in observer.records[device.number].alive where device.store.rows[receipt] == nil {
             guard let write = observer.write(receipt, of: device) else { continue }
             throw Observer.Complaint(
-                record.wasReset ? .resetKeepsYours : .readYourWrites,
+                observer.records[device.number].wasReset ? .resetKeepsYours : .readYourWrites,
                 "\(observer.writes[write].name) has vanished from the outbox without a verdict")
         }
+        device.inspectedWrites = scene.writes
     }
 
     // MARK: Keys
@@ -44,12 +50,15 @@ extension World {
         let key = observer.keys[number]
         let entry = device.entry(of: key)
         let held = device.tier.peek(key)
-        if !scene.written.contains(number), let seen = device.inspected[number], seen.shown === held, entry.isSame(as: seen.entry) {
+        let view = scene.overlaid.contains(number) ? scene.machine.view(of: key, stored: entry) : KeyView(key, entry)
+        let overlay =
+            scene.written.contains(number)
+            ? InspectedKey.Overlay(view: view, writes: scene.writes, decisions: observer.decisions) : nil
+        if let seen = device.inspected[number], seen.isCurrent(entry, held, overlay) {
             // Nothing that the other judges look at has changed; time has.
             if let held { try checkFreshness(held.view, number, scene, device) }
             return
         }
-        let view = scene.views[number] ?? KeyView(key, entry)
         let shown = held?.view
         if device.isCleared {
             guard view.value == .unknown, view.entry == nil, shown == nil else {
@@ -66,7 +75,7 @@ extension World {
             try checkMemory(shown, view)
             try checkFreshness(shown, number, scene, device)
         }
-        device.inspected[number] = scene.written.contains(number) ? nil : (entry, held)
+        device.inspected[number] = InspectedKey(entry: entry, held: held, overlay: overlay)
     }
 
     /// Whether what an entry says was ever true.
@@ -128,7 +137,7 @@ extension World {
             if shown != entry { try checkEntry(shown, number, device) }
             try checkOrder(shown, number, device)
         }
-        let rows = scene.rows(of: number)
+        let rows = scene.writes.rows[number] ?? []
         if rows.isEmpty, view.entry != entry { throw Observer.Complaint(.overlayThenBase, "\(key) does not show what the disk has") }
         if !rows.isEmpty { try checkOverlay(view, entry, rows, device) }
         guard view.isPending == rows.contains(where: \.isPending) else {
@@ -221,15 +230,5 @@ extension World {
         guard isOld, device.tier.freshness(of: shown) == .live else { return }
         throw Observer.Complaint(
             .noSilentStaleness, "\(entry.key) is called live and known through \(entry.asOf), and was changed or reset long ago")
-    }
-}
-
-extension Entry? {
-    /// Whether it is the same entry of a key, looked at by its numbers first.
-    fileprivate func isSame(as other: Entry?) -> Bool {
-        guard let self, let other else { return self == nil && other == nil }
-        return self.revision == other.revision && self.asOf == other.asOf && self.pass == other.pass && self.origin == other.origin
-            && self.epoch == other.epoch && self.content == other.content
-            && self.lacksValue == other.lacksValue && self.invalidatedAt == other.invalidatedAt
     }
 }

@@ -36,7 +36,9 @@ final class SimulatedDevice {
     var postponed: [World.Event] = []
 
     /// The contents of its disk.
-    var store: VolatileStore { didSet { isTouched = true } }
+    var store: VolatileStore { didSet { (isTouched, waitingWrites) = (true, nil) } }
+    /// The writes on its disk; `nil` after a change of the disk that may have changed them.
+    private var waitingWrites: WaitingWrites?
     /// What the disk has not done yet, in order.
     var commits: Deque<DiskTransaction> = []
     var isDiskFreeAt: Int64 = 0
@@ -51,9 +53,11 @@ final class SimulatedDevice {
     /// The keys that had writes under way then, and the position that the device had to know.
     var written: Set<Int> = []
     var inspectedPast: Observer.Point?
-    /// What they saw last of each key that had no write under way, and the state that it went with.
-    var inspected: [(entry: Entry?, shown: CachedValue?)?] = []
+    /// The contents of each key at its last complete inspection, and the state that they belong to.
+    var inspected: [InspectedKey?] = []
     var inspectedState: SyncState?
+    /// The writes at the last inspection of the outbox.
+    var inspectedWrites: WaitingWrites?
 
     var timer: (deadline: Int64, serial: Int)?
     var wallOffset: Int64 = 0
@@ -104,7 +108,7 @@ final class SimulatedDevice {
         machine = SyncMachine(settings: settings, client: store.state.client)
         tier = Self.tier(settings)
         isTouched = true
-        (commits, open, postponed, timer, status, isCleared, inspectedState) = ([], [:], [], nil, nil, false, nil)
+        (commits, open, postponed, timer, status, isCleared, inspectedState, inspectedWrites) = ([], [:], [], nil, nil, false, nil, nil)
         isDiskFreeAt = 0
     }
 
@@ -112,6 +116,21 @@ final class SimulatedDevice {
     var memory: MemoryTier {
         isTouched = true
         return tier
+    }
+
+    /// Carries out a transaction on the disk. Returns the indices of the entry operations that had no effect.
+    func commit(_ transaction: DiskTransaction) -> [Int] {
+        let writes = transaction.outbox.isEmpty && transaction.clear == nil ? waitingWrites : nil
+        defer { waitingWrites = writes }
+        return store.commit(transaction)
+    }
+
+    /// The writes on the disk. O(1) until the disk's writes change, then O(n log n).
+    func writes(_ observer: Observer) -> WaitingWrites {
+        if let waitingWrites { return waitingWrites }
+        let writes = WaitingWrites(store, observer.numbers)
+        waitingWrites = writes
+        return writes
     }
 
     /// The entry on disk; none while a clear is under way.

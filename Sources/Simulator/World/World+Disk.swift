@@ -36,7 +36,7 @@ extension World {
     func commit(_ transaction: DiskTransaction, _ device: SimulatedDevice) -> [Int] {
         let skipped: [Int]
         switch sabotage {
-        case .storeOlder: skipped = device.store.storeOlder(transaction, skipped: device.store.commit(transaction))
+        case .storeOlder: skipped = device.store.storeOlder(transaction, skipped: device.commit(transaction))
         case .ignoreInvalidation:
             var kept = transaction
             kept.entries.removeAll { operation in
@@ -45,14 +45,14 @@ extension World {
                 case .put, .confirm, .withoutValue, .endPass: false
                 }
             }
-            let found = device.store.commit(kept)
+            let found = device.commit(kept)
             // The indices of a shorter list mean nothing to the machine.
             skipped = kept.entries.count == transaction.entries.count ? found : []
         case .loseRejections:
             var kept = transaction
             kept.rejections.removeAll { if case .put = $0 { true } else { false } }
-            skipped = device.store.commit(kept)
-        default: skipped = device.store.commit(transaction)
+            skipped = device.commit(kept)
+        default: skipped = device.commit(transaction)
         }
         spoil(after: transaction, device)
         if transaction.clear != nil {
