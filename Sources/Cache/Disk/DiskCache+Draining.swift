@@ -2,14 +2,14 @@ internal import Dispatch
 internal import Logging
 internal import Synchronization
 
-/// What the cache's queue does: everything that writes.
+/// The writing half of the cache, on its queue.
 extension DiskCache {
     private typealias Batch = [(order: Int, write: DiskWrite)]
 
-    /// Of one transaction. The more there are, the less each costs; the fewer, the sooner the first is done.
+    /// The limits of one transaction. A larger one costs less for each write; a smaller one completes the first write sooner.
     private static let batchCount = 256
     private static let batchBytes = 8 << 20
-    /// How many entries leave in one transaction at most.
+    /// The most entries that one transaction evicts.
     private static let mostEvictions = 2_048
 
     /// Writes all that is staged.
@@ -32,7 +32,7 @@ extension DiskCache {
         case .failure(let error) where batch.count == 1:
             fail(batch, error)
         case .failure:
-            // One that cannot be written shall not keep the others from it.
+            // One write that fails must not fail the others.
             for write in batch { self.write([write]) }
         }
     }
@@ -84,14 +84,14 @@ extension DiskCache {
         return DiskDatabase.NewEntry(key: write.key, number: write.number, record: DiskRecord(head: head, place: place), tags: tags)
     }
 
-    /// Runs the closure in a transaction, after which the entries are within the limit, and some of those that are over are gone.
+    /// Runs the closure in a transaction that also evicts down to the limit, and removes some expired entries.
     func maintained<Value>(_ database: DiskDatabase, _ body: () throws -> Value) throws -> Value {
         let now = now
         var evicted = 0
         var expired = 0
         let value = try database.transaction {
             let value = try body()
-            // Once a second is enough for what nobody is given any more.
+            // Once a second is enough: expired entries are not returned anyway.
             if now >= writing.nextPurge || now < writing.nextPurge.saturatingSubtract(1_000) {
                 expired = try database.purge(now: now, atMost: 256)
                 writing.nextPurge = expired == 256 ? now : now.saturatingAdd(1_000)
@@ -105,7 +105,7 @@ extension DiskCache {
             hub.send(.evicted(entries: evicted))
             try database.giveBackPages()
         }
-        // The limit was lowered by much: the rest leaves by and by, so that writes come in between.
+        // The limit was lowered by much: later transactions evict the rest, so that writes come in between.
         if evicted == Self.mostEvictions { queue.async { self.trim() } }
         return value
     }
@@ -146,7 +146,7 @@ extension DiskCache {
         for number in uses.order { try database.touch(number, at: uses.sliding[number] ?? now) }
     }
 
-    /// Looks again at an entry that a reader found over or damaged, and removes it if it still is.
+    /// Checks an entry again that a reader found expired or damaged, and removes it if it still is.
     func recheck(_ number: DiskNumber) {
         let now = now
         let result = guarded { () -> (DiskDatabase.State, [UInt8]) in
@@ -168,16 +168,16 @@ extension DiskCache {
         }
     }
 
-    /// Leaves a generation that a reader found damaged.
+    /// Resets the cache if the generation that a reader found damaged is still the current one.
     func leave(_ generation: UInt32, _ reason: String) {
         do {
             try startAnew(.damage(reason), unless: generation)
         } catch {
-            configuration.logger.warning("the cache could not begin anew", metadata: ["error": "\(asCacheError(error))"])
+            configuration.logger.warning("the cache could not be reset", metadata: ["error": "\(asCacheError(error))"])
         }
     }
 
-    /// Removes from one folder the files of which no row tells: those of processes that died before they had written the row.
+    /// Removes from one folder the files that no row refers to: a process died before it had written the row.
     private func removeOrphans() {
         writing.folder += 1
         guard let database = writing.database else { return }

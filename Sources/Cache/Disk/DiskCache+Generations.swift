@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import Synchronization
 
-/// Opening generations, and beginning new ones. All on the cache's queue, or before anyone else knows the cache.
+/// Opens generations, and starts new ones. All on the cache's queue, or during its initialisation.
 extension DiskCache {
     func folder(_ generation: UInt32) -> String { directory + "/" + DiskGeneration.name(generation) }
 
@@ -11,7 +11,7 @@ extension DiskCache {
         return control
     }
 
-    /// The database of the generation that holds now, opened anew if another one held before.
+    /// The database of the current generation; opens it if the open one is of an earlier generation.
     func currentDatabase() throws -> DiskDatabase {
         if try !openControl().isInPlace { try reopenDirectory() }
         if shared.withLock({ $0.isBlind }) { try startAnew(.request, unless: nil) }
@@ -22,7 +22,7 @@ extension DiskCache {
         return database
     }
 
-    /// Someone has deleted the directory: it is made anew.
+    /// Makes the directory again after someone has deleted it.
     private func reopenDirectory() throws {
         let (control, isStale) = try DiskControl.open(directory: directory)
         let left = shared.withLock { shared in
@@ -34,10 +34,10 @@ extension DiskCache {
         if isStale { tell(.format) } else { tell(.damage("\(directory) was deleted")) }
     }
 
-    /// Opens the generation that holds now.
+    /// Opens the current generation.
     ///
-    /// - Parameter isFirst: whether a generation of another schema is begun anew. Later it is not: two programs that do not agree would
-    ///   empty it in turns.
+    /// - Parameter isFirst: whether the cache is reset if the generation has another schema. An instance that is open already throws
+    ///   instead, since two programs with different schemas would empty the cache in turns.
     func openDatabase(isFirst: Bool) throws {
         writing.database = nil
         let control = try openControl()
@@ -60,15 +60,15 @@ extension DiskCache {
         }
     }
 
-    /// Makes an empty generation hold, and removes all others. From the moment at which the number is raised nobody reads what was before.
+    /// Starts an empty generation, and removes all others. Once the number is raised, no process reads an earlier entry.
     ///
-    /// - Parameter failed: the generation that is to be left; if another one holds already, it is only opened. `nil` for whichever.
+    /// - Parameter failed: the generation to replace; if another one is current already, that one is only opened. `nil` replaces any.
     func startAnew(_ reason: DiskCacheEvent.Reason, unless failed: UInt32?) throws {
         let control = try openControl()
         writing.database = nil
         do {
             let isLate = try control.locked {
-                // Someone else was quicker.
+                // Another instance has replaced it already.
                 if reason != .request, let generation = control.generation, generation != failed { return true }
                 try DiskGeneration.raise(control, directory)
                 return false
@@ -76,7 +76,7 @@ extension DiskCache {
             letReadersGo()
             if isLate { return try openDatabase(isFirst: false) }
         } catch {
-            // Readers shall not go on with what was to go; the next call tries again.
+            // Reads must not return entries that should have been removed. The next call tries again.
             if reason == .request { shared.withLock { $0.isBlind = true } }
             throw error
         }
@@ -89,7 +89,7 @@ extension DiskCache {
     func tell(_ reason: DiskCacheEvent.Reason) {
         if reason != .request { counters.restarts.add(1, ordering: .relaxed) }
         let level: Logger.Level = if case .damage = reason { .warning } else { .info }
-        configuration.logger.log(level: level, "the cache begins anew", metadata: ["directory": "\(directory)", "reason": "\(reason)"])
+        configuration.logger.log(level: level, "the cache was reset", metadata: ["directory": "\(directory)", "reason": "\(reason)"])
         hub.send(.startedAnew(reason))
     }
 
@@ -107,7 +107,7 @@ extension DiskCache {
         do {
             try DiskGeneration.removeAll(before: generation, directory)
         } catch {
-            configuration.logger.warning("what the cache held before could not be removed", metadata: ["error": "\(error)"])
+            configuration.logger.warning("earlier generations could not be removed", metadata: ["error": "\(error)"])
         }
     }
 }

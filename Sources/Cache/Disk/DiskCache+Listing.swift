@@ -1,11 +1,11 @@
 internal import Synchronization
 
 extension DiskCache {
-    /// Entries in the order of their keys' bytes, a page at a time; those whose lifetime is over are left out.
+    /// Returns a page of entries in the order of their keys' bytes, without the expired ones.
     ///
     /// - Parameters:
-    ///   - prefix: what their keys begin with; all of them for an empty one.
-    ///   - after: the last key of the page before.
+    ///   - prefix: the first bytes of their keys; an empty prefix matches all.
+    ///   - after: the last key of the previous page.
     ///   - limit: the most that are returned.
     /// - Complexity: O(limit + log entries).
     public func entries(
@@ -13,7 +13,7 @@ extension DiskCache {
     ) async throws(CacheError) -> [DiskEntry] {
         let range = DiskKeyRange(prefix: prefix.keyBytes, after: after)
         return try await perform {
-            // What readers know of uses belongs to when an entry ends.
+            // A use prolongs a sliding entry, so the uses that readers noted are written first.
             self.writeTouches()
             let database = try self.currentDatabase()
             return try DiskListing.entries(in: database.connection, database.files, range, now: self.now, limit: limit)
@@ -25,7 +25,7 @@ extension DiskCache {
         try await entries(withPrefix: prefix, after: after?.keyBytes, limit: limit).map(\.key)
     }
 
-    /// What is known of a key without reading its value, or `nil`. It counts as no use.
+    /// Returns a key's entry without reading its value, or `nil`. This does not count as a use.
     public func entry(forKey key: some DiskKey) async throws(CacheError) -> DiskEntry? {
         let bytes = key.keyBytes
         return try await perform {
@@ -35,7 +35,7 @@ extension DiskCache {
         }
     }
 
-    /// Whether there is a value for the key. It counts as no use.
+    /// Whether there is a value for the key. This does not count as a use.
     public func contains(_ key: some DiskKey) async throws(CacheError) -> Bool { try await entry(forKey: key) != nil }
 
     /// What the cache has done since it was opened, and what it holds now.
@@ -49,9 +49,9 @@ extension DiskCache {
         }
     }
 
-    /// Says that a value is still right: its date of verification is now, and its lifetime begins anew.
+    /// Marks a value as still right: sets its date of verification to now, and starts its lifetime again.
     ///
-    /// - Parameter lifetime: from now on; the configuration's unless told otherwise.
+    /// - Parameter lifetime: counted from now; by default the configuration's.
     /// - Returns: whether there is such a value.
     @discardableResult
     public func renewValue(forKey key: some DiskKey, lifetime: Lifetime? = nil) async throws(CacheError) -> Bool {

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 extension DiskCache {
-    /// The value of a key, or `nil`. The read runs on a queue of the cache's own, and counts as a use.
+    /// Returns the value of a key, or `nil`. The read runs on one of the cache's private queues, and counts as a use.
     ///
     /// - Throws: ``CacheError``: the disk failed, or the cache is closed. Damage is no error, but a miss.
     /// - Complexity: O(log entries).
@@ -21,8 +21,8 @@ extension DiskCache {
         return try result.get()
     }
 
-    /// The value of a key, or `nil`, read on the caller's thread: for callers that have threads of their own. It may wait for the disk, so do
-    /// not call it where `await` is possible. See ``value(forKey:)``.
+    /// Returns the value of a key, or `nil`, read on the caller's thread: for callers that manage threads themselves. The read may wait for
+    /// the disk, so use ``value(forKey:)`` where `await` is possible.
     public func blockingValue(forKey key: some DiskKey) throws(CacheError) -> DiskValue? { try blockingValue(key, isTagged: false) }
 
     private func blockingValue(_ key: some DiskKey, isTagged: Bool) throws(CacheError) -> DiskValue? {
@@ -51,7 +51,7 @@ extension DiskCache {
             giveBack(reader, outcome, now)
             return value(outcome)
         } catch {
-            // The reader is let go: what it found may be in its memory too.
+            // The reader is not given back: the damage may be in its page cache too.
             if hasLeft(reader.generation) { return miss() }
             guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
             let generation = reader.generation
@@ -90,7 +90,7 @@ extension DiskCache {
         return nil
     }
 
-    /// Takes an idle reader, or opens one: a reader never waits for another. `nil` where there is nothing to read.
+    /// Takes an idle reader, or opens one, so that no read waits for another. `nil` where there is nothing to read.
     private func reader() throws -> DiskReader? {
         var stale: [DiskReader] = []
         defer { withExtendedLifetime(stale) {} }
@@ -116,7 +116,7 @@ extension DiskCache {
             shared.withLock { $0.foreign = generation }
             return nil
         } catch {
-            // Emptied since: the folder goes while it is opened.
+            // The cache was emptied meanwhile, and the folder was removed while it was opened.
             if hasLeft(generation) { return nil }
             guard case .damage(let reason) = DiskFailure(error, directory) else { throw error }
             queue.async { self.leave(generation, reason) }
@@ -134,7 +134,7 @@ extension DiskCache {
         if !isKept, !reader.touches.isEmpty { touched.withLock { $0.append(reader.touches) } }
     }
 
-    /// Uses are kept with the reader, which takes no lock, and collected now and then.
+    /// Notes a use with the reader, which takes no lock; the uses are collected now and then.
     private func note(_ number: DiskNumber, _ isSliding: Bool, _ reader: DiskReader, _ now: Int64) {
         if isSliding {
             let isFirst = touched.withLock { touched in
@@ -157,7 +157,7 @@ extension DiskCache {
         }
     }
 
-    /// Access times reach the disk together, some seconds late.
+    /// Schedules the write of access times, which reach the disk together some seconds late.
     private func scheduleTouches() {
         queue.asyncAfter(deadline: .now() + .seconds(2)) { [weak self] in self?.writeTouches() }
     }

@@ -2,22 +2,22 @@ internal import SQLite
 internal import Synchronization
 
 extension DiskCache {
-    /// How many entries one transaction removes at most, so that writes of others come in between.
+    /// The most entries that one transaction removes, so that other writes come in between.
     private static let step = 512
 
-    /// Removes all entries, in every process that uses the directory. Returns when nothing of them is readable any more.
+    /// Removes all entries, in every process that uses the directory. Returns when none of them is readable any more.
     ///
     /// The cost does not grow with the entries in the database, but with the files beside it.
     public func removeAll() async throws(CacheError) {
         try await perform { try self.startAnew(.request, unless: nil) }
     }
 
-    /// Removes all entries, and goes on with another schema: for a log-out, another account, or a new version of what the values are.
+    /// Removes all entries, and continues with another schema: for a log-out, another account, or a new encoding of the values.
     ///
-    /// From this call on no process reads what was there before, nor does one that is opened with another schema. Instances that are open
-    /// with the old one read nothing more, and their writes throw ``CacheError/schemaChanged(path:)``.
+    /// From this call on, no process reads an earlier entry, nor does one that opens the cache with another schema. Instances that are
+    /// open with the old schema read nothing more, and their writes throw ``CacheError/schemaChanged(path:)``.
     ///
-    /// - Parameter schema: what the values are from now on; as before, if it is `nil`.
+    /// - Parameter schema: the new schema; `nil` keeps the present one.
     /// - Throws: ``CacheError``: the directory cannot be written. This instance reads nothing more until it can; the next write tries again.
     public func invalidateEverything(schema: String? = nil) async throws(CacheError) {
         try await perform {
@@ -52,8 +52,8 @@ extension DiskCache {
         }
     }
 
-    /// Removes the entries for which the closure returns true. It sees what ``entries(withPrefix:after:limit:)`` lists, on a queue of the
-    /// cache's own, and may call the cache.
+    /// Removes the entries for which the closure returns true. The closure gets what ``entries(withPrefix:after:limit:)`` lists, and may
+    /// call the cache.
     ///
     /// - Returns: how many there were. O(entries).
     @discardableResult

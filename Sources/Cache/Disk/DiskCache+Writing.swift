@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Synchronization
 
 extension DiskCache {
-    /// Stores a value under a key, in the place of any other. Returns when no end of the process can undo it.
+    /// Stores a value under a key, and replaces any other. Returns when the value would survive the end of the process.
     ///
     /// - Parameters:
-    ///   - lifetime: how long it may be given out, by the wall clock; the configuration's unless told otherwise.
+    ///   - lifetime: how long the value may be returned, by the wall clock; by default the configuration's.
     ///   - tags: by which it can be removed together with others, see ``removeAll(taggedWith:)``.
     ///   - protection: whether it may be on the disk at all, and how.
     /// - Throws: ``CacheError``: nothing was stored, and in this process the key misses until it is written again.
@@ -17,18 +17,18 @@ extension DiskCache {
         do {
             change = try self.change(bytes, key, lifetime, tags, protection)
         } catch {
-            // What is stored is not what holds now.
+            // The stored value is outdated.
             try await write(.remove, key)
             throw error
         }
         try await write(change, key)
     }
 
-    /// Stores a value soon: it is read back at once, and reaches the disk in the background. See ``setValue(_:forKey:lifetime:tags:protection:)``
-    /// and ``flush()``, which throws what went wrong.
+    /// Stages a value: reads return it at once, and it reaches the disk in the background. See
+    /// ``setValue(_:forKey:lifetime:tags:protection:)`` and ``flush()``, which throws the first failure.
     ///
     /// - Throws: ``CacheError/tooLarge(bytes:limit:)``, ``CacheError/noSealing``, ``CacheError/cannotSeal(reason:)``.
-    /// - Returns: whether there was room among what waits; if not, the value is dropped and its key removed.
+    /// - Returns: whether the staged values left room for it; if not, the value is dropped and its key removed.
     @discardableResult
     public func stageValue(
         _ bytes: [UInt8], forKey key: some DiskKey, lifetime: Lifetime? = nil, tags: [String] = [], protection: DiskProtection = .plain
@@ -46,15 +46,15 @@ extension DiskCache {
         return false
     }
 
-    /// Removes an entry soon: it misses at once, and leaves the disk in the background.
+    /// Stages a removal: the key misses at once, and the entry is removed from the disk in the background.
     public func stageRemoval(forKey key: some DiskKey) { _ = stage(.remove, key.keyBytes, limit: .max) }
 
-    /// Removes an entry. Returns when no end of the process can undo it.
+    /// Removes an entry. Returns when the removal would survive the end of the process.
     public func removeValue(forKey key: some DiskKey) async throws(CacheError) { try await write(.remove, key) }
 
-    /// Waits until all that was staged before is on the disk, access times too.
+    /// Waits until all changes that were staged before are on the disk, access times too.
     ///
-    /// - Throws: ``CacheError``: the first that went wrong with a staged write since the last flush.
+    /// - Throws: ``CacheError``: the first failure of a staged write since the last flush.
     public func flush() async throws(CacheError) {
         try await perform { self.writeTouches() }
         if let error = staging.takeError() { throw error }
@@ -64,7 +64,7 @@ extension DiskCache {
         let bytes = key.keyBytes
         let result: Result<Void, CacheError> = await withCheckedContinuation { continuation in
             let write = DiskWrite(key: bytes, number: DiskNumber(bytes), change: change) { continuation.resume(returning: $0) }
-            // The caller waits, so it cannot bring more than it holds itself.
+            // No limit: the caller waits, so it can stage no more than it holds in memory itself.
             if staging.append(write, limit: .max) == true { queue.async { self.drain() } }
         }
         try result.get()

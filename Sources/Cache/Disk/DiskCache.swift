@@ -6,8 +6,8 @@ internal import Synchronization
 /// Bytes by key in a directory, that outlive the process: one SQLite file for small values, and a file each for large ones.
 ///
 /// Safe from any thread, and from several processes on one directory. Each value carries a checksum that binds it to its key and to its
-/// lifetime, so what is damaged is a miss, never a wrong value. A file that is damaged as a whole is begun anew, which ``events`` and the
-/// log tell. A cache may forget: after a loss of power the newest entries may be missing.
+/// lifetime: a damaged entry is a miss, never a wrong value. If the whole file is damaged, the cache is reset to an empty one; ``events``
+/// and the log report it. A loss of power may cost the newest entries.
 ///
 /// ```swift
 /// let cache = try await DiskCache.open("/var/cache/pictures")
@@ -15,21 +15,21 @@ internal import Synchronization
 /// let value = try await cache.value(forKey: "cat.png")?.bytes
 /// ```
 ///
-/// Whatever waits for the disk runs on queues of the cache's own. Reads have connections of their own, and wait for no writer.
-/// Writes that are made at the same time reach the disk in one transaction.
+/// All work that waits for the disk runs on the cache's private queues. Reads use separate connections, and wait for no writer.
+/// Concurrent writes reach the disk in one transaction.
 public final class DiskCache: Sendable {
     struct Shared {
         /// `nil` once the cache is closed.
         var control: DiskControl?
-        /// That of the idle readers; `nil` after everything is to be opened anew.
+        /// The generation that the idle readers read; `nil` if the next read must open a connection.
         var generation: UInt32?
         var idle: [DiskReader] = []
-        /// A generation that is not ours to read: another schema's.
+        /// A generation that this instance may not read, since it has another schema.
         var foreign: UInt32?
-        /// The cache was to be emptied and could not be: nothing is read until it is.
+        /// Emptying the cache failed: reads miss until it succeeds.
         var isBlind = false
 
-        /// Forgets what is open. The idle readers are to be let go of outside of the lock.
+        /// Forgets the open generation, and returns its idle readers. Release them outside of the lock: that closes their connections.
         mutating func forgetGeneration() -> [DiskReader] {
             (generation, foreign) = (nil, nil)
             defer { idle = [] }
@@ -37,9 +37,9 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// What belongs to the queue.
+    /// The writing side's state.
     ///
-    /// `@unchecked Sendable`: only what runs on the cache's serial queue touches it.
+    /// `@unchecked Sendable`: only closures on the cache's serial queue touch it.
     final class Writing: @unchecked Sendable {
         var database: DiskDatabase?
         var drains = 0
@@ -90,7 +90,7 @@ public final class DiskCache: Sendable {
 
     deinit {
         hub.finish()
-        // The last connection to close waits for the disk: not on whatever thread lets go of the cache.
+        // The last connection to close waits for the disk, so it closes on the queue, not on the thread that releases the cache.
         let (writing, idle) = (writing, shared.withLock { $0.idle })
         queue.async {
             writing.database = nil
@@ -109,10 +109,10 @@ public final class DiskCache: Sendable {
         return try opened.get()
     }
 
-    /// What the cache does by itself from now on, for as long as the stream is listened to. At most 256 wait; then the oldest go.
+    /// The events from now on, for as long as the stream is consumed. It buffers at most 256 events, and then drops the oldest.
     public var events: AsyncStream<DiskCacheEvent> { hub.stream() }
 
-    /// Writes what is staged, then lets go of the directory. From then on every call fails with ``CacheError/closed``.
+    /// Writes the staged changes, then closes the directory. Later calls fail with ``CacheError/closed``.
     public func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -134,7 +134,7 @@ public final class DiskCache: Sendable {
 
     var now: Int64 { configuration.clock.wall() }
 
-    /// Runs the closure on the cache's queue, after all that was staged before.
+    /// Runs the closure on the cache's queue, after all changes that were staged before.
     func perform<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws(CacheError) -> Value {
         let result: Result<Value, CacheError> = await withCheckedContinuation { continuation in
             queue.async {
@@ -146,8 +146,8 @@ public final class DiskCache: Sendable {
         return try result.get()
     }
 
-    /// Runs what belongs to the queue. If it finds damage, the cache begins anew, and it is run once more. So it is when another instance
-    /// emptied the directory meanwhile, whose folders it then met half removed.
+    /// Runs the closure, on the queue. If it finds damage, the cache is reset and the closure runs once more. It also runs again if another
+    /// instance emptied the directory meanwhile, since it then met half-removed folders.
     func guarded<Value>(_ body: () throws -> Value) -> Result<Value, CacheError> {
         var isMended = false
         var left = 0
@@ -173,10 +173,10 @@ public final class DiskCache: Sendable {
         }
     }
 
-    /// How often a piece of work is begun again since others emptied the cache beneath it.
+    /// How often a closure is retried because other instances emptied the cache while it ran.
     private static let mostLeft = 16
 
-    /// Whether the generation does not hold any more: what fails in it says nothing of the cache.
+    /// Whether the generation is no longer the current one: an error in it then says nothing about the cache.
     func hasLeft(_ generation: UInt32) -> Bool { shared.withLock { $0.control?.generation } != generation }
 
     func asCacheError(_ error: any Error) -> CacheError {

@@ -1,29 +1,29 @@
 public import Logging
 
 extension DiskCache {
-    /// How a ``DiskCache`` works.
+    /// The settings of a ``DiskCache``.
     public struct Configuration: Sendable {
-        /// The most bytes of all entries together; the least recently used leave first. Each counts its value, its key and 128 bytes.
-        /// The files may be up to half as large again. 256 MiB unless told otherwise; less than zero is zero.
+        /// The most bytes of all entries together; the least recently used are evicted first. Each counts its value, its key and 128 bytes.
+        /// The files may be up to half as large again. The default is 256 MiB; less than zero is zero.
         public var byteLimit = 256 << 20
-        /// The largest value, in bytes, that is kept within the database; a larger one gets a file of its own. 16 KiB unless told otherwise.
+        /// The largest value, in bytes, that is kept within the database; a larger one gets a separate file. The default is 16 KiB.
         public var inlineLimit = 16 << 10
-        /// The most bytes of staged values that may wait to be written; one that finds no room is dropped. 32 MiB unless told otherwise.
+        /// The most bytes of staged values that may wait to be written; a value that exceeds it is dropped. The default is 32 MiB.
         public var stagedByteLimit = 32 << 20
-        /// How long an entry lives if its caller does not say.
+        /// The lifetime of an entry that is stored without one.
         public var lifetime = Lifetime.standard
-        /// What the values are, for whom, and in which encoding, such as `3/user-42`. A directory with another one is emptied when
-        /// it is opened: so a new schema, or another account, never reads what was there before.
+        /// The values' kind, encoding and account, such as `3/user-42`. Opening a directory of another schema empties it, so a new version,
+        /// or another account, never reads the earlier entries.
         public var schema = ""
-        /// Encrypts and decrypts the values that are stored ``DiskProtection/encrypted``, such as `AESGCMSealing` of FreshetCacheEncryption.
-        /// Without one they cannot be stored, and those that are there miss.
+        /// Encrypts and decrypts the values that are stored ``DiskProtection/encrypted``, such as `AESGCMSealing` of
+        /// FreshetCacheEncryption. Without it, such values cannot be stored, and stored ones miss.
         public var sealing: (any DiskSealing)?
-        /// Where time comes from; the wall clock is what counts on disk.
+        /// The source of time; lifetimes on disk are measured by its wall clock.
         public var clock = CacheClock.system
-        /// Where it says what is wrong.
+        /// The logger of failures and resets.
         public var logger = Logger(label: "freshet.cache.disk")
 
-        /// What has the values given above.
+        /// Makes a configuration with the defaults.
         public init() {}
     }
 }

@@ -1,25 +1,25 @@
-/// What a ``DiskCache`` did by itself, that its owner may want to know.
+/// A change that a ``DiskCache`` made by itself.
 public enum DiskCacheEvent: Hashable, Sendable {
-    /// All entries are gone, and the cache began anew.
+    /// The cache was reset: all entries are removed.
     case startedAnew(Reason)
     /// An entry was damaged and is removed.
     case damaged(key: [UInt8])
-    /// So many entries left, the least recently used, for the limit of bytes.
+    /// The least recently used entries were evicted, for the limit of bytes.
     case evicted(entries: Int)
-    /// A value was not stored, and what was under its key is removed: too large, or too much was waiting already.
+    /// A value was too large, or too many bytes were staged: it was not stored, and its key's earlier value is removed.
     case refused(key: [UInt8], bytes: Int)
-    /// Values that were staged could not be written; their keys miss until they are written again.
+    /// Staged values could not be written; their keys miss until they are written again.
     case writeFailed(CacheError)
 
-    /// Why a cache began anew.
+    /// Why a cache was reset.
     public enum Reason: Hashable, Sendable {
-        /// The directory was of another version of the format.
+        /// The directory had another version of the format.
         case format
-        /// The directory was of another schema.
+        /// The directory had another schema.
         case schema
-        /// The file was damaged, as the text tells.
+        /// The file was damaged, for the given reason.
         case damage(String)
-        /// Someone asked for it.
+        /// The application requested it.
         case request
     }
 }

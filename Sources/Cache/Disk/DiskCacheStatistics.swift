@@ -1,39 +1,39 @@
 internal import Synchronization
 
-/// What a ``DiskCache`` has done since it was opened, and what it holds. The difference of two tells of the time between.
+/// The counts of a ``DiskCache`` since it was opened, and its present size. The difference of two values counts the time between.
 public struct DiskCacheStatistics: Hashable, Sendable {
-    /// Reads that gave a value.
+    /// Reads that returned a value.
     public var hits = 0
-    /// Reads that gave none.
+    /// Reads that returned none.
     public var misses = 0
     /// Values written.
     public var writes = 0
     /// Entries removed on request, not counting those of an emptied cache.
     public var removals = 0
-    /// Entries that left for the limit of bytes.
+    /// Entries that were evicted for the limit of bytes.
     public var evictions = 0
-    /// Entries whose lifetime was over.
+    /// Entries that had expired and were removed.
     public var expirations = 0
     /// Entries that were damaged.
     public var damaged = 0
-    /// Values that were too large, or found too much waiting.
+    /// Values that were not stored: too large, or too many bytes were staged.
     public var refusals = 0
     /// Writes that failed.
     public var failures = 0
-    /// How often the cache began anew.
+    /// How often the cache was reset for another reason than a request.
     public var restarts = 0
     /// How many entries there are, those of other processes too.
     public var entries = 0
     /// How many bytes count against the limit.
     public var bytes = 0
 
-    /// None of anything.
+    /// Makes a value of zeros.
     public init() {}
 
-    /// The part of the reads that gave a value, from 0 to 1; 0 without reads.
+    /// The part of the reads that returned a value, from 0 to 1; 0 without reads.
     public var hitRate: Double { Double(hits: hits, misses: misses) }
 
-    /// What happened since an earlier moment; the entries and bytes are those of the later one.
+    /// The counts since an earlier moment; the entries and bytes are those of the later one.
     public static func - (later: Self, earlier: Self) -> Self {
         var difference = later
         difference.hits &-= earlier.hits
@@ -51,11 +51,11 @@ public struct DiskCacheStatistics: Hashable, Sendable {
 }
 
 extension DiskCacheStatistics: CustomStringConvertible {
-    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 written; 12 entries, 4096 bytes`. What never happened is left out.
+    /// One line for a person, such as `90 hits and 10 misses (90.0 %), 12 written; 12 entries, 4096 bytes`. Counts of zero are left out.
     public var description: String {
         let counts = StatisticsText.counts([
             (writes, "written"), (removals, "removed"), (evictions, "evicted"), (expirations, "expired"), (damaged, "damaged"),
-            (refusals, "refused"), (failures, "not written since the disk failed"), (restarts, "times begun anew"),
+            (refusals, "refused"), (failures, "not written since the disk failed"), (restarts, "times reset"),
         ])
         return "\(StatisticsText.reads(hits: hits, misses: misses))\(counts); \(entries) entries, \(bytes) bytes"
     }

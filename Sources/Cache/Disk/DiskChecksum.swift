@@ -1,4 +1,4 @@
-/// A hash of 64 bits that tells damaged bytes from good ones, and names keys. Not made to withstand an attacker: for that, encrypt.
+/// A hash of 64 bits that detects damaged bytes, and numbers keys. It does not withstand an attacker: for that, encrypt.
 ///
 /// Multiplies 64 by 64 bits and folds the 128 bits of the product, 16 bytes a step: several bytes a nanosecond.
 enum DiskChecksum {
@@ -30,7 +30,7 @@ enum DiskChecksum {
 
     static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { bytes.withUnsafeBytes { of($0, seed: seed) } }
 
-    /// The state is kept beside the product too, so that a product of zero forgets nothing of what came before.
+    /// Adds the state to the product, so that a product of zero does not discard the earlier words.
     private static func step(_ state: UInt64, _ low: UInt64, _ high: UInt64) -> UInt64 {
         fold(low ^ first, high ^ state ^ second) &+ (state << 23 | state >> 41)
     }

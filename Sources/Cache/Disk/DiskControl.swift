@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// The file that says which generation of a cache directory holds now. All who have the directory open share it through memory.
+/// The file that holds the current generation's number of a cache directory. All instances that have the directory open map it into memory.
 ///
-/// To empty a cache is to raise the number: from then on nobody, in whatever process, reads what came before, at the cost of one load
-/// for each read. What it names is a folder, so a new generation never meets an old one's files.
+/// Raising the number empties the cache: from then on no instance, in any process, reads an earlier entry. It costs each read one load.
+/// The number names a folder, so a new generation never meets an old one's files.
 ///
-/// A whole word is written at once and carries its own check, so a damaged one is known.
+/// The number is written with a check as one word, so a damaged word is detected.
 final class DiskControl: Sendable {
     static let name = "freshet.cache"
-    /// The tag of <https://bford.info/cachedir/>, by which programs that back up know what to skip.
+    /// The tag of <https://bford.info/cachedir/>, by which backup programs recognise directories to skip.
     static let tagName = "CACHEDIR.TAG"
     static let tag = """
         Signature: 8a477f597d28d172789f06886806bc55
@@ -17,9 +17,9 @@ final class DiskControl: Sendable {
         # About such files: https://bford.info/cachedir/
 
         """
-    /// What the file begins with: the name and the version of the format.
+    /// The file's first bytes: the name and the version of the format.
     static let magic = Array("freshet cache 1\n".utf8)
-    /// Any version's beginning.
+    /// The first bytes of any version's file.
     private static let family = Array("freshet cache ".utf8)
     private static let wordOffset = 16
     private static let size = 4_096
@@ -33,7 +33,7 @@ final class DiskControl: Sendable {
 
     /// Opens the directory, and makes it if there is none.
     ///
-    /// - Returns: whether it held another version's cache, or a damaged one, and was begun anew.
+    /// - Returns: also whether it held a cache of another version, or a damaged one, and was reset.
     static func open(directory: String) throws(CacheError) -> (control: DiskControl, isStale: Bool) {
         try make(directory)
         let path = directory + "/" + name
@@ -53,12 +53,12 @@ final class DiskControl: Sendable {
     /// Whether the directory is a cache's, or empty so that it may become one.
     static func isOurs(_ directory: String) -> Bool {
         guard let names = DiskFolder.names(in: directory) else { return false }
-        // Another process may be about to make it one: its control file is there first, and empty until it is locked. Listed before it is
-        // looked into, so that whatever else is listed came after that file was written.
+        // Another process may be about to make it one: its control file comes first, and is empty until it is locked. The directory is
+        // listed before that file is read, so that every other name in the list came after the file was written.
         return names.allSatisfy { $0 == name } || isCache(directory)
     }
 
-    /// Whether the directory is a cache of ours, of whatever version.
+    /// Whether the directory is a cache of ours, of any version.
     static func isCache(_ directory: String) -> Bool {
         DiskFolder.read(directory + "/" + name, limit: family.count) == family
             || DiskFolder.read(directory + "/" + tagName, limit: tag.utf8.count) == Array(tag.utf8)
@@ -125,7 +125,7 @@ final class DiskControl: Sendable {
         return generation(head.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: wordOffset, as: UInt64.self) })
     }
 
-    /// The generation that holds now; `nil` if the word is damaged or was never written.
+    /// The current generation; `nil` if the word is damaged or was never written.
     var generation: UInt32? {
         guard let word = UnsafeRawPointer(bitPattern: address + UInt(Self.wordOffset)) else { return nil }
         let value = word.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
@@ -137,20 +137,20 @@ final class DiskControl: Sendable {
         return value != 0 && word(number) == value ? number : nil
     }
 
-    /// The number with its check beside it, as it lies in the file.
+    /// The number and its check, as the file has them.
     private static func word(_ number: UInt32) -> UInt64 {
         let check = withUnsafeBytes(of: number.littleEndian) { DiskChecksum.of($0, seed: 4) }
         return (UInt64(number) | check << 32).littleEndian
     }
 
-    /// Makes another generation hold. Call within ``locked(_:)``.
+    /// Makes another generation the current one. Call within ``locked(_:)``.
     func setGeneration(_ number: UInt32) throws(CacheError) {
         var word = Self.word(number)
         let count = pwrite(descriptor, &word, 8, off_t(Self.wordOffset))
         guard count == 8 else { throw Self.error(count < 0 ? errno : ENOSPC, directory) }
     }
 
-    /// Runs the closure while nobody else, in this process or another, changes generations.
+    /// Runs the closure while no other instance, in this process or another, changes generations.
     func locked<Result>(_ body: () throws -> Result) throws -> Result {
         try Self.lock(descriptor, directory)
         defer { flock(descriptor, LOCK_UN) }
@@ -184,7 +184,7 @@ final class DiskControl: Sendable {
         }
     }
 
-    /// What an `errno` of the system means for the user of the directory.
+    /// The cache error for an `errno` of the system.
     static func error(_ code: Int32, _ directory: String) -> CacheError {
         switch code {
         case EACCES, EROFS, EPERM: .readOnly(path: directory)

@@ -2,14 +2,14 @@ internal import SQLite
 
 /// Rows of entries, changed within a transaction.
 extension DiskDatabase {
-    /// An entry to be stored: what the tables say of it.
+    /// An entry to be stored.
     struct NewEntry {
         var key: [UInt8]
         var number: DiskNumber
         var record: DiskRecord
         var tags: [String]
 
-        /// Of the value, as it is on the disk.
+        /// The size of the value, as it is on the disk.
         var byteCount: Int {
             switch record.place {
             case .inline(let bytes): bytes.count
@@ -18,7 +18,7 @@ extension DiskDatabase {
         }
     }
 
-    /// Stores an entry in the place of whatever has its number. O(log entries).
+    /// Stores an entry, and replaces any other with the same number. O(log entries).
     func put(_ entry: NewEntry) throws {
         try remove(entry.number)
         let encoded = entry.record.encoded(key: entry.key)
@@ -50,7 +50,7 @@ extension DiskDatabase {
             try statement.run()
         }
         for tag in entry.tags { try link(tag, entry.number) }
-        // They wrap where damage has made them huge: then they are less than nothing, which is found when they are stored.
+        // The sums wrap where damage has made them huge; they are then below zero, which is found when they are stored.
         totals.entries &+= 1
         totals.bytes &+= entry.byteCount + entry.key.count + Self.overhead
     }
@@ -63,7 +63,7 @@ extension DiskDatabase {
         }
     }
 
-    /// Removes a row, whatever key it is of. O(log entries).
+    /// Removes a row, of any key. O(log entries).
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -98,7 +98,7 @@ extension DiskDatabase {
         }
     }
 
-    /// Notes the use of a row. One that is gone is passed over.
+    /// Notes the use of a row. Does nothing if the row is gone.
     func touch(_ number: DiskNumber, at now: Int64) throws {
         try connection.withStatement(
             """
@@ -123,9 +123,9 @@ extension DiskDatabase {
         }
     }
 
-    /// Removes the least recently used until the rest is within the limit, or so many have left.
+    /// Evicts the least recently used entries until the rest is within the limit, or so many are evicted.
     ///
-    /// - Returns: how many left. O(that × log entries): an index has them in order.
+    /// - Returns: how many were evicted. O(that × log entries): an index has them in order.
     func evict(toBytes limit: Int, atMost most: Int) throws -> Int {
         var count = 0
         while totals.bytes > limit, count < most {
@@ -147,7 +147,7 @@ extension DiskDatabase {
         return count
     }
 
-    /// Removes entries whose lifetime is over, at most so many.
+    /// Removes expired entries, at most so many.
     func purge(now: Int64, atMost most: Int) throws -> Int {
         let over = try numbers("SELECT id FROM entry WHERE expires <= ?1 ORDER BY expires", limit: most) { try $0.bind(1, now) }
         return try removeEach(over)

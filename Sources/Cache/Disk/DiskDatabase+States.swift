@@ -1,13 +1,13 @@
 internal import SQLite
 
-/// Looking at single rows, and at the file as a whole.
+/// Checks of single rows, and of the file's free pages.
 extension DiskDatabase {
-    /// What an entry is worth.
+    /// Whether an entry may be returned.
     enum State: Hashable, Sendable {
         case sound
         /// Its lifetime is over.
         case over
-        /// Its record, or the file of its value, is not what was written.
+        /// Its record, or the file of its value, differs from the bytes that were written.
         case damaged
     }
 

@@ -2,24 +2,24 @@ internal import SQLite
 
 /// The connection that writes one generation. It belongs to its cache's queue.
 final class DiskDatabase {
-    /// Of all entries together. Read at the beginning of each transaction, for another process may have written.
+    /// The sums over all entries. Read at the beginning of each transaction, since another process may have written.
     struct Totals: Equatable {
         var entries = 0
         var bytes = 0
-        /// Counts uses and writes: the order in which entries leave.
+        /// Counts uses and writes: entries are evicted in this order.
         var tick: Int64 = 0
     }
 
-    /// What the row of an entry costs beside its key and value, as it is counted.
+    /// The bytes that count for an entry besides its key and value.
     static let overhead = 128
 
     let generation: UInt32
     let connection: Connection
     let files: DiskFiles
     let scope: String
-    /// Within a transaction.
+    /// Valid within a transaction.
     var totals = Totals()
-    /// Files that no row tells of once the transaction is committed.
+    /// Files that no row refers to once the transaction is committed.
     var leftFiles: [(DiskNumber, UInt64)] = []
 
     /// Opens the generation's file, and makes it if there is none. Call within the directory's lock.
@@ -65,7 +65,7 @@ final class DiskDatabase {
     }
 
     private func store(_ totals: Totals) throws {
-        // Less than nothing: the rows and their sum do not agree, so something was damaged.
+        // Below zero: the rows and their sum do not agree, so something was damaged.
         guard totals.entries >= 0, totals.bytes >= 0 else { throw DiskFailure.damage("the sums do not agree with the entries") }
         try connection.withStatement("UPDATE state SET entries = ?1, bytes = ?2, tick = ?3") { statement in
             try statement.bind(1, totals.entries)

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import SQLite
 
-/// What a failure beneath a cache means.
+/// A failure beneath a cache, by the action that it calls for.
 enum DiskFailure: Error {
-    /// The file is damaged: begin anew.
+    /// The file is damaged: reset the cache.
     case damage(String)
-    /// Nothing that the cache can mend.
+    /// An error that the cache cannot repair, and reports.
     case cache(CacheError)
 
     init(_ error: any Error, _ directory: String) {
@@ -20,8 +20,8 @@ enum DiskFailure: Error {
         }
     }
 
-    /// All that a sound file cannot cause is damage: a row that breaks a constraint, a value that is larger than any that was stored, an
-    /// unknown column.
+    /// Every error that a sound file cannot cause counts as damage: a row that breaks a constraint, a value that is larger than any stored
+    /// one, an unknown column.
     private static func of(_ error: SQLiteError, _ directory: String) -> DiskFailure {
         switch error.category {
         case .full: .cache(.diskFull(path: directory))

@@ -2,14 +2,14 @@ internal import Glibc
 
 /// The files beside the database that hold the large values of one generation.
 ///
-/// A file is written once, whole, under a name that never comes again, and only then does a row tell of it: so no reader meets half a
-/// file, and an overwritten value's file is deleted only after nobody is told of it any more. A process that dies in between leaves a
-/// file of which no row tells, which ``orphans(in:)`` finds. Nothing waits for the disk: after a loss of power the checksum tells.
+/// A file is written once, completely, under a unique name. Only then is a row written that refers to the file, so no reader meets half a
+/// file; and an overwritten value's file is deleted only after no row refers to it. A process that dies in between leaves a file without
+/// a row, which ``settled(in:)`` lists. Writes do not sync to the disk: the checksum detects a file that a loss of power has cut.
 struct DiskFiles: Sendable {
     /// The generation's folder.
     let root: String
     static let folders = 256
-    /// A file younger than this may be one whose row is yet to be written, in seconds.
+    /// The age in seconds below which a file's row may not be written yet.
     private static let tender: Int = 600
 
     private func folder(_ number: DiskNumber) -> String { root + "/" + number.digits.prefix(2) }
@@ -18,7 +18,7 @@ struct DiskFiles: Sendable {
         "\(folder(number))/\(number.digits)-\(DiskNumber.digits(unique))"
     }
 
-    /// Writes a value under a name of its own.
+    /// Writes a value into a new file.
     func write(_ bytes: [UInt8], _ number: DiskNumber, _ unique: UInt64) throws(CacheError) {
         let path = path(number, unique)
         var opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -45,7 +45,7 @@ struct DiskFiles: Sendable {
     func read(_ number: DiskNumber, _ unique: UInt64, count: Int) -> [UInt8]? {
         var status = stat()
         let path = path(number, unique)
-        // Before memory is taken for it: a damaged row never gets here, but the file may have been cut.
+        // Checked before memory is allocated: a damaged row never gets here, but the file may have been cut.
         guard stat(path, &status) == 0, Int(status.st_size) == count else { return nil }
         guard let bytes = DiskFolder.read(path, limit: count), bytes.count == count else { return nil }
         return bytes

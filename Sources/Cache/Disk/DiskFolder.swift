@@ -5,7 +5,7 @@ enum DiskFolder {
     /// Makes a directory unless it is there: the `errno` of a failure, or 0.
     static func make(_ path: String) -> Int32 { mkdir(path, 0o700) == 0 || errno == EEXIST ? 0 : errno }
 
-    /// What is in a directory, without `.` and `..`; `nil` if it cannot be listed.
+    /// The names in a directory, without `.` and `..`; `nil` if it cannot be listed.
     static func names(in path: String) -> [String]? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

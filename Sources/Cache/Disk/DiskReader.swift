@@ -1,14 +1,14 @@
 internal import SQLite
 
-/// A connection that reads one generation. It belongs to whoever took it out of the pool, until it is given back.
+/// A connection that reads one generation. A read takes it out of the pool and has it alone until it is given back.
 ///
 /// `@unchecked Sendable`: the pool hands it from thread to thread under its lock, and never to two at once.
 final class DiskReader: @unchecked Sendable {
-    /// What became of a read.
+    /// The result of a read.
     enum Outcome {
         case hit(DiskValue, DiskNumber, isSliding: Bool)
         case miss
-        /// The entry's lifetime is over.
+        /// The entry has expired.
         case over(DiskNumber)
         /// The record is damaged, or another key's.
         case suspect(DiskNumber)
@@ -18,7 +18,7 @@ final class DiskReader: @unchecked Sendable {
     let connection: Connection
     let files: DiskFiles
     private let select: Statement
-    /// The same with the entry's tags, of one moment. Prepared when it is needed.
+    /// Selects the record and the entry's tags in one snapshot. Prepared when it is needed.
     private var selectTagged: Statement?
     /// The rows that were read since they were last collected, in order.
     var touches: [DiskNumber] = []
@@ -30,7 +30,7 @@ final class DiskReader: @unchecked Sendable {
         select = try connection.statement("SELECT record FROM value WHERE id = ?1")
     }
 
-    /// - Returns: `nil` if the generation is not there yet.
+    /// - Returns: `nil` if the generation does not exist yet.
     /// - Throws: ``CacheError/schemaChanged(path:)`` if it is another schema's.
     static func open(folder: String, generation: UInt32, scope: String) throws -> DiskReader? {
         let path = folder + "/" + DiskSchema.file
@@ -67,7 +67,7 @@ final class DiskReader: @unchecked Sendable {
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
                     return opened(bytes, record.head, tags, key, number, sealing)
                 }
-                // It may have been overwritten since the row was read, and the file removed: then the row is another one now.
+                // The value may have been overwritten since the row was read, and the file removed: then the row has changed.
                 guard record != previous else { return .suspect(number) }
                 previous = record
             }

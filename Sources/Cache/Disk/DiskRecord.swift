@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// What is stored for one key: a head of fixed size, the key, and the value, or the name of the file that holds it.
+/// The stored bytes of one key: a head of fixed size, the key, and the value, or the name of the file that holds it.
 ///
-/// The first eight bytes are a checksum over all the others, so over everything that binds a value to its key and to its lifetime.
-/// Whatever part of a record is changed, or taken from another, it is no record any more.
+/// The first eight bytes are a checksum over all the others, which include the key and the lifetime. A record of which any part is changed,
+/// or taken from another record, does not decode.
 struct DiskRecord: Hashable, Sendable {
     /// Where the value is.
     enum Place: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct DiskRecord: Hashable, Sendable {
     }
 
     static let version: UInt8 = 1
-    /// Marks a checksum as that of a record, of a file's contents: one never passes for the other.
+    /// The seeds of a record's and of a file's checksum differ, so that neither passes for the other.
     private static let recordSeed: UInt64 = 2
     private static let fileSeed: UInt64 = 3
 
@@ -67,7 +67,7 @@ struct DiskRecord: Hashable, Sendable {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Reads what is stored under a key; `nil` if it is damaged, or another key's. O(value).
+    /// Decodes the bytes that are stored under a key; `nil` if they are damaged, or another key's. O(value).
     static func decode(_ bytes: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> DiskRecord? {
         guard bytes.count >= Head.count + key.count else { return nil }
         let kind = word(bytes, 8)
@@ -77,7 +77,7 @@ struct DiskRecord: Hashable, Sendable {
         return read(bytes, kind, UnsafeRawBufferPointer(rebasing: bytes[(Head.count + key.count)...]))
     }
 
-    /// Of two that are as long as each other.
+    /// Compares two keys of the same length.
     private static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard let start = left.baseAddress, let other = right.baseAddress else { return left.isEmpty }
         return memcmp(start, other, left.count) == 0

@@ -2,8 +2,8 @@ internal import SQLite
 
 /// The tables of one generation.
 ///
-/// `value` holds what a read needs, found by one descent of one tree. `entry` holds what listing, tags and eviction need, in narrow rows
-/// with indexes, so that a use changes a few bytes, never the value's page. A read trusts nothing but the record in `value`.
+/// `value` serves reads, by one descent of one tree. `entry` serves listing, tags and eviction, in narrow rows with indexes, so that a use
+/// changes a few bytes, never the value's page. A read trusts nothing but the record in `value`.
 enum DiskSchema {
     static let file = "entries.sqlite"
     /// The version of the tables, in `user_version`.
@@ -26,7 +26,7 @@ enum DiskSchema {
         """,
     ]
 
-    /// Makes the tables in an empty file, for values of this scope.
+    /// Creates the tables in an empty file, for values of this scope.
     static func create(in connection: Connection, scope: String) throws {
         // Before the first table: https://www.sqlite.org/pragma.html#pragma_auto_vacuum
         try connection.pragma("auto_vacuum = INCREMENTAL")
@@ -56,14 +56,14 @@ enum DiskSchema {
         try connection.withStatement("SELECT count(*) FROM sqlite_schema") { try $0.step() && $0.int64(0) == 0 }
     }
 
-    /// What the values are, and for whom: `nil` where the row is lost.
+    /// The stored schema of the values; `nil` if the row is lost.
     static func scope(in connection: Connection) throws -> String? {
         try connection.withStatement("SELECT scope FROM state") { try $0.step() ? $0.text(0) : nil }
     }
 
-    /// What every connection is told first.
+    /// Sets the pragmas that every connection has.
     static func prepare(_ connection: Connection) throws {
-        // A damaged page is to be found out, and a damaged schema to run nothing: https://www.sqlite.org/security.html
+        // SQLite then detects damaged pages, and a damaged schema runs nothing: https://www.sqlite.org/security.html
         try connection.pragma("cell_size_check = ON")
         try connection.pragma("trusted_schema = OFF")
         try connection.pragma("temp_store = MEMORY")

@@ -3,7 +3,7 @@ internal import Synchronization
 /// One change of one key, on its way to the disk.
 struct DiskWrite: Sendable {
     enum Change: Sendable {
-        /// Sealed already, if it is encrypted.
+        /// The bytes are sealed already if the value is encrypted.
         case put(bytes: [UInt8], head: DiskRecord.Head, tags: [String])
         case remove
     }
@@ -11,16 +11,16 @@ struct DiskWrite: Sendable {
     let key: [UInt8]
     let number: DiskNumber
     let change: Change
-    /// Told when it is on the disk, or cannot be.
+    /// Called when the change is on the disk, or has failed.
     let done: (@Sendable (Result<Void, CacheError>) -> Void)?
 
     var byteCount: Int { if case .put(let bytes, _, _) = change { bytes.count + key.count } else { key.count } }
 }
 
-/// The changes that wait to be written, in order, and what readers see of them meanwhile: the last one of each key.
+/// The changes that wait to be written, in order. Readers see the last change of each key.
 ///
-/// A change stays visible until it is on the disk, so a reader sees it at every moment. One that failed leaves a mark: its key misses
-/// until the disk no longer holds what was to be replaced.
+/// A change stays visible here until it is on the disk, so a reader sees it at every moment. A failed change leaves a mark: its key misses
+/// until the outdated row is removed from the disk.
 final class DiskStaging: Sendable {
     private struct Last {
         var order: Int
@@ -38,19 +38,19 @@ final class DiskStaging: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many keys readers have to look up here, so that they need no lock while there is none.
+    /// How many keys readers must look up here; at zero they take no lock.
     private let visible = Atomic(0)
 
-    /// What a reader finds for a key here.
+    /// The result of a reader's lookup.
     enum Sight {
-        /// Nothing: the disk knows.
+        /// Nothing is staged: read the disk.
         case none
         /// There is no value.
         case absent
         case value([UInt8], DiskRecord.Head, tags: [String])
     }
 
-    /// - Returns: whether the caller is to have it drained; `nil` if it found no room.
+    /// - Returns: whether the caller must schedule a drain; `nil` if the change exceeds the limit.
     func append(_ write: DiskWrite, limit: Int) -> Bool? {
         state.withLock { state in
             guard state.bytes + write.byteCount <= limit else { return nil }
@@ -68,14 +68,14 @@ final class DiskStaging: Sendable {
         guard visible.load(ordering: .acquiring) > 0 else { return .none }
         return state.withLock { state in
             guard let last = state.last[number] else { return state.failed.contains(number) ? .absent : .none }
-            // Another key of the same number will displace this one.
+            // Another key with the same number will replace this one.
             guard last.write.key.elementsEqual(key), case .put(let bytes, let head, let tags) = last.write.change else { return .absent }
             return .value(bytes, head, tags: tags)
         }
     }
 
-    /// The next changes to be written together, at most so many and about so many bytes; empty when there are none, and then the next
-    /// ``append(_:limit:)`` has it drained again.
+    /// Takes the next changes to be written together, at most so many and about so many bytes. If there are none, the next
+    /// ``append(_:limit:)`` asks its caller to schedule a drain again.
     func take(count: Int, bytes: Int) -> [(order: Int, write: DiskWrite)] {
         state.withLock { state in
             var size = 0
@@ -93,7 +93,7 @@ final class DiskStaging: Sendable {
     /// The rows of failed writes, which are to be removed with the next transaction.
     var failed: [DiskNumber] { state.withLock { Array($0.failed) } }
 
-    /// Takes back what is on the disk, or failed to get there, and tells those who wait, outside of the lock.
+    /// Removes the changes that are on the disk, or have failed, and then calls their completions outside of the lock.
     func finish(_ writes: [(order: Int, write: DiskWrite)], _ results: [Result<Void, CacheError>], removed: [DiskNumber] = []) {
         state.withLock { state in
             for number in removed { state.failed.remove(number) }
@@ -112,7 +112,7 @@ final class DiskStaging: Sendable {
         for ((_, write), result) in zip(writes, results) { write.done?(result) }
     }
 
-    /// Forgets what failed before, since nothing of it is on the disk any more.
+    /// Forgets the marks of failed changes, since the disk holds none of their rows any more.
     func forgetFailures() {
         state.withLock { state in
             state.failed = []
@@ -120,7 +120,7 @@ final class DiskStaging: Sendable {
         }
     }
 
-    /// The first failure of a write for which nobody waited, since this was last asked.
+    /// Takes the first failure of a staged write since the last call.
     func takeError() -> CacheError? {
         state.withLock { state in
             defer { state.firstError = nil }

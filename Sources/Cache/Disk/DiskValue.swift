@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// A value that a ``DiskCache`` gave out.
+/// A value that a ``DiskCache`` returned.
 public struct DiskValue: Hashable, Sendable {
     /// The value, as it was stored; decrypted if it was encrypted.
     public let bytes: [UInt8]
     let head: DiskRecord.Head
-    /// Nil unless the read was to tell them: they are in another row.
+    /// `nil` unless the read asked for tags, which are in another row.
     let tags: Set<String>?
 
     init(bytes: [UInt8], head: DiskRecord.Head, tags: Set<String>? = nil) {
@@ -24,13 +24,13 @@ public struct DiskValue: Hashable, Sendable {
     public var isEncrypted: Bool { head.isEncrypted }
 }
 
-/// What may become of a value on the disk.
+/// Whether a value may be written to the disk, and how.
 public enum DiskProtection: Hashable, Sendable {
     /// Stored as it is.
     case plain
     /// Stored encrypted, by the configuration's `sealing`. The names of keys and tags are not: keep secrets out of them.
     case encrypted
-    /// Never written. Whatever was stored under the key is removed, since it is not what holds now.
+    /// Never written. An earlier value of the key is removed, since it is outdated.
     case memoryOnly
 }
 
@@ -44,17 +44,17 @@ public struct DiskEntry: Hashable, Sendable {
     public let recorded: Date
     /// When the value was last known to be right.
     public let verified: Date
-    /// When it ends; for one that each use prolongs, if it is not used again. `nil` for never.
+    /// When it expires; for one that each use prolongs, if it is not used again. `nil` for never.
     public let expires: Date?
     /// When it was last used, to some seconds.
     public let used: Date
-    /// What it was tagged with, sorted.
+    /// Its tags, sorted.
     public let tags: [String]
     /// Whether the value is encrypted on the disk.
     public let isEncrypted: Bool
     /// The path of the file that holds the value; `nil` if it is in the database.
     public let file: String?
 
-    /// The key as text, as far as it is.
+    /// The key as text; bytes that are no UTF-8 are replaced.
     public var key: String { String(decoding: keyBytes, as: UTF8.self) }
 }

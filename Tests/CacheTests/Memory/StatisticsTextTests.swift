@@ -40,7 +40,7 @@ struct StatisticsTextTests {
         (statistics.refusals, statistics.failures, statistics.restarts) = (4, 5, 6)
         #expect(
             "\(statistics)" == """
-                0 hits and 0 misses, 1 evicted, 2 expired, 3 damaged, 4 refused, 5 not written since the disk failed, 6 times begun anew; \
+                0 hits and 0 misses, 1 evicted, 2 expired, 3 damaged, 4 refused, 5 not written since the disk failed, 6 times reset; \
                 0 entries, 0 bytes
                 """)
     }
