@@ -12,12 +12,12 @@ private func pageExample(_ directory: String, show: (Int, Int, Int, Int) -> Void
     prices["apple"] = 120
     prices.setValue(80, forKey: "pear", tags: ["fruit"])
 
-    // All who ask at once share one load; what is removed meanwhile is not stored.
+    // Concurrent requests share one load; a key that is removed meanwhile stays removed.
     let plum = try await prices.value(forKey: "plum") { try await askTheShop("plum") }
 
     let disk = try await DiskCache.open(directory)
     try await disk.setValue(Array("a picture".utf8), forKey: "pictures/1", lifetime: .after(.seconds(86_400)))
-    let picture = try await disk.value(forKey: "pictures/1")  // what was stored, or nil; never anything else
+    let picture = try await disk.value(forKey: "pictures/1")  // the stored bytes, or nil; never anything else
 
     prices.removeAll(taggedWith: "fruit")
     show(plum, prices["pear"] ?? -1, picture?.bytes.count ?? 0, prices.statistics.hits)

@@ -40,7 +40,7 @@ private func requestExample(_ disk: DiskCache, present: ([String], CacheSource, 
     let key = RequestKey("titles", ["page": "2", "sort": "name"])  // the order does not count
 
     for try await titles in requests.values(for: key, policy: .cacheThenNetwork, load: { try await askForTitles() }) {
-        present(titles.value, titles.source, titles.recorded)  // what is kept, at once; then what was fetched
+        present(titles.value, titles.source, titles.recorded)  // the cached titles, at once; then the fetched ones
     }
     let kept = try await requests.cachedValue(for: key)  // never fetches; RequestError.notCached where there is nothing
     // requests end

@@ -6,7 +6,7 @@ import Testing
 struct DiskCacheTests {
     let folder = TemporaryDirectory()
 
-    @Test("a value is read back, by those who await it and by those who wait")
+    @Test("a stored value is returned by both reads, awaited and blocking")
     func readBack() async throws {
         // Given
         let cache = try await DiskCache.open(folder.path)
@@ -79,7 +79,7 @@ struct DiskCacheTests {
         #expect(statistics.bytes == 1 + 1 + 128)
     }
 
-    @Test("what is stored outlives the instance")
+    @Test("a stored value outlives the instance")
     func reopened() async throws {
         do {
             let cache = try await DiskCache.open(folder.path)
@@ -95,7 +95,7 @@ struct DiskCacheTests {
         #expect(try await cache.keys() == ["large", "small"])
     }
 
-    @Test("removed is gone; removing nothing is no error")
+    @Test("a removed value is gone; removing nothing is no error")
     func removed() async throws {
         let cache = try await DiskCache.open(folder.path)
         try await cache.setValue([1], forKey: "a")
@@ -108,7 +108,7 @@ struct DiskCacheTests {
         #expect(try await cache.statistics().bytes == 0)
     }
 
-    @Test("what is staged is read at once, in order, and written by flush")
+    @Test("staged changes are visible at once, in order, and written by flush")
     func staged() async throws {
         // Given
         let cache = try await DiskCache.open(folder.path)
@@ -129,7 +129,7 @@ struct DiskCacheTests {
         #expect(try await next.value(forKey: "k3") == nil)
     }
 
-    @Test("what is too large is refused, and removes what it was to replace")
+    @Test("a value that is too large is refused, and the value that it would replace is removed")
     func tooLarge() async throws {
         // Given
         var configuration = DiskCache.Configuration()
@@ -147,7 +147,7 @@ struct DiskCacheTests {
         #expect(try await cache.statistics().refusals == 1)
     }
 
-    @Test("what finds too much waiting is dropped, and its key misses")
+    @Test("a value beyond the limit of staged bytes is dropped, and its key misses")
     func stagingFull() async throws {
         // Given room for one
         var configuration = DiskCache.Configuration()
@@ -161,14 +161,14 @@ struct DiskCacheTests {
         #expect(try await cache.value(forKey: "a") == nil)
     }
 
-    @Test("the directory says that it is a cache, for those who back up")
+    @Test("the directory has a cache tag, for backup programs")
     func tag() async throws {
         _ = try await DiskCache.open(folder.file("new/deep"))
         let text = String(decoding: read(folder.file("new/deep/CACHEDIR.TAG")), as: UTF8.self)
         #expect(text.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
     }
 
-    @Test("statistics count, and their difference tells of the time between")
+    @Test("statistics count, and their difference counts the time between")
     func statistics() async throws {
         let cache = try await DiskCache.open(folder.path)
         try await cache.setValue([1], forKey: "a")
@@ -181,7 +181,7 @@ struct DiskCacheTests {
         #expect(difference.entries == 1)
     }
 
-    @Test("after close every call says so")
+    @Test("every call after close fails with closed")
     func closed() async throws {
         let cache = try await DiskCache.open(folder.path)
         await cache.close()
@@ -190,7 +190,7 @@ struct DiskCacheTests {
         await #expect(throws: CacheError.closed) { try await cache.removeAll() }
     }
 
-    @Test("many tasks at once, each reads what it wrote")
+    @Test("each of many concurrent tasks reads its writes")
     func concurrent() async throws {
         let cache = try await DiskCache.open(folder.path)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Damage on disk")
 struct DiskDamageTests {
-    /// What every key's value must be, so that a test knows a wrong one without having kept it.
+    /// The value that each key must have, so that a test detects a wrong one without a copy of it.
     private static func value(_ number: Int) -> [UInt8] { values[number] }
 
     private static let values = (0..<count).map { number in
@@ -34,7 +34,7 @@ struct DiskDamageTests {
         await cache.close()
     }
 
-    /// Opens, reads and writes; whatever it finds must be right. How many values were there.
+    /// Opens, reads and writes, and expects every value found to be right. Returns how many were found.
     private func use(_ path: String, _ seed: Int) async throws -> Int {
         let cache = try await DiskCache.open(path, configuration())
         var found = 0
@@ -83,7 +83,7 @@ struct DiskDamageTests {
         #expect(whole > 5 && part > 5 && none > 5, "\(whole) whole, \(part) in part, \(none) not at all")
     }
 
-    @Test("a value's file that is cut, emptied, swapped or deleted is a miss, and the entry goes", arguments: 0..<4)
+    @Test("a value's file that is cut, emptied, swapped or deleted is a miss, and its entry is removed", arguments: 0..<4)
     func valueFiles(kind: Int) async throws {
         let folder = TemporaryDirectory()
         let cache = try await DiskCache.open(folder.path, configuration())
@@ -107,7 +107,7 @@ struct DiskDamageTests {
         #expect(try await cache.statistics().damaged == 1)
     }
 
-    @Test("a file that is no database is begun anew, and says so", arguments: [0, 100, 5_000])
+    @Test("a file that is no database resets the cache, which reports it", arguments: [0, 100, 5_000])
     func noDatabase(size: Int) async throws {
         let folder = TemporaryDirectory()
         try await fill(folder.path)
@@ -123,7 +123,7 @@ struct DiskDamageTests {
         #expect(try await cache.value(forKey: "a")?.bytes == [1])
     }
 
-    @Test("damage that is met while it runs begins it anew, for every instance")
+    @Test("damage that is found in a running cache resets it, for every instance")
     func whileOpen() async throws {
         // Given two instances, and a database of which all but the first page is then spoilt
         let folder = TemporaryDirectory()

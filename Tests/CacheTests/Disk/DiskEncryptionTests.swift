@@ -4,7 +4,7 @@ import FreshetCacheEncryption
 import TestSupport
 import Testing
 
-/// A cipher of a user's own: adds the key to each byte, and appends a sum over name and value.
+/// A cipher that a user supplies: adds the key to each byte, and appends a sum over name and value.
 private struct AddingSealing: DiskSealing {
     struct Locked: Error, CustomStringConvertible { let description = "the vault is locked" }
 
@@ -88,13 +88,13 @@ struct DiskEncryptionTests {
         let cache = try await open(nil)
         try await cache.setValue([1], forKey: "a")
         await #expect(throws: CacheError.noSealing) { try await cache.setValue(secret, forKey: "a", protection: .encrypted) }
-        // What was there is not what holds now.
+        // Then the outdated value is removed
         #expect(try await cache.value(forKey: "a") == nil)
         #expect(throws: CacheEncryptionError.invalidKey(bytes: 5)) { try AESGCMSealing(keyBytes: [1, 2, 3, 4, 5]) }
         #expect(throws: CacheEncryptionError.invalidKey(bytes: 0)) { try AESGCMSealing(keyBytes: []) }
     }
 
-    @Test("a sealing of the user's own is used, its wrong key is a miss, and its refusal is told")
+    @Test("a custom sealing is used, its wrong key is a miss, and its error fails the write")
     func own() async throws {
         // Given
         let cache = try await open(AddingSealing(key: 3))
@@ -112,12 +112,12 @@ struct DiskEncryptionTests {
         #expect(try await locked.value(forKey: "a")?.bytes == secret)
         await #expect(throws: refusal) { try await locked.setValue([1], forKey: "a", protection: .encrypted) }
         #expect(throws: refusal) { try locked.stageValue([1], forKey: "b", protection: .encrypted) }
-        // Then what was there is not what holds now
+        // Then the outdated value is removed
         #expect(try await locked.value(forKey: "a") == nil)
         #expect(files(beneath: folder.path).allSatisfy { !contains(read($0), secret) })
     }
 
-    @Test("a sealed value opens under its own name alone, and not with any bit flipped")
+    @Test("a sealed value opens only under its name, and not with any bit flipped")
     func bound() throws {
         let sealing = try AESGCMSealing(keyBytes: Array(repeating: 1, count: 32))
         let sealed = try sealing.seal(secret, name: [1])
@@ -131,7 +131,7 @@ struct DiskEncryptionTests {
         for count in 0..<sealed.count { #expect(sealing.open(Array(sealed.prefix(count)), name: [1]) == nil) }
     }
 
-    @Test("what must stay in memory is never written, and removes what was there")
+    @Test("a memory-only value is never written, and the key's earlier value is removed")
     func memoryOnly() async throws {
         let cache = try await open(nil)
         try await cache.setValue([1], forKey: "a")

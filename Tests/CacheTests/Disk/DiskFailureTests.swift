@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A cache's disk")
 struct DiskFailureTests {
-    @Test("a full one: reads go on, a write says so, and its key misses", .enabled(if: SmallDisk.isAvailable))
+    @Test("a full one: reads work, a write fails, and its key misses", .enabled(if: SmallDisk.isAvailable))
     func full() async throws {
         try await SmallDisk.with(kibibytes: 1_500) { disk in
             // Given a cache with values small and large
@@ -28,16 +28,16 @@ struct DiskFailureTests {
                     return
                 }
             }
-            // Then what was there is there
+            // Then the earlier values are still there
             #expect(try await cache.value(forKey: "small")?.bytes == [1])
             #expect(try await cache.value(forKey: "large")?.bytes == Array(repeating: 2, count: 30_000))
             for entry in try await cache.entries(limit: 10_000) where entry.key.contains("/") {
                 #expect(try await cache.value(forKey: entry.keyBytes)?.bytes == Array(repeating: 3, count: entry.byteCount))
             }
-            // A value that could not be replaced is not given out for the new one
+            // A value that could not be replaced is not returned for the new one
             await #expect(throws: CacheError.self) { try await cache.setValue(Array(repeating: 4, count: 300_000), forKey: "large") }
             #expect(try await cache.value(forKey: "large") == nil)
-            // A staged write's failure is told by flush
+            // flush throws a staged write's failure
             try cache.stageValue(Array(repeating: 5, count: 300_000), forKey: "staged")
             await #expect(throws: CacheError.self) { try await cache.flush() }
             #expect(try await cache.value(forKey: "staged") == nil)

@@ -12,7 +12,7 @@ struct DiskInvalidationTests {
         return try await DiskCache.open(folder.path, configuration)
     }
 
-    @Test("everything goes at once, for every instance, and nothing of it stays on the disk")
+    @Test("all entries are removed at once, for every instance, and from the disk")
     func removeAll() async throws {
         // Given two instances that both have read
         let one = try await open("")
@@ -37,7 +37,7 @@ struct DiskInvalidationTests {
         #expect(try await one.value(forKey: "c")?.bytes == [1])
     }
 
-    @Test("another account never reads what was there")
+    @Test("another account never reads the earlier entries")
     func account() async throws {
         // Given
         let first = try await open("1/ann")
@@ -52,7 +52,7 @@ struct DiskInvalidationTests {
         #expect(try await bob.value(forKey: "inbox")?.bytes == [2])
     }
 
-    @Test("a directory of another schema is emptied when it is opened, and says so; the same one is kept")
+    @Test("opening a directory of another schema empties it, and reports it; one of the same schema is kept")
     func schema() async throws {
         let old = try await open("1")
         try await old.setValue([1], forKey: "a")
@@ -65,7 +65,7 @@ struct DiskInvalidationTests {
         // Then
         #expect(try await new.value(forKey: "a") == nil)
         #expect(try await new.statistics().restarts == 1)
-        // And the one that is still open with the old one neither reads nor writes what is the new one's
+        // And an instance that is still open with the old schema neither reads nor writes entries of the new one
         try await new.setValue([2], forKey: "a")
         #expect(try await same.value(forKey: "a") == nil)
         await #expect(throws: CacheError.schemaChanged(path: folder.path)) { try await same.setValue([3], forKey: "a") }
@@ -109,7 +109,7 @@ struct DiskInvalidationTests {
         #expect(try await emptied.statistics().restarts == 0)
     }
 
-    @Test("a directory that someone deletes is made anew")
+    @Test("a directory that someone deletes is made again")
     func deleted() async throws {
         let cache = try await open("")
         try await cache.setValue([1], forKey: "a")
@@ -124,7 +124,7 @@ struct DiskInvalidationTests {
         #expect(try await next.value(forKey: "b")?.bytes == [2])
     }
 
-    @Test("another version of the format is begun anew, and says so")
+    @Test("a directory with another version of the format is reset, and reports it")
     func format() async throws {
         let cache = try await open("")
         try await cache.setValue([1], forKey: "a")

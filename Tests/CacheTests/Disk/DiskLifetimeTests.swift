@@ -47,7 +47,7 @@ struct DiskLifetimeTests {
         }
     }
 
-    @Test("an entry that is over is a miss, is not listed, and leaves the disk")
+    @Test("an expired entry is a miss, is not listed, and is removed from the disk")
     func leaves() async throws {
         // Given
         let cache = try await open()
@@ -95,7 +95,7 @@ struct DiskLifetimeTests {
         try await cache.setValue([1], forKey: "unlimited", lifetime: .unlimited)
         // When the clock is corrected
         wall.advance(seconds: -100_000_000)
-        // Then nobody knows how old they are, so they are over; what has no end stays
+        // Then their age is unknown, so they have expired; entries without an end stay
         #expect(try await cache.value(forKey: "after") == nil)
         #expect(try await cache.value(forKey: "sliding") == nil)
         #expect(try await cache.value(forKey: "unlimited") != nil)
@@ -105,7 +105,7 @@ struct DiskLifetimeTests {
         #expect(try await cache.value(forKey: "after") != nil)
     }
 
-    @Test("a value tells when it was stored and verified; renewing begins its lifetime anew")
+    @Test("a value has its dates of storage and verification; renewing starts its lifetime again")
     func renewed() async throws {
         // Given
         let cache = try await open()
@@ -121,7 +121,7 @@ struct DiskLifetimeTests {
         #expect(value.expires == Date(timeIntervalSince1970: 1_700_000_100))
         let entry = try #require(await cache.entry(forKey: "a"))
         #expect(entry.verified == value.verified && entry.expires == value.expires && entry.tags == ["t"])
-        // And neither what is over nor what is not there
+        // And neither an expired nor a missing entry can be renewed
         wall.advance(seconds: 40)
         #expect(try await !cache.renewValue(forKey: "a"))
         #expect(try await !cache.renewValue(forKey: "b"))

@@ -24,7 +24,7 @@ struct DiskProcessTests {
     let folder = TemporaryDirectory()
 
     @Test(
-        "whatever is killed, what is read was written, and what was stored is there", .timeLimit(.minutes(2)),
+        "after a kill at any moment, each value read was written, and each stored value is there", .timeLimit(.minutes(2)),
         arguments: 0..<SoakScale.kills)
     func killed(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -33,7 +33,7 @@ struct DiskProcessTests {
             // Given two processes that write into one directory
             let deaths = (0..<2).map { _ in Int.random(in: 1..<120, using: &random) }
             let (before, beforeToo) = (told[0], told[1])
-            // When each is killed after so many lines of its own, at whatever it is at
+            // When each is killed after it has printed so many lines, at an arbitrary moment
             async let first = live("p0", seed * 100 + life, from: 1 + life * 100_000, until: deaths[0], before)
             async let second = live("p1", seed * 100 + life + 50, from: 1 + life * 100_000, until: deaths[1], beforeToo)
             told = try await [first, second]

@@ -43,7 +43,7 @@ struct DiskRemovalTests {
         }
     }
 
-    @Test("by what is known of the entries")
+    @Test("by a condition on the entries")
     func byPredicate() async throws {
         let cache = try await DiskCache.open(folder.path)
         for number in 0..<1_200 { try cache.stageValue(Array(repeating: 0, count: number), forKey: "\(number)") }
