@@ -76,7 +76,7 @@ struct ServeTests {
         // And it prints a warning at the start
         let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--test-faults")
         #expect(ending.status == 0)
-        #expect(ending.error.hasPrefix("warning: --test-faults lets whoever"))
+        #expect(ending.error.hasPrefix("warning: --test-faults lets everyone"))
         #expect(ending.error.split(separator: "\n").count == 1)
     }
 
@@ -91,7 +91,7 @@ struct ServeTests {
         let ending = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--host", "0.0.0.0", "--open")
         #expect(ending.status == 0)
         #expect(ending.output.hasPrefix("listening on http://"))
-        #expect(ending.error.hasPrefix("warning: --open with --host 0.0.0.0 means that whoever reaches the server can read and change"))
+        #expect(ending.error.hasPrefix("warning: --open with --host 0.0.0.0 means that everyone who can reach the server can"))
         #expect(ending.error.split(separator: "\n").count == 1)
         // On loopback, --open changes nothing
         let inside = try await program("serve", "--memory", "--port", "0", "--until-input-ends", "--open")

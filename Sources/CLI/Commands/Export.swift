@@ -40,7 +40,7 @@ struct Export: AsyncParsableCommand {
         progress.end()
         if StandardStream.error.isTerminal, let cursor = report.cursor {
             StandardStream.error.printLine(
-                "\(counted(report.count, "record")) of \(collection); `freshet watch --since \(cursor)` prints what changed since the start"
+                "\(counted(report.count, "record")) of \(collection); `freshet watch --since \(cursor)` prints the changes since the start"
             )
         }
     }

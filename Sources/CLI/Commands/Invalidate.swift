@@ -5,7 +5,7 @@ import HTTPTypes
 
 struct Invalidate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell all caches to forget records whose truth is elsewhere.",
+        abstract: "Invalidate the cached copies of records that another system owns.",
         discussion: """
             EXAMPLES
               freshet invalidate prices/7 prices/8

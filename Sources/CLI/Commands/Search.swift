@@ -3,7 +3,7 @@ import FreshetSimulator
 
 struct Search: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Search for runs of the simulator that break a rule, guided by what runs have covered.",
+        abstract: "Search for runs of the simulator that break a rule, guided by the coverage of earlier runs.",
         discussion: """
             A run covers triples: the state of a device's machine, the event, and the latest fault. Scenarios that reach
             rare triples are kept as a corpus. The search goes on from them: it removes, repeats, shifts and splices their

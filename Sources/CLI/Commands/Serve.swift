@@ -26,13 +26,13 @@ struct Serve: AsyncParsableCommand {
     /// A thousand years.
     private static let mostDays = 365_000
 
-    private static let exposure = "whoever reaches the server can read and change all records, without a password or encryption"
+    private static let exposure = "everyone who can reach the server can read and change all records, without a password or encryption"
 
     @Option(
         help: "The address or name to listen on; with --open if it is not loopback.",
         completion: .list(["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"]))
     var host = "127.0.0.1"
-    @Flag(help: "Listen beyond loopback: whoever reaches the address can then read and change all records.") var open = false
+    @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
     @Option(help: "The port; 0 takes any free one.") var port = 8180
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
     var data = "./freshet-data"
@@ -69,7 +69,7 @@ struct Serve: AsyncParsableCommand {
         help: ArgumentHelp(
             "Let web pages of this origin change records, such as https://app.example; can be repeated.", valueName: "origin"))
     var allowOrigin: [String] = []
-    @Flag(help: "Let whoever reaches the server have it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
+    @Flag(help: "Let everyone who can reach the server make it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
 
@@ -135,7 +135,7 @@ struct Serve: AsyncParsableCommand {
         }
         if testFaults {
             StandardStream.error.printLine(
-                "warning: --test-faults lets whoever reaches this server have it drop, delay and refuse requests; for tests alone")
+                "warning: --test-faults lets everyone who can reach this server make it drop, delay and refuse requests; for tests alone")
         }
         var quiet = logger
         quiet.logLevel = .warning

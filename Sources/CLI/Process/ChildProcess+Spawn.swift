@@ -5,7 +5,7 @@ extension ChildProcess {
     static func ownExecutable() throws(CommandFailure) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0 else { throw CommandFailure(.software, "cannot tell the program's own path: \(systemReason())") }
+        guard count > 0 else { throw CommandFailure(.software, "cannot find the program's path: \(systemReason())") }
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 

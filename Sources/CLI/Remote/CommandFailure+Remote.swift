@@ -6,7 +6,7 @@ extension CommandFailure {
     init(_ reply: HTTPReply) {
         guard let problem = (try? Problem.own(json: reply.body)).flatMap({ $0 }) else {
             let way = reply.proxy.map { " (through \($0))" } ?? ""
-            self.init(.software, "what answered\(way) with status \(reply.status) gives no reason of Freshet's; is it a Freshet server?")
+            self.init(.software, "the answer\(way) with status \(reply.status) has no problem description; is it a Freshet server?")
             return
         }
         self.init(problem, status: reply.status)

@@ -25,7 +25,7 @@ struct RemoteOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Send the token over http:// to another machine, where whoever is on the way can read it. \
+            Send the token over http:// to another machine, where everyone on the network path can read it. \
             (default: $FRESHET_ALLOW_INSECURE_TOKEN, 0 or 1)
             """)
     var allowInsecureToken = false

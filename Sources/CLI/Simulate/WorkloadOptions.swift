@@ -5,7 +5,7 @@ import FreshetSimulator
 struct WorkloadOptions: ParsableArguments {
     @Option(help: "How many devices, 1 to 26; in a search, the most that a run has.") var devices = 5
     @Option(help: "How many steps of a run come before all faults end; in a search, of a uniform run.") var steps = 5_000
-    @Option(help: ArgumentHelp("What may go wrong: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
+    @Option(help: ArgumentHelp("The faults of the runs: all, none, or a list with commas.", valueName: "list")) var faults = FaultList.all
     @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(

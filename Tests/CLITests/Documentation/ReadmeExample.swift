@@ -14,7 +14,7 @@ func readmeExample(server: String, folder: String, print: @escaping @Sendable (S
     let write = try await notes.set(Note(text: "Hello"), for: "1")  // on disk, and shown as pending
     print(notes["1"]?.value?.text ?? "none", notes["1"]?.isPending == true)  // from memory, without waiting
     try await write.confirmed()  // the server has it, exactly once
-    for try await note in notes.snapshots(of: "1") {  // now, and at each change, whoever made it
+    for try await note in notes.snapshots(of: "1") {  // now, and after each change, by any device
         print(note.value?.text ?? "none", note.isPending)
     }
     // README ends
