@@ -256,7 +256,7 @@ final class Observer {
     func returned(_ view: KeyView, of key: RecordKey, _ floor: Point) -> String? {
         guard let entry = view.entry, let history = history(entry.epoch), history == floor.history else { return nil }
         if entry.asOf.number < floor.revision {
-            return "a read of \(key) gave the state of \(entry.asOf), and \(floor.revision) had been told before it began"
+            return "a read of \(key) gave the state of \(entry.asOf), although \(floor.revision) had been reported before it began"
         }
         raise(key, history, entry.revision.number)
         return nil

@@ -46,7 +46,7 @@ public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible
         case .pendingMeansPending: "8 pending means pending"
         case .noSilentStaleness: "9 no silent staleness"
         case .nothingInvented: "10 nothing invented"
-        case .resetKeepsYours: "11 a reset keeps what is yours"
+        case .resetKeepsYours: "11 a reset keeps your data"
         case .clearMeansClear: "12 clear means clear"
         case .linearizable: "linearizable"
         case .bounded: "bounded"

@@ -44,7 +44,7 @@ public enum FaultKind: String, Hashable, Sendable, CaseIterable {
         case .restores: "a restored back-up, a dropped namespace: new epochs"
         case .compaction: "deletes and invalidations forgotten early"
         case .clears: "devices cleared: log-out, another account"
-        case .evictions: "disk tiers that let keys go"
+        case .evictions: "disk tiers that evict keys"
         case .copies: "device disks copied and rolled back"
         }
     }

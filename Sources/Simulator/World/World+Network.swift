@@ -125,7 +125,7 @@ extension World {
             isStray: !isWaitedFor)
         // A clear that the disk refused before may be tried again at this moment.
         if isOfBefore, !isWaitedFor, device.commits.dropFirst(commits).contains(where: { $0.clear == nil }) {
-            throw fail(.clearMeansClear, device.number, "an answer to a request of before the clear made the device store something")
+            throw fail(.clearMeansClear, device.number, "an answer to a request from before the clear made the device store something")
         }
     }
 
