@@ -8,7 +8,7 @@ extension SyncClient {
     /// var configuration = SyncClient.Configuration(url: "https://sync.example.org", namespace: "shop")
     /// configuration.storage = .directory("/var/lib/shop/cache")
     /// configuration.token = { _ in try await session.accessToken() }
-    /// configuration.following = .held                        // what is read or written here; everything unless said otherwise
+    /// configuration.following = .held                        // the records that are read or written here; by default all
     /// ```
     public struct Configuration: Sendable {
         /// The storage of entries, cursor and outbox.

@@ -27,7 +27,7 @@ struct ChangesRequest: Sendable {
             throw Problem(
                 .invalidRequest,
                 "The request names \(collections.count) collections: it takes at most \(ChangeFilter.maximumCollections). "
-                    + "Leave 'collection' out, and pass over what is not wanted.")
+                    + "Leave 'collection' out, and ignore the changes of other collections.")
         }
         subscription = Subscription(
             filter: try ChangeFilter(collections: collections, prefix: try parameters.prefix()),

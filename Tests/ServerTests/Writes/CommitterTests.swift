@@ -71,7 +71,7 @@ import Testing
         let journal = journal
         return .single(SingleWrite(key: try RecordKey(key), operation: .put(json: "1")), in: namespace) { committed in
             switch committed.result {
-            case .success(let receipt): journal.note("told \(key) \(receipt.revision?.description ?? "-")")
+            case .success(let receipt): journal.note("answered \(key) \(receipt.revision?.description ?? "-")")
             case .failure(let problem): journal.note("refused \(key) \(problem.code)")
             }
         }
@@ -92,7 +92,7 @@ import Testing
         await stop(committer)
         // Then
         #expect(
-            journal.all == ["published 1", "told a/1 1", "published 2 3 4", "told a/2 2", "told a/3 3", "told a/4 4"])
+            journal.all == ["published 1", "answered a/1 1", "published 2 3 4", "answered a/2 2", "answered a/3 3", "answered a/4 4"])
     }
 
     @Test func aWriteDoesNotWaitForAllEditsThatWereLeftOver() async throws {
@@ -105,7 +105,7 @@ import Testing
         let journal = journal
         for place in 1...4 {
             let write = SingleWrite(key: try RecordKey("a/\(place)"), operation: .increment(path: try JSONPointer("/n"), by: .integer(1)))
-            committer.submit(.single(write, in: namespace) { _ in journal.note("told a/\(place)") })
+            committer.submit(.single(write, in: namespace) { _ in journal.note("answered a/\(place)") })
         }
         store.gate.signal()
         store.entered.wait()
@@ -114,10 +114,10 @@ import Testing
         for _ in 1...6 { store.gate.signal() }
         await stop(committer)
         // Then its answer comes before that of the third
-        let told = journal.all.filter { $0.hasPrefix("told") }
-        #expect(told.count == 6 && told.last == "told a/4", "\(told)")
-        let other = try #require(told.firstIndex { $0.hasPrefix("told b") })
-        #expect(other < told.firstIndex(of: "told a/3") ?? 0, "\(told)")
+        let told = journal.all.filter { $0.hasPrefix("answered") }
+        #expect(told.count == 6 && told.last == "answered a/4", "\(told)")
+        let other = try #require(told.firstIndex { $0.hasPrefix("answered b") })
+        #expect(other < told.firstIndex(of: "answered a/3") ?? 0, "\(told)")
     }
 
     @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
@@ -133,7 +133,7 @@ import Testing
         for _ in 1...2 { store.gate.signal() }
         await stopped.value
         // Then
-        #expect(journal.all == ["refused a/3 unavailable", "published 1", "told a/1 1", "published 2", "told a/2 2"])
+        #expect(journal.all == ["refused a/3 unavailable", "published 1", "answered a/1 1", "published 2", "answered a/2 2"])
         await stop(committer)
     }
 
@@ -156,7 +156,7 @@ import Testing
         await stop(committer)
         // Then
         #expect(journal.all.first == "refused a/4 overloaded")
-        #expect(journal.all.last == "told a/3 3")
+        #expect(journal.all.last == "answered a/3 3")
     }
 
     @Test func whatTheServerAsksForItselfIsTakenInAnOverloadToo() async throws {
@@ -205,7 +205,7 @@ import Testing
         store.gate.signal()
         await stop(committer)
         // Then
-        #expect(journal.all == ["refused a/1 storage-full", "failed \(StoreError.full(path: "/data"))", "published 1", "told a/2 1"])
+        #expect(journal.all == ["refused a/1 storage-full", "failed \(StoreError.full(path: "/data"))", "published 1", "answered a/2 1"])
     }
 
     @Test func aDropResetsTheNamespaceForTheFeed() throws {

@@ -149,7 +149,7 @@ enum BenchError: Error, CustomStringConvertible {
         switch self {
         case .ended(let program, let log): "\(program) failed: \(Self.tail(of: log))"
         case .notReady(let program): "\(program) did not answer within ten seconds"
-        case .noFigure(let program, let text): "\(program) told no figure, or errors: \(text.suffix(600))"
+        case .noFigure(let program, let text): "\(program) reported no figures, or errors: \(text.suffix(600))"
         case .missing(let what): what
         }
     }
