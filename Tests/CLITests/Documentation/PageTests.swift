@@ -19,7 +19,8 @@ struct PageTests {
 
     @Test(arguments: [
         "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md",
-        "docs/cache.md", "docs/http-cache.md", "docs/performance.md", "docs/limits.md",
+        "docs/cache.md", "docs/http-cache.md", "docs/limits.md", "docs/performance.md", "docs/performance/fan-out.md",
+        "docs/performance/requests.md", "docs/performance/device-to-device.md",
     ])
     func linksLeadSomewhere(page: String) throws {
         let folder = Project.folder.appendingPathComponent(page).deletingLastPathComponent()
