@@ -4,10 +4,10 @@ extension Meaning {
         [
             Entry("cache", "cache-hit", "in memory: a read", "ns"),
             Entry("cache", "cache-hit-two-threads", "in memory: reads of two threads", "10⁶/s"),
-            Entry("cache", "cache-set-with-eviction", "in memory: a write, for which another entry leaves", "ns"),
+            Entry("cache", "cache-set-with-eviction", "in memory: a write that evicts another entry", "ns"),
             Entry(
-                "cache", "cache-bytes-per-entry-#", "in memory, # entries: what one takes beyond key and value", "bytes",
-                peer: "what it may take"),
+                "cache", "cache-bytes-per-entry-#", "in memory, # entries: memory of an entry beyond key and value", "bytes",
+                peer: "the limit"),
             Entry("cache", "disk-hit", "on disk: a read", "µs", peer: "SQLite's C interface"),
             Entry("cache", "disk-hit-awaited", "on disk: a read, awaited", "µs", peer: "SQLite's C interface"),
             Entry("cache", "disk-open-#-ms", "on disk, # entries: opened and one read", "ms", peer: "itself, 10,000 entries"),

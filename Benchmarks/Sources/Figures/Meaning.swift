@@ -94,7 +94,7 @@ public struct Meaning: Hashable, Sendable {
             Entry("sse", "sse-#-last-ms", "# waiting: the last one has it", "ms"),
             Entry("sse", "sse-#-memory-kib", "# waiting: memory for each", "KiB"),
             Entry("waiters", "waiters-#-memory-kib", "# waiting: memory for each", "KiB", aims: ["": "≤ 1.5"]),
-            Entry("waiters", "waiters-#-missed", "# waiting: changes that one did not see, or not in order", "", aims: ["": "0"]),
+            Entry("waiters", "waiters-#-missed", "# waiting: changes that a client missed, or received out of order", "", aims: ["": "0"]),
             Entry(
                 "writes", "writes-puts-per-s", "`PUT`, each answered after its fsync", "/s",
                 aims: ["etcd": "≥ 1.5", "redis": "≥ 0.6, aiming at 1"]),
@@ -104,7 +104,7 @@ public struct Meaning: Hashable, Sendable {
             Entry("latency", "latency-p99-ms", "`set` on A to observation on B, 99 of 100", "ms", aims: ["redis": "ours ≤ 2"]),
             Entry("catch-up", "catch-up-#-records-per-s", "# records of 100 bytes onto a new device's disk", "/s", aims: ["": "≥ 100,000"]),
             Entry(
-                "catch-up", "catch-up-#-server-memory-mib", "the server's memory meanwhile, at most, above before", "MiB",
+                "catch-up", "catch-up-#-server-memory-mib", "the server's peak memory meanwhile, minus its memory before", "MiB",
                 aims: ["": "≤ 64"]),
             Entry(
                 "catch-up", "catch-up-batch-#-ms", "# changes of one batch, from their answer to the observation", "ms", aims: ["": "≤ 10"]),
