@@ -55,7 +55,7 @@ let package = Package(
             path: "Sources/Cache",
             swiftSettings: strict
         ),
-        // By itself, since swift-crypto compiles BoringSSL: who encrypts nothing shall not wait for it.
+        // By itself, since swift-crypto compiles BoringSSL: a build without encryption does not wait for it.
         .target(
             name: "FreshetCacheEncryption",
             dependencies: ["FreshetCache", .product(name: "Crypto", package: "swift-crypto")],

@@ -83,7 +83,7 @@ final class Observer {
     private(set) var current = 0
     private var historyOf: [Epoch: Int] = [:]
     private(set) var writes: [WriteRecord] = []
-    /// Counts the changes of what decides whether a record contains a write.
+    /// Counts the changes of the facts that show whether a record contains a write.
     private(set) var decisions = 0
     var records: [DeviceRecord]
     /// The clients' names that are on a copied disk, and so may be those of two devices.

@@ -18,7 +18,7 @@ private func example(show: ([String], Int, String) -> Void) async {
 
     let before = prices.statistics
     _ = (prices["bread"], prices["milk"])
-    let since = prices.statistics - before  // what happened in between
+    let since = prices.statistics - before  // the changes in between
     show(causes, since.misses, prices.explain("bread").description)
     // article ends
 }

@@ -16,7 +16,7 @@ private func example(_ file: String, _ film: String, show: (Int, Bool, String?, 
     let offer = pages["offer"]  // nil: over
     let keys = pages.keys  // those whose lifetime is not over
 
-    // Whole or not at all, without what is over; a later process goes on with it.
+    // Written whole or not at all, without expired entries; a later process continues with it.
     try pages.save(to: file)
     let restored = try Cache<String, String>(contentsOf: file, clock: time.clock)
     show(cost, isRefused, offer, keys, restored["home"])

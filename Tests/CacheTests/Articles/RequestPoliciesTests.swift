@@ -22,19 +22,19 @@ private func example(
     let requests = RequestCache<String>(TwoTierCache(primary: Cache(), secondary: disk))
     let key = RequestKey("news", ["page": "1", "language": "en"])  // the order does not count
 
-    // cacheElseNetwork, unless told otherwise. Answers are kept for a day unless told otherwise.
+    // cacheElseNetwork by default. Responses are kept for a day by default.
     let first = try await requests.value(for: key, lifetime: .after(.seconds(600))) { try await server.news() }
     let again = try await requests.value(for: key) { try await server.news() }
 
-    // cacheThenNetwork: what is kept is there at once, and what is new comes after it.
+    // cacheThenNetwork: the cached response at once, and a newer one after it.
     for try await news in requests.values(for: key, policy: .cacheThenNetwork, load: { try await server.news() }) {
-        present(news.value, news.source)  // `news.recorded` tells when it was fetched
+        present(news.value, news.source)  // `news.recorded` is the time of the fetch
     }
 
     // networkOnly: what somebody pulls to refresh. It is kept for the others.
     let pulled = try await requests.value(for: key, policy: .networkOnly) { try await server.news() }
 
-    // cacheOnly: for a train in a tunnel. What is not kept is an error.
+    // cacheOnly: for a train in a tunnel. A response that is not cached is an error.
     let offline = try await requests.cachedValue(for: key)
     try await requests.removeAll(named: "news")  // whatever the parameters
     var problem: RequestError?

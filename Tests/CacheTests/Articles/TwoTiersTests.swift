@@ -23,10 +23,10 @@ private func example(
     let quick = names[1]  // nil: memory alone, at once
     let ada = await names.value(forKey: 1)  // from the disk, and from now on in memory
 
-    // What will be shown next, before it is asked for: out of memory, or the disk, or else a load.
+    // The values that will be shown next, before they are asked for: from memory, the disk, or else a load.
     let fetched = await names.prefetch([1, 2, 3, 4], atOnce: 2) { try await download($0) }
 
-    // Out of both tiers. What was being read or loaded meanwhile does not come back.
+    // Out of both tiers. A read or a load that is under way does not bring the value back.
     try await names.removeAll(taggedWith: "guests")
     let stories = [await names.explain(1).description, await names.explain(2).description]
     show(quick, ada, fetched, stories, names.statistics)

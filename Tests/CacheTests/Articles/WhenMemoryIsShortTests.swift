@@ -31,7 +31,7 @@ private func example(_ pressure: MemoryPressure, _ time: ManualCacheClock, show:
         switch event {
         case .shrunk(let percent, let level, let cause): told.append("\(level), \(cause): \(percent) %")
         case .grown(let percent): told.append("calm: \(percent) %")
-        case .lost(let path, let reason): told.append("\(path) tells nothing any more: \(reason)")
+        case .lost(let path, let reason): told.append("\(path) reports nothing any more: \(reason)")
         }
     }
     show(held, told, buffers.spare.withLock { $0.count })

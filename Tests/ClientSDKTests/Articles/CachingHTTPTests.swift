@@ -11,7 +11,7 @@ private func example(_ directory: String, _ url: String, show: ([CachedHTTPRespo
     let first = try await client.data(from: url)  // from the origin, and kept
     let second = try await client.data(from: url)  // fresh: nothing is sent
     let offline = try await client.data(from: url, mode: .cacheOnly)  // however old, never the network
-    let asked = try await client.data(from: url, mode: .reload)  // the origin, whatever is kept
+    let asked = try await client.data(from: url, mode: .reload)  // the origin, even if a response is cached
     show([first, second, offline, asked].map(\.source), second.reason)
     // article ends
 }

@@ -66,7 +66,7 @@ private func example(
     _ directory: String, _ gallery: String, show: ([Picture], Picture?, [Picture?], TwoTierStatistics) -> Void
 ) async throws {
     // article begins
-    // Files on disk, decoded pictures in memory, the network only for what is in neither.
+    // Files on disk, decoded pictures in memory, the network only for a picture that is in neither.
     var configuration = TwoTierCache<String, Picture>.Configuration()
     configuration.lifetime = .after(.seconds(7 * 86_400))
     let pictures = TwoTierCache<String, Picture>(
@@ -88,9 +88,9 @@ private func example(
         for _ in 0..<20 { group.addTask { try await picture(at: gallery + "/red.ppm") } }
         return try await group.reduce(into: []) { $0.append($1) }
     }
-    let atOnce = pictures[gallery + "/red.ppm"]  // memory alone, without `await`: for what is drawn now
+    let atOnce = pictures[gallery + "/red.ppm"]  // memory alone, without `await`: for a cell that is drawn now
 
-    // What is no picture is an error. It is not kept, so who asks again has it fetched again.
+    // Bytes that are no picture are an error. The error is not cached: the next request fetches again.
     let torn = try? await picture(at: gallery + "/torn.ppm")
     let missing = try? await picture(at: gallery + "/missing.ppm")
 
