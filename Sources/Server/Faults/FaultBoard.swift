@@ -69,27 +69,29 @@ final class FaultBoard: Sendable {
     // MARK: Requests
 
     /// Handles a request, subject to the armed fault that strikes it, if any.
-    func meet(_ call: Call, _ handle: @escaping @Sendable (Call) -> Void) {
-        guard let target = FaultTarget(call.endpoint), let namespace = try? call.namespace() else { return handle(call) }
-        let token = DeviceToken(call.request)
-        guard let effect = state.withLock({ $0.plans[namespace, default: FaultPlan()].strike(target, token) }) else { return handle(call) }
+    func meet(_ context: RequestContext, _ handle: @escaping @Sendable (RequestContext) -> Void) {
+        guard let target = FaultTarget(context.endpoint), let namespace = try? context.namespace() else { return handle(context) }
+        let token = DeviceToken(context.request)
+        guard let effect = state.withLock({ $0.plans[namespace, default: FaultPlan()].strike(target, token) }) else {
+            return handle(context)
+        }
         switch effect {
-        case .dropRequest: call.passed(.nothing).abort()
-        case .dropReply: handle(call.passed(.nothing))
-        case .cutReply: handle(call.passed(.part))
+        case .dropRequest: context.passed(.nothing).abort()
+        case .dropReply: handle(context.passed(.nothing))
+        case .cutReply: handle(context.passed(.part))
         case .duplicate:
-            handle(call.muted)
-            handle(call)
+            handle(context.muted)
+            handle(context)
         case .delayRequest(let milliseconds):
-            hold(in: namespace, milliseconds) { handle(call) }
-        case .delayReply(let milliseconds): handle(call.passed(.whole, after: .milliseconds(milliseconds)))
-        case .answer(let status, let retryAfter): call.respondUnmarked(Self.answer(status, retryAfter))
+            hold(in: namespace, milliseconds) { handle(context) }
+        case .delayReply(let milliseconds): handle(context.passed(.whole, after: .milliseconds(milliseconds)))
+        case .answer(let status, let retryAfter): context.respondUnmarked(Self.answer(status, retryAfter))
         case .freeze:
-            let dropped = call.passed(.nothing)
+            let dropped = context.passed(.nothing)
             let number = hold(in: namespace) { dropped.abort() }
             // The client has given up: the connection may close.
             dropped.exchange.onHangUp { [weak self] in self?.resume(number) }
-        case .expireToken: call.respondUnmarked(Self.expired(token))
+        case .expireToken: context.respondUnmarked(Self.expired(token))
         }
         tell(namespace)
     }
@@ -158,14 +160,14 @@ final class FaultBoard: Sendable {
     }
 }
 
-extension Call {
+extension RequestContext {
     /// The call with the right to answer, limited to `extent`. This call has no right to answer from then on.
-    fileprivate func passed(_ extent: Exchange.Extent, after delay: Duration = .zero) -> Call {
-        Call(core: core, endpoint: endpoint, request: request, exchange: exchange.passed(extent, after: delay))
+    fileprivate func passed(_ extent: Exchange.Extent, after delay: Duration = .zero) -> RequestContext {
+        RequestContext(core: core, endpoint: endpoint, request: request, exchange: exchange.passed(extent, after: delay))
     }
 
     /// The same call, whose answer is discarded.
-    fileprivate var muted: Call { Call(core: core, endpoint: endpoint, request: request, exchange: exchange.muted) }
+    fileprivate var muted: RequestContext { RequestContext(core: core, endpoint: endpoint, request: request, exchange: exchange.muted) }
 
     /// Ends the connection of a call that was passed on to be answered with nothing.
     fileprivate func abort() { exchange.respond(Response(status: .serviceUnavailable)) }

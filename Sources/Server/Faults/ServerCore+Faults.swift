@@ -40,18 +40,18 @@ extension ServerCore {
     // MARK: Routes of a server with test faults
 
     /// `POST /v1/{ns}/faults`
-    @Sendable func armFault(_ call: Call) throws {
-        try call.requireJSON()
-        let namespace = try call.namespace()
-        let armed = arm(try Fault(json: call.request.body), in: namespace, try faultBoard())
+    @Sendable func armFault(_ context: RequestContext) throws {
+        try context.requireJSON()
+        let namespace = try context.namespace()
+        let armed = arm(try Fault(json: context.request.body), in: namespace, try faultBoard())
         var writer = JSONWriter()
         armed.write(to: &writer)
-        call.respond(Response(json: writer.bytes, at: try store.state(of: namespace).cursor, status: .created))
+        context.respond(Response(json: writer.bytes, at: try store.state(of: namespace).cursor, status: .created))
     }
 
     /// `GET /v1/{ns}/faults`
-    @Sendable func listFaults(_ call: Call) throws {
-        let namespace = try call.namespace()
+    @Sendable func listFaults(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("faults")
@@ -59,33 +59,33 @@ extension ServerCore {
         for armed in try faultBoard().armed(in: namespace) { armed.write(to: &writer) }
         writer.endArray()
         writer.endObject()
-        call.respond(json: writer.bytes, at: try store.state(of: namespace).cursor)
+        context.respond(json: writer.bytes, at: try store.state(of: namespace).cursor)
     }
 
     /// `DELETE /v1/{ns}/faults`
-    @Sendable func liftFaults(_ call: Call) throws {
-        let namespace = try call.namespace()
+    @Sendable func liftFaults(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
         let count = try faultBoard().lift(namespace)
-        call.respond(json: Self.count("lifted", count), at: try store.state(of: namespace).cursor)
+        context.respond(json: Self.count("lifted", count), at: try store.state(of: namespace).cursor)
     }
 
     /// `POST /v1/{ns}/faults/reset`
-    @Sendable func resetNamespace(_ call: Call) throws {
-        let namespace = try call.namespace()
+    @Sendable func resetNamespace(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
         reset(namespace) { [self] committed in
             do {
                 guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
-                try respond(call, withStatusOf: namespace)
-            } catch { call.fail(error, at: committed.cursor) }
+                try respond(context, withStatusOf: namespace)
+            } catch { context.fail(error, at: committed.cursor) }
         }
     }
 
     /// `POST /v1/{ns}/faults/compact`
-    @Sendable func compactNamespace(_ call: Call) throws {
-        let namespace = try call.namespace()
+    @Sendable func compactNamespace(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
         compact(namespace) { committed in
-            do { call.respond(json: Self.count("forgotten", try committed.result.get()), at: committed.cursor) } catch {
-                call.fail(error, at: committed.cursor)
+            do { context.respond(json: Self.count("forgotten", try committed.result.get()), at: committed.cursor) } catch {
+                context.fail(error, at: committed.cursor)
             }
         }
     }

@@ -22,17 +22,17 @@ final class EventStream: Sendable {
     private let changes: ChangesRequest
     private let state = Mutex(State())
 
-    private init(_ call: Call, _ changes: ChangesRequest, _ fields: ResponseFields) {
-        core = call.core
+    private init(_ context: RequestContext, _ changes: ChangesRequest, _ fields: ResponseFields) {
+        core = context.core
         self.changes = changes
-        stream = call.exchange.stream(status: .ok, fields: fields)
-        core.metrics.countResponse(call.endpoint, status: 200)
+        stream = context.exchange.stream(status: .ok, fields: fields)
+        core.metrics.countResponse(context.endpoint, status: 200)
     }
 
     /// Looks into the store first: a refusal must be a status, hence known before the stream begins.
-    static func open(_ call: Call, _ changes: ChangesRequest) {
-        call.later {
-            let core = call.core
+    static func open(_ context: RequestContext, _ changes: ChangesRequest) {
+        context.later {
+            let core = context.core
             let result = try core.scan(changes, since: changes.since)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [
@@ -40,14 +40,14 @@ final class EventStream: Sendable {
                 ]
                 fields.append(.freshetCursor, cursor.description)
                 fields.append(store: core.store.identifier)
-                let stream = EventStream(call, changes, fields)
+                let stream = EventStream(context, changes, fields)
                 stream.stream.onHangUp { [weak stream] in stream?.cancel() }
                 return stream
             }
             switch result.value {
             case .refused(let problem, let position):
                 core.metrics.feed.gone.add()
-                call.fail(problem, at: position)
+                context.fail(problem, at: position)
             case .page(let page):
                 let stream = begin(page.cursor)
                 stream.stream.write(encode(page))

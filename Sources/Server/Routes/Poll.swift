@@ -9,8 +9,8 @@ final class Poll: RepeatHandler {
     /// The feed that the polls ask, as long as the hub has it.
     private let feed: FeedHub<FeedReader>.Entry
 
-    init(_ call: Call, _ changes: ChangesRequest) {
-        core = call.core
+    init(_ context: RequestContext, _ changes: ChangesRequest) {
+        core = context.core
         self.changes = changes
         feed = core.hub.entry(for: changes.namespace, now: core.now())
     }

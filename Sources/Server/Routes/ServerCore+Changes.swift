@@ -3,16 +3,16 @@ import SocketHTTP
 
 extension ServerCore {
     /// `GET /v1/{ns}/changes`
-    @Sendable func getChanges(_ call: Call) throws {
-        let changes = try ChangesRequest(call.request, hold: settings.hold)
+    @Sendable func getChanges(_ context: RequestContext) throws {
+        let changes = try ChangesRequest(context.request, hold: settings.hold)
         switch changes.subscription.delivery {
-        case .stream: EventStream.open(call, changes)
-        case .answer where changes.client != nil: call.later { [self] in try answerFromStore(call, changes, since: changes.since) }
+        case .stream: EventStream.open(context, changes)
+        case .answer where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
         case .answer:
-            let poll = Poll(call, changes)
+            let poll = Poll(context, changes)
             // In a server with faults, each poll has to meet them.
-            if faults == nil { call.request.onRepeat(poll) }
-            poll.handle(.poll(call.exchange))
+            if faults == nil { context.request.onRepeat(poll) }
+            poll.handle(.poll(context.exchange))
         }
     }
 
@@ -25,7 +25,7 @@ extension ServerCore {
 
     /// Answers at once with the store's changes after a position, and with the number of the client's last write in the
     /// same snapshot.
-    private func answerFromStore(_ call: Call, _ changes: ChangesRequest, since: Since) throws {
+    private func answerFromStore(_ context: RequestContext, _ changes: ChangesRequest, since: Since) throws {
         let found = try scan(changes, since: since)
         let reply: FeedReply
         switch found.value {
@@ -35,9 +35,9 @@ extension ServerCore {
             reply = changes.since == .now ? .page(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)) : .idle(reached)
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            return call.later(isContinuation: true) { [self] in try answerFromStore(call, changes, since: .after(reached)) }
+            return context.later(isContinuation: true) { [self] in try answerFromStore(context, changes, since: .after(reached)) }
         }
-        call.respond(Response(reply).stating(found.lastWrite))
+        context.respond(Response(reply).stating(found.lastWrite))
     }
 }
 

@@ -4,28 +4,28 @@ import SocketHTTP
 
 extension ServerCore {
     /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`
-    @Sendable func getRecord(_ call: Call) throws { try getRecord(call, valueBytes: ReadBounds.lookupValueBytes) }
+    @Sendable func getRecord(_ context: RequestContext) throws { try getRecord(context, valueBytes: ReadBounds.lookupValueBytes) }
 
     /// - Parameter valueBytes: a value of more bytes that is needed is read on the read queue.
-    private func getRecord(_ call: Call, valueBytes: Int) throws {
-        let namespace = try call.namespace()
-        let key = try call.key()
-        let conditions = try Conditions(call.request)
-        let client = try Parameters(call.request).client()
+    private func getRecord(_ context: RequestContext, valueBytes: Int) throws {
+        let namespace = try context.namespace()
+        let key = try context.key()
+        let conditions = try Conditions(context.request)
+        let client = try Parameters(context.request).client()
         let snapshot = try store.record(key, in: namespace, for: client, valueBytes: valueBytes)
         guard let record = snapshot.value else {
             let problem = Problem(.notFound, "There is no record \(key.description.shortened) in \(namespace)")
-            return call.respond(call.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
+            return context.respond(context.response(to: problem, at: snapshot.cursor).stating(snapshot.lastWrite))
         }
         let position = Cursor(epoch: snapshot.state.epoch, revision: record.revision)
         guard !conditions.isFailed(at: position) else {
             let problem = Problem(
                 .preconditionFailed, "The record \(key.description.shortened) is at \(position.entityTag), which If-Match does not name")
-            return call.fail(problem, at: snapshot.cursor)
+            return context.fail(problem, at: snapshot.cursor)
         }
         let isNotModified = conditions.isNotModified(at: position)
         guard isNotModified || record.content != nil else {
-            return call.later { [self] in try getRecord(call, valueBytes: .max) }
+            return context.later { [self] in try getRecord(context, valueBytes: .max) }
         }
         var fields = isNotModified ? Self.unchanged : Self.content
         // Reserves room for all lines that follow, so that they are copied once.
@@ -34,10 +34,10 @@ extension ServerCore {
         fields.append(.lastModified, record.modified.httpDate)
         fields.append(.freshetCursor, snapshot.cursor.description)
         guard !isNotModified else {
-            return call.respond(Response(status: .notModified, fields: fields).stating(snapshot.lastWrite))
+            return context.respond(Response(status: .notModified, fields: fields).stating(snapshot.lastWrite))
         }
         fields.append(.contentType, record.contentType)
-        call.respond(Response(status: .ok, fields: consume fields, body: record.content?.bytes ?? []).stating(snapshot.lastWrite))
+        context.respond(Response(status: .ok, fields: consume fields, body: record.content?.bytes ?? []).stating(snapshot.lastWrite))
     }
 
     /// A user's own cache may keep the value but must revalidate it, since the cache cannot know of changes. A shared
@@ -49,56 +49,56 @@ extension ServerCore {
     ]
 
     /// `PUT …/{id}`
-    @Sendable func putRecord(_ call: Call) throws {
-        let type = call.request[.contentType] ?? "application/octet-stream"
+    @Sendable func putRecord(_ context: RequestContext) throws {
+        let type = context.request[.contentType] ?? "application/octet-stream"
         guard Content.isFieldValue(type) else {
             throw Problem(.invalidRequest, "Content-Type is '\(type.shortened)': it takes 1 to 255 characters of visible ASCII")
         }
-        if let coding = call.request[.contentEncoding], coding.lowercased() != "identity" {
+        if let coding = context.request[.contentEncoding], coding.lowercased() != "identity" {
             throw Problem(
                 .unsupportedMediaType, "Content-Encoding is '\(coding.shortened)': values are stored as they are, so send it without coding"
             )
         }
-        guard !call.request.has(.contentRange) else {
+        guard !context.request.has(.contentRange) else {
             throw Problem(.invalidRequest, "Content-Range is not taken with PUT (RFC 9110 §14.5): send the whole value, or a merge patch")
         }
-        try writeRecord(call, .put(Content(bytes: call.request.body, type: type)))
+        try writeRecord(context, .put(Content(bytes: context.request.body, type: type)))
     }
 
     /// `PATCH …/{id}`
-    @Sendable func patchRecord(_ call: Call) throws {
-        let type = call.request[.contentType] ?? ""
+    @Sendable func patchRecord(_ context: RequestContext) throws {
+        let type = context.request[.contentType] ?? ""
         let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         guard media == Self.mergePatch else {
             let problem = Problem(
                 .unsupportedMediaType,
                 "Content-Type is '\(type.shortened)': PATCH takes a JSON merge patch (RFC 7396) as \(Self.mergePatch)")
-            var response = call.response(to: problem)
+            var response = context.response(to: problem)
             response.fields.append(.acceptPatch, Self.mergePatch)
-            return call.respond(response)
+            return context.respond(response)
         }
-        try writeRecord(call, .patch(call.request.body))
+        try writeRecord(context, .patch(context.request.body))
     }
 
     /// `DELETE …/{id}`
-    @Sendable func deleteRecord(_ call: Call) throws { try writeRecord(call, .delete) }
+    @Sendable func deleteRecord(_ context: RequestContext) throws { try writeRecord(context, .delete) }
 
     private static let mergePatch = "application/merge-patch+json"
 
-    private func writeRecord(_ call: Call, _ operation: WriteOperation) throws {
-        let namespace = try call.namespace()
+    private func writeRecord(_ context: RequestContext, _ operation: WriteOperation) throws {
+        let namespace = try context.namespace()
         let write = SingleWrite(
-            key: try call.key(), operation: operation, preconditions: try Conditions(call.request).preconditions,
-            author: try Self.author(call.request))
+            key: try context.key(), operation: operation, preconditions: try Conditions(context.request).preconditions,
+            author: try Self.author(context.request))
         let start = environment.monotonicNanoseconds()
         // Making the submission checks the value, which takes a while for a long one.
-        call.nowOrLater { [self] in
+        context.nowOrLater { [self] in
             committer.submit(
                 .single(write, in: namespace) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     switch committed.result {
-                    case .success(let receipt): call.respond(Self.response(to: write.key, receipt, committed.cursor))
-                    case .failure(let problem): refuse(call, problem, at: committed.cursor, in: namespace)
+                    case .success(let receipt): context.respond(Self.response(to: write.key, receipt, committed.cursor))
+                    case .failure(let problem): refuse(context, problem, at: committed.cursor, in: namespace)
                     }
                 })
         }
@@ -106,11 +106,11 @@ extension ServerCore {
 
     /// Answers a rejected write with the value of the record that the problem shows. The value is read here, where no
     /// writer waits for it.
-    private func refuse(_ call: Call, _ problem: Problem, at cursor: Cursor?, in namespace: Namespace) {
-        guard problem.current != nil else { return call.fail(problem, at: cursor) }
-        call.later(isContinuation: true) { [self] in
+    private func refuse(_ context: RequestContext, _ problem: Problem, at cursor: Cursor?, in namespace: Namespace) {
+        guard problem.current != nil else { return context.fail(problem, at: cursor) }
+        context.later(isContinuation: true) { [self] in
             let complete = reading { try RejectionRecords.read(problem, at: cursor, in: namespace, from: store) }
-            call.fail(complete?.problem ?? problem, at: complete?.cursor ?? cursor)
+            context.fail(complete?.problem ?? problem, at: complete?.cursor ?? cursor)
         }
     }
 

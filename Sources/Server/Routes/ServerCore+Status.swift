@@ -3,8 +3,8 @@ import SocketHTTP
 
 extension ServerCore {
     /// `GET /v1`: the server, its limits, and its namespaces.
-    @Sendable func getServer(_ call: Call) {
-        call.later { [self] in
+    @Sendable func getServer(_ context: RequestContext) {
+        context.later { [self] in
             let namespaces = try store.namespaces(limit: Self.namespaceLimit)
             var writer = JSONWriter()
             writer.beginObject()
@@ -20,7 +20,7 @@ extension ServerCore {
             for namespace in namespaces { writer.string(namespace.name) }
             writer.endArray()
             writer.endObject()
-            call.respond(json: writer.bytes, at: nil)
+            context.respond(json: writer.bytes, at: nil)
         }
     }
 
@@ -28,40 +28,42 @@ extension ServerCore {
     private static let namespaceLimit = 1_000
 
     /// `GET /v1/{ns}`
-    @Sendable func getNamespace(_ call: Call) throws {
-        try respond(call, withStatusOf: try call.namespace())
+    @Sendable func getNamespace(_ context: RequestContext) throws {
+        try respond(context, withStatusOf: try context.namespace())
     }
 
-    func respond(_ call: Call, withStatusOf namespace: Namespace) throws {
+    func respond(_ context: RequestContext, withStatusOf namespace: Namespace) throws {
         let counts = try store.counts(of: namespace)
-        call.respond(json: status(of: namespace, counts).json, at: counts.cursor)
+        context.respond(json: status(of: namespace, counts).json, at: counts.cursor)
     }
 
     /// `DELETE /v1/{ns}`
-    @Sendable func deleteNamespace(_ call: Call) throws {
-        let namespace = try call.namespace()
+    @Sendable func deleteNamespace(_ context: RequestContext) throws {
+        let namespace = try context.namespace()
         committer.submit(
             .drop(namespace) { [self] committed in
                 do {
                     guard try committed.result.get() else { throw Problem(.notFound, "There is no namespace \(namespace)") }
-                    try respond(call, withStatusOf: namespace)
-                } catch { call.fail(error, at: committed.cursor) }
+                    try respond(context, withStatusOf: namespace)
+                } catch { context.fail(error, at: committed.cursor) }
             })
     }
 
     /// `GET /healthz`
-    @Sendable func getHealth(_ call: Call) { call.respond(json: Array(#"{"status":"ok"}"#.utf8), at: nil) }
+    @Sendable func getHealth(_ context: RequestContext) { context.respond(json: Array(#"{"status":"ok"}"#.utf8), at: nil) }
 
     /// `GET /readyz`
-    @Sendable func getReadiness(_ call: Call) {
+    @Sendable func getReadiness(_ context: RequestContext) {
         readiness.check(now: now()) { problem in
-            guard let problem else { return call.respond(json: Array(#"{"status":"ready"}"#.utf8), at: nil) }
-            call.fail(Problem(.unavailable, "The server cannot commit. \(problem.detail)"))
+            guard let problem else { return context.respond(json: Array(#"{"status":"ready"}"#.utf8), at: nil) }
+            context.fail(Problem(.unavailable, "The server cannot commit. \(problem.detail)"))
         }
     }
 
     /// `GET /openapi.json`
-    @Sendable func getOpenAPI(_ call: Call) { call.respond(json: faults == nil ? OpenAPI.document : OpenAPI.documentWithFaults, at: nil) }
+    @Sendable func getOpenAPI(_ context: RequestContext) {
+        context.respond(json: faults == nil ? OpenAPI.document : OpenAPI.documentWithFaults, at: nil)
+    }
 
     private func status(of namespace: Namespace, _ counts: Snapshot<NamespaceCounts>) -> NamespaceStatus {
         NamespaceStatus(

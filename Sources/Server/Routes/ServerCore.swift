@@ -124,11 +124,11 @@ final class ServerCore: Sendable {
         for endpoint in endpoints {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
-                let call = Call(core: self, endpoint: endpoint, request: request, exchange: exchange)
+                let context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
                 // A page that is refused learns no position either.
-                do { try settings.access.check(request) } catch { return call.respond(response(to: error, at: nil, in: nil)) }
-                guard let faults else { return call.handle(handler) }
-                faults.meet(call) { $0.handle(handler) }
+                do { try settings.access.check(request) } catch { return context.respond(response(to: error, at: nil, in: nil)) }
+                guard let faults else { return context.handle(handler) }
+                faults.meet(context) { $0.handle(handler) }
             }
         }
         return router
@@ -144,7 +144,7 @@ final class ServerCore: Sendable {
         return try? Namespace(String(segments[1]))
     }
 
-    private func handler(of endpoint: Endpoint) -> @Sendable (Call) throws -> Void {
+    private func handler(of endpoint: Endpoint) -> @Sendable (RequestContext) throws -> Void {
         switch endpoint {
         case .getRecord: getRecord
         case .putRecord: putRecord

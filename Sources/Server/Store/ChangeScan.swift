@@ -8,7 +8,7 @@ struct ChangeScan {
     private let origin: Revision
     private var changes: [Change] = []
     private var bytes = 0
-    private var looked = 0
+    private var scanned = 0
     private var isComplete = true
     /// The position that the walk has reached.
     private(set) var reached: Revision
@@ -32,14 +32,14 @@ struct ChangeScan {
         effect: (ChangeFilter) throws -> (Change.Effect, bytes: Int)?,
         details: () throws -> (Timestamp, Change.Author?)
     ) throws -> Bool {
-        if looked >= query.scanLimit || changes.count >= query.limit, !goesOn(firstOfBatch()) { return stop() }
+        if scanned >= query.scanLimit || changes.count >= query.limit, !goesOn(firstOfBatch()) { return stop() }
         if isRecord || revision > origin, let (effect, size) = try effect(query.filter) {
             if !changes.isEmpty, bytes + size > query.byteLimit, !goesOn(firstOfBatch()) { return stop() }
             let (modified, author) = try details()
             changes.append(Change(revision: revision, effect: effect, modified: modified, author: author))
             bytes += size
         }
-        looked += 1
+        scanned += 1
         reached = revision
         return true
     }

@@ -4,7 +4,7 @@ internal import FreshetWire
 /// the same for every store.
 struct ListScan {
     private let query: ListQuery
-    private var looked = 0
+    private var scanned = 0
     private var bytes = 0
     private(set) var slice = RecordSlice(records: [], next: nil)
 
@@ -26,8 +26,8 @@ struct ListScan {
             bytes += size
             if let record = try record() { slice.records.append(record) }
         }
-        looked += 1
-        guard looked >= query.scanLimit else { return true }
+        scanned += 1
+        guard scanned >= query.scanLimit else { return true }
         slice.next = id()
         return false
     }

@@ -57,7 +57,7 @@ package protocol NamespaceTransaction: AnyObject {
     var state: NamespaceState { get }
 
     /// The record or tombstone that holds the key now.
-    func occupant(of key: RecordKey) throws -> Occupant?
+    func existingRow(of key: RecordKey) throws -> ExistingRow?
 
     /// The record with its value.
     func record(_ key: RecordKey) throws -> Record?
@@ -65,12 +65,12 @@ package protocol NamespaceTransaction: AnyObject {
     /// The record without its value, which is not read.
     func outline(_ key: RecordKey) throws -> Record?
 
-    /// Stores a value under the key that `occupant` holds now. Takes the next revision, as ``delete(_:_:_:)`` and
+    /// Stores a value under the key, in the row `existing` if there is one. Takes the next revision, as ``delete(_:_:_:)`` and
     /// ``invalidate(_:at:)`` do.
-    func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision
+    func put(_ content: Content, at key: RecordKey, over existing: ExistingRow?, _ metadata: WriteMetadata) throws -> Revision
 
     /// Turns the record that holds the key now into a tombstone.
-    func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision
+    func delete(_ key: RecordKey, _ existing: ExistingRow, _ metadata: WriteMetadata) throws -> Revision
 
     /// Records that the records in the scope have changed elsewhere. They keep their revisions.
     func invalidate(_ scope: InvalidationScope, at time: Timestamp) throws -> Revision
@@ -80,19 +80,19 @@ package protocol NamespaceTransaction: AnyObject {
 
     /// The kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out. O(outcomes
     /// that are kept).
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome]
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome]
 
     /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;
     /// the number of the last one becomes the device's last. Forgets outcomes at or below `settled`. Records the day,
     /// from which it follows how long the client has been idle.
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.
     func atomically<Result>(_ body: () throws -> Result) throws -> Result
 }
 
 /// The record or tombstone that holds a key.
-package struct Occupant: Hashable, Sendable {
+package struct ExistingRow: Hashable, Sendable {
     /// The store's identifier of the row.
     package var row: Int64
     package var revision: Revision
@@ -109,7 +109,7 @@ package struct Occupant: Hashable, Sendable {
 }
 
 /// The time and the author of a write.
-package struct Stamp: Hashable, Sendable {
+package struct WriteMetadata: Hashable, Sendable {
     package var modified: Timestamp
     package var author: Change.Author?
     /// The first revision of the atomic batch that the write belongs to, if any. The feed keeps the batch on one page.
@@ -123,7 +123,7 @@ package struct Stamp: Hashable, Sendable {
 }
 
 /// The outcome of a decided write, as it is stored.
-package struct KeptOutcome: Hashable, Sendable {
+package struct StoredOutcome: Hashable, Sendable {
     package var number: Int64
     /// A problem's `current` is left out here and read again for each answer, so that outcomes stay small.
     package var verdict: WriteOutcome.Verdict

@@ -31,13 +31,13 @@ package struct CommitQueue<Element> {
     /// Whether the latest group came from the long lane. Initially true, so that the short lane begins.
     private var wasLong = true
     private var load = WriteLoad()
-    private var pace: WritePace
+    private var pace: WriteLatencyEstimate
     /// Whether a consumer is taking groups, and so will look for more.
     private(set) var isDraining = false
 
     package init(_ limits: Limits = Limits()) {
         self.limits = limits
-        pace = WritePace(fullCost: limits.groupWrites)
+        pace = WriteLatencyEstimate(fullCost: limits.groupWrites)
     }
 
     /// The number of elements that wait.

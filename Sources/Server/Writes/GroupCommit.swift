@@ -49,6 +49,6 @@ package struct GroupCommit: Sendable {
 
     /// Calls the completions, in the order of their submissions.
     package func complete() {
-        for completion in completions { completion.tell() }
+        for completion in completions { completion.notify() }
     }
 }

@@ -50,7 +50,7 @@ struct NumberedWrites {
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
-        let leftOut = resumes ? items.first.flatMap { ledger.resume(at: $0.number) }.map(KeptOutcome.init(leavesOut:)) : nil
+        let leftOut = resumes ? items.first.flatMap { ledger.resume(at: $0.number) }.map(StoredOutcome.init(leavesOut:)) : nil
         let decisions: [WriteLedger.Decision]
         do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
             return .failure(
@@ -80,8 +80,8 @@ struct NumberedWrites {
 extension NumberedWrites {
     /// The kept outcomes of the items that were decided or left out earlier, read once for all of them.
     private func kept(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: KeptOutcome?, _ namespace: any NamespaceTransaction
-    ) throws -> [Int64: KeptOutcome] {
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ namespace: any NamespaceTransaction
+    ) throws -> [Int64: StoredOutcome] {
         let numbers = items.indices.lazy.filter { decisions[$0] == .replay }.map { items[$0].number }
         guard let first = numbers.min(), let last = numbers.max() else { return [:] }
         let outcomes = try namespace.outcomes(of: first...last, by: client) + (leftOut.map { [$0] } ?? [])
@@ -107,7 +107,7 @@ extension NumberedWrites {
 
     /// Applies all items or none. Each number is used up either way.
     private func decideAtomically(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: KeptOutcome], _ applier: inout WriteApplier
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ kept: [Int64: StoredOutcome], _ applier: inout WriteApplier
     ) throws -> [Decided] {
         let namespace = applier.namespace
         do {
@@ -165,7 +165,7 @@ extension NumberedWrites {
 
     /// One answer an item, from the fresh and the kept outcomes.
     private func answers(
-        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: KeptOutcome],
+        _ items: [Item], _ decisions: [WriteLedger.Decision], _ fresh: [Decided], _ kept: [Int64: StoredOutcome],
         _ namespace: any NamespaceTransaction
     ) throws -> [Decided] {
         var fresh = Dictionary(fresh.map { ($0.outcome.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -216,18 +216,18 @@ extension NumberedWrites {
         return problem
     }
 
-    private static func kept(_ decided: Decided, _ nonce: Int64?) -> KeptOutcome {
+    private static func kept(_ decided: Decided, _ nonce: Int64?) -> StoredOutcome {
         guard case .rejected(var problem) = decided.outcome.verdict else {
-            return KeptOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict, nonce: nonce)
+            return StoredOutcome(number: decided.outcome.number, verdict: decided.outcome.verdict, nonce: nonce)
         }
         let showsRecord = showsRecord(problem)
         problem.current = nil
-        return KeptOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
+        return StoredOutcome(number: decided.outcome.number, verdict: .rejected(problem), showsRecord: showsRecord, nonce: nonce)
     }
 
     /// The problem of an item that must not get the kept outcome of its number, since two devices share the client's
     /// name; `nil` if it may.
-    private func taken(_ item: Item, _ kept: KeptOutcome?) -> Problem? {
+    private func taken(_ item: Item, _ kept: StoredOutcome?) -> Problem? {
         guard let nonce = item.nonce, let kept, kept.leavesOutFrom != nil || kept.nonce.map({ $0 != nonce }) == true else { return nil }
         let reason = kept.leavesOutFrom == nil ? "was another one" : "was left out by a batch with 'resume'"
         return Problem(
@@ -241,7 +241,7 @@ extension Problem {
     /// The problem as it is kept, and so as it is answered from the first time on.
     fileprivate var kept: Problem {
         var problem = self
-        problem.detail = detail.shortened(toJSONBytes: KeptOutcome.detailLimit)
+        problem.detail = detail.shortened(toJSONBytes: StoredOutcome.detailLimit)
         return problem
     }
 }

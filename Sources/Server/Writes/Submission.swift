@@ -29,10 +29,10 @@ package struct Submission: Sendable {
         case single(SubmittedWrite, Committed<SingleReceipt>)
         case other(@Sendable () -> Void)
 
-        func tell() {
+        func notify() {
             switch self {
             case .single(let write, let committed): write.completion(committed)
-            case .other(let tell): tell()
+            case .other(let notify): notify()
             }
         }
     }

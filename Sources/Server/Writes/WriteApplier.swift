@@ -41,22 +41,22 @@ struct WriteApplier {
         _ operation: WriteOperation, to key: RecordKey, if preconditions: [Precondition], by author: Change.Author?, strict: Bool = false
     ) throws -> Effect {
         let namespace = namespace
-        let occupant = try namespace.occupant(of: key)
-        let record = occupant.flatMap { $0.size == nil ? nil : $0 }
+        let existing = try namespace.existingRow(of: key)
+        let record = existing.flatMap { $0.size == nil ? nil : $0 }
         if strict, record == nil, case .delete = operation {
             return .rejected(Problem(.notFound, "There is no record \(key.description.shortened), so there is nothing to delete."))
         }
         for precondition in preconditions where !precondition.holds(for: record?.revision, in: namespace.state.epoch) {
             return .rejected(precondition.problem(current: try namespace.outline(key)))
         }
-        let stamp = Stamp(modified: modified, author: author, firstOfBatch: firstOfBatch)
+        let metadata = WriteMetadata(modified: modified, author: author, firstOfBatch: firstOfBatch)
         switch operation {
         case .put(let content):
-            return try put(content, at: key, over: occupant, stamp)
+            return try put(content, at: key, over: existing, metadata)
         case .delete:
             guard let record else { return .nothing }
             if let problem = exhausted() { return .rejected(problem) }
-            let revision = try namespace.delete(key, record, stamp)
+            let revision = try namespace.delete(key, record, metadata)
             free(record, for: 0)
             changes.append(Change(revision: revision, effect: .delete(key), modified: modified, author: author))
             return .written(revision, created: false)
@@ -64,12 +64,12 @@ struct WriteApplier {
             guard let record else { return .rejected(Self.missing(key)) }
             if let problem = tooLarge(patch.count, "The merge patch for \(key.description.shortened) has") { return .rejected(problem) }
             touched += patch.count
-            return try edit(key, record, stamp) { document throws(EditFailure) in
+            return try edit(key, record, metadata) { document throws(EditFailure) in
                 try EditFailure.of { () throws(WireError) in document.merging(try JSONDocument(patch)) }
             }
         case .increment(let increment):
-            guard let record else { return try store(key, occupant, stamp) { () throws(EditFailure) in try increment.made(of: nil) } }
-            return try edit(key, record, stamp) { document throws(EditFailure) in try increment.made(of: document) }
+            guard let record else { return try store(key, existing, metadata) { () throws(EditFailure) in try increment.made(of: nil) } }
+            return try edit(key, record, metadata) { document throws(EditFailure) in try increment.made(of: document) }
         }
     }
 
@@ -87,7 +87,7 @@ struct WriteApplier {
 
     /// Counts the bytes that a record frees when a value of `size` bytes replaces it. Bytes that are overwritten in
     /// place cost little.
-    private mutating func free(_ occupant: Occupant, for size: Int) { touched += max(0, (occupant.size ?? 0) - size) / 2 }
+    private mutating func free(_ existing: ExistingRow, for size: Int) { touched += max(0, (existing.size ?? 0) - size) / 2 }
 
     /// Whether further writes belong into another transaction, since all writers wait for this one.
     var isFull: Bool { touched >= room }
@@ -115,21 +115,23 @@ struct WriteApplier {
 }
 
 extension WriteApplier {
-    private mutating func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Effect {
+    private mutating func put(_ content: Content, at key: RecordKey, over existing: ExistingRow?, _ metadata: WriteMetadata) throws
+        -> Effect
+    {
         if let problem = exhausted() { return .rejected(problem) }
-        let revision = try namespace.put(content, at: key, over: occupant, stamp)
-        if let occupant { free(occupant, for: content.bytes.count) }
+        let revision = try namespace.put(content, at: key, over: existing, metadata)
+        if let existing { free(existing, for: content.bytes.count) }
         changes.append(
             Change(
                 revision: revision,
                 effect: .put(key, content: content, contentType: content.type, size: content.bytes.count),
-                modified: stamp.modified, author: stamp.author))
-        return .written(revision, created: occupant?.size == nil)
+                modified: metadata.modified, author: metadata.author))
+        return .written(revision, created: existing?.size == nil)
     }
 
     /// Stores the document that `change` makes of the record's JSON.
     private mutating func edit(
-        _ key: RecordKey, _ record: Occupant, _ stamp: Stamp, _ change: (JSONDocument) throws(EditFailure) -> JSONDocument
+        _ key: RecordKey, _ record: ExistingRow, _ metadata: WriteMetadata, _ change: (JSONDocument) throws(EditFailure) -> JSONDocument
     ) throws -> Effect {
         guard record.isJSON else { return .rejected(Self.unmergeable(key)) }
         if let problem = tooLarge(record.size ?? 0, "\(key.description.shortened) has") { return .rejected(problem) }
@@ -138,14 +140,14 @@ extension WriteApplier {
         edited = nil
         let bytes = try known == nil ? namespace.record(key)?.content?.bytes ?? Array("null".utf8) : []
         touched += bytes.count
-        return try store(key, record, stamp) { () throws(EditFailure) in
+        return try store(key, record, metadata) { () throws(EditFailure) in
             if let known { return try change(known) }
             return try change(try EditFailure.of { () throws(WireError) in try JSONDocument(bytes) })
         }
     }
 
     private mutating func store(
-        _ key: RecordKey, _ occupant: Occupant?, _ stamp: Stamp, _ make: () throws(EditFailure) -> JSONDocument
+        _ key: RecordKey, _ existing: ExistingRow?, _ metadata: WriteMetadata, _ make: () throws(EditFailure) -> JSONDocument
     ) throws -> Effect {
         let document: JSONDocument
         do throws(EditFailure) { document = try make() } catch {
@@ -154,7 +156,7 @@ extension WriteApplier {
         let bytes = document.bytes
         touched += bytes.count
         if let problem = tooLarge(bytes.count, "\(key.description.shortened) would have") { return .rejected(problem) }
-        let effect = try put(Content(checkedJSON: bytes), at: key, over: occupant, stamp)
+        let effect = try put(Content(checkedJSON: bytes), at: key, over: existing, metadata)
         if case .written(let revision, _) = effect { edited = (key, revision, document) }
         return effect
     }

@@ -45,8 +45,8 @@ import Testing
     @Test func outcomesOfADroppedNamespaceAreClearedAwayByBytesToo() throws {
         // Given: some 20 MB of outcomes
         let fixture = try StoreFixture(.sqlite)
-        let detail = String(repeating: "x", count: KeptOutcome.detailLimit)
-        let outcomes = (1...1_000).map { KeptOutcome(number: $0, verdict: .rejected(Problem(.tooLarge, detail))) }
+        let detail = String(repeating: "x", count: StoredOutcome.detailLimit)
+        let outcomes = (1...1_000).map { StoredOutcome(number: $0, verdict: .rejected(Problem(.tooLarge, detail))) }
         let namespace = fixture.namespace
         try fixture.store.transaction { transaction in
             let open = try transaction.namespace(namespace)

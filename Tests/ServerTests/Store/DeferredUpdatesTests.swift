@@ -9,10 +9,12 @@ import Testing
 @Suite("Deferred updates") struct DeferredUpdatesTests {
     private let directory = TemporaryDirectory()
 
-    private func update(_ row: Int64, _ revision: Int64, json: UInt8? = 0x31, changesLife: Bool = false) throws -> DeferredUpdates.Update {
+    private func update(_ row: Int64, _ revision: Int64, json: UInt8? = 0x31, togglesTombstone: Bool = false) throws
+        -> DeferredUpdates.Update
+    {
         DeferredUpdates.Update(
-            row: row, revision: try #require(Revision(revision)), stamp: Stamp(modified: Timestamp(milliseconds: revision)),
-            content: json.map { Content(checkedJSON: [$0]) }, changesLife: changesLife)
+            row: row, revision: try #require(Revision(revision)), metadata: WriteMetadata(modified: Timestamp(milliseconds: revision)),
+            content: json.map { Content(checkedJSON: [$0]) }, togglesTombstone: togglesTombstone)
     }
 
     /// A writer over a separate file, with a connection to inspect the file.
@@ -23,7 +25,7 @@ import Testing
             try Schema.migrate(connection, from: Schema.check(connection, path: path), seed: 1)
             return connection
         }
-        return (StoreWriter(try open(), OccupantCache(limit: 1 << 20), LookTimer()), try open())
+        return (StoreWriter(try open(), RowCache(limit: 1 << 20), LookupTimer()), try open())
     }
 
     private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {
@@ -33,7 +35,7 @@ import Testing
             var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), editLimit: 100)
             return try submission.perform(&context)
         }
-        completion.tell()
+        completion.notify()
         _ = try told.once().result.get()
     }
 
@@ -51,11 +53,11 @@ import Testing
     @Test func aRowThatDiedAndCameBackIsStillOneWhoseLifeChanges() throws {
         // Given a tombstone that becomes a record, which is then written again
         var deferred = DeferredUpdates()
-        deferred.put(try update(7, 1, changesLife: true))
+        deferred.put(try update(7, 1, togglesTombstone: true))
         // When
         deferred.put(try update(7, 2))
         // Then the tombstone's time has to go
-        #expect(deferred.updates.map(\.changesLife) == [true])
+        #expect(deferred.updates.map(\.togglesTombstone) == [true])
         deferred.removeAll()
         #expect(deferred.isEmpty && deferred.update(of: 7) == nil)
     }

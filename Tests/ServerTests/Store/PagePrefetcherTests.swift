@@ -47,7 +47,7 @@ struct PagePrefetcherTests {
 
     /// A prefetcher whose lookups have taken that long.
     private func prefetcher(_ clock: Clock) -> PagePrefetcher {
-        let timer = LookTimer(now: clock.now)
+        let timer = LookupTimer(now: clock.now)
         for _ in 0..<20 { timer.time {} }
         return PagePrefetcher(path: path, timer: timer)
     }

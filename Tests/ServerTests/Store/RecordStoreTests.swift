@@ -182,17 +182,17 @@ import Testing
         #expect(throws: Unexpected.self) {
             try store.transaction { transaction in
                 let open = try transaction.namespace(namespace)
-                let stamp = Stamp(modified: Timestamp(milliseconds: 5))
+                let metadata = WriteMetadata(modified: Timestamp(milliseconds: 5))
                 let key = try RecordKey("a/1")
-                _ = try open.put(Content(json: [0x32]), at: key, over: open.occupant(of: key), stamp)
-                let occupant = try open.occupant(of: key)
-                _ = try open.delete(key, #require(occupant), stamp)
+                _ = try open.put(Content(json: [0x32]), at: key, over: open.existingRow(of: key), metadata)
+                let existing = try open.existingRow(of: key)
+                _ = try open.delete(key, #require(existing), metadata)
                 _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 5))
                 try open.keep(
-                    [KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
+                    [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
                     at: Timestamp(milliseconds: 1))
                 let other = try transaction.namespace(Namespace("unmade"))
-                _ = try other.put(Content(json: [0x32]), at: key, over: nil, stamp)
+                _ = try other.put(Content(json: [0x32]), at: key, over: nil, metadata)
                 _ = try transaction.drop(namespace)
                 _ = try transaction.rotateEpochs(seed: 7)
                 throw Unexpected(what: "on purpose")

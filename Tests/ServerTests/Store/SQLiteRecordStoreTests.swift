@@ -141,7 +141,8 @@ import Testing
             let open = try transaction.namespace(namespace)
             _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 1))
             try open.keep(
-                [KeptOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0, at: Timestamp(milliseconds: 1))
+                [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
+                at: Timestamp(milliseconds: 1))
         }
         // When
         #expect(try store.transaction { try $0.drop(namespace) })

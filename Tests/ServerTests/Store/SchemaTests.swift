@@ -58,7 +58,8 @@ import Testing
         _ = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
             return try open.put(
-                Content(checkedJSON: [0x34]), at: key, over: open.occupant(of: key), Stamp(modified: Timestamp(milliseconds: 700)))
+                Content(checkedJSON: [0x34]), at: key, over: open.existingRow(of: key),
+                WriteMetadata(modified: Timestamp(milliseconds: 700)))
         }
         // Then no delete is left to be forgotten
         #expect(try store.transaction { try $0.compact(before: Timestamp(milliseconds: 9_000), limit: 10) }.forgotten == 0)

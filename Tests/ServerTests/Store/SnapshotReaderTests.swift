@@ -37,8 +37,8 @@ import Testing
         // When the record is overwritten and read before the commit
         let during = try store.transaction { transaction in
             let open = try transaction.namespace(namespace)
-            let stamp = Stamp(modified: Timestamp(milliseconds: 0))
-            _ = try open.put(Content(json: Array("2".utf8)), at: key, over: open.occupant(of: key), stamp)
+            let metadata = WriteMetadata(modified: Timestamp(milliseconds: 0))
+            _ = try open.put(Content(json: Array("2".utf8)), at: key, over: open.existingRow(of: key), metadata)
             return try store.lookUp(key, in: namespace)
         }
         // Then it is as it was, and after the commit as it is

@@ -30,7 +30,7 @@ struct StoreFixture: Sendable {
             let directory = TemporaryDirectory()
             self.directory = directory
             let room = kind == .sqlite ? 32 << 20 : 500
-            store = try SQLiteRecordStore(directory: directory.file("data"), seed: seed, readers: 1, occupantBytes: room)
+            store = try SQLiteRecordStore(directory: directory.file("data"), seed: seed, readers: 1, rowCacheBytes: room)
         }
     }
 

@@ -51,9 +51,9 @@ import Testing
         #expect(throws: Unexpected.self) {
             try fixture.store.transaction { transaction in
                 let open = try transaction.namespace(namespace)
-                let stamp = Stamp(modified: Timestamp(milliseconds: 5))
+                let metadata = WriteMetadata(modified: Timestamp(milliseconds: 5))
                 for key in try [RecordKey("a/1"), RecordKey("a/2")] {
-                    _ = try open.put(Content(json: [0x32]), at: key, over: open.occupant(of: key), stamp)
+                    _ = try open.put(Content(json: [0x32]), at: key, over: open.existingRow(of: key), metadata)
                 }
                 throw Unexpected(what: "on purpose")
             }

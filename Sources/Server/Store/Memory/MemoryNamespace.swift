@@ -25,7 +25,7 @@ final class MemoryNamespace {
     struct Client: Sendable {
         var last: Int64 = 0
         /// The latest outcomes, with consecutive numbers up to `last`.
-        var outcomes: Deque<KeptOutcome> = []
+        var outcomes: Deque<StoredOutcome> = []
         /// About how many bytes the outcomes would take in a file.
         var outcomeBytes = 0
         /// The day of its last write.

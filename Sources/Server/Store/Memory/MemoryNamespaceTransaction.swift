@@ -14,9 +14,9 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     var state: NamespaceState { namespace.state }
 
-    func occupant(of key: RecordKey) -> Occupant? {
+    func existingRow(of key: RecordKey) -> ExistingRow? {
         namespace.records[key].map {
-            Occupant(row: 0, revision: $0.revision, size: $0.content?.bytes.count, isJSON: $0.content?.isJSON ?? false)
+            ExistingRow(row: 0, revision: $0.revision, size: $0.content?.bytes.count, isJSON: $0.content?.isJSON ?? false)
         }
     }
 
@@ -24,17 +24,17 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func outline(_ key: RecordKey) -> Record? { record(key)?.outline }
 
-    func put(_ content: Content, at key: RecordKey, over _: Occupant?, _ stamp: Stamp) throws -> Revision {
-        try set(content, at: key, stamp)
+    func put(_ content: Content, at key: RecordKey, over _: ExistingRow?, _ metadata: WriteMetadata) throws -> Revision {
+        try set(content, at: key, metadata)
     }
 
-    func delete(_ key: RecordKey, _: Occupant, _ stamp: Stamp) throws -> Revision { try set(nil, at: key, stamp) }
+    func delete(_ key: RecordKey, _: ExistingRow, _ metadata: WriteMetadata) throws -> Revision { try set(nil, at: key, metadata) }
 
-    private func set(_ content: Content?, at key: RecordKey, _ stamp: Stamp) throws -> Revision {
+    private func set(_ content: Content?, at key: RecordKey, _ metadata: WriteMetadata) throws -> Revision {
         makeIfNeeded()
         let revision = try namespace.nextRevision()
         let entry = MemoryNamespace.Entry(
-            revision: revision, content: content, modified: stamp.modified, author: stamp.author, firstOfBatch: stamp.firstOfBatch)
+            revision: revision, content: content, modified: metadata.modified, author: metadata.author, firstOfBatch: metadata.firstOfBatch)
         namespace.set(entry, at: key)
         return revision
     }
@@ -48,11 +48,11 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) -> Int64 { namespace.clients[client]?.last ?? 0 }
 
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [KeptOutcome] {
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [StoredOutcome] {
         namespace.clients[client]?.outcomes.filter { numbers.overlaps($0.numbers) } ?? []
     }
 
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) {
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) {
         guard let last = outcomes.last?.number else { return }
         makeIfNeeded()
         var kept = namespace.clients[client] ?? MemoryNamespace.Client()
@@ -82,7 +82,7 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
     }
 }
 
-extension KeptOutcome {
+extension StoredOutcome {
     /// About how many bytes the outcome would take in a file.
     fileprivate var byteCount: Int {
         guard case .rejected(let problem) = verdict else { return 8 }

@@ -21,10 +21,10 @@ final class ClientCache {
         var client: ClientIdentifier
     }
 
-    private var rows: RecentRows<Place, Row>
+    private var rows: TwoGenerationCache<Place, Row>
 
     /// - Parameter limit: about how many bytes the cache may take.
-    init(limit: Int) { rows = RecentRows(limit: limit) { 150 + $0.client.text.utf8.count } }
+    init(limit: Int) { rows = TwoGenerationCache(limit: limit) { 150 + $0.client.text.utf8.count } }
 
     /// The device's row; `nil` if it is not cached.
     func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(at: Place(namespace: namespace, client: client)) }

@@ -7,11 +7,11 @@ struct DeferredUpdates {
     struct Update {
         let row: Int64
         var revision: Revision
-        var stamp: Stamp
+        var metadata: WriteMetadata
         /// `nil` for a tombstone.
         var content: Content?
         /// Whether a record is to become a tombstone, or a tombstone a record.
-        var changesLife: Bool
+        var togglesTombstone: Bool
     }
 
     /// In the order in which the records were first changed.
@@ -21,9 +21,9 @@ struct DeferredUpdates {
     var isEmpty: Bool { updates.isEmpty }
 
     /// Replaces the record or tombstone that holds a key by this content, or by a tombstone.
-    mutating func put(_ content: Content?, over occupant: Occupant, _ revision: Revision, _ stamp: Stamp) {
-        let changesLife = (content == nil) != (occupant.size == nil)
-        put(Update(row: occupant.row, revision: revision, stamp: stamp, content: content, changesLife: changesLife))
+    mutating func put(_ content: Content?, over existing: ExistingRow, _ revision: Revision, _ metadata: WriteMetadata) {
+        let togglesTombstone = (content == nil) != (existing.size == nil)
+        put(Update(row: existing.row, revision: revision, metadata: metadata, content: content, togglesTombstone: togglesTombstone))
     }
 
     /// Adds an update, in place of an earlier one of the same row. O(1).
@@ -31,9 +31,9 @@ struct DeferredUpdates {
         let next = updates.count
         let place = places[update.row, default: next]
         if place < next {
-            let changedLife = updates[place].changesLife
+            let changedLife = updates[place].togglesTombstone
             updates[place] = update
-            if changedLife { updates[place].changesLife = true }
+            if changedLife { updates[place].togglesTombstone = true }
         } else {
             places[update.row] = next
             updates.append(update)

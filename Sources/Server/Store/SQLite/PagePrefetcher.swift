@@ -9,17 +9,17 @@ internal import Synchronization
 /// two or three times, and the disk could answer many at once. No connection continues to read while the transaction
 /// runs, so the log is moved into the file as usual.
 final class PagePrefetcher: Sendable {
-    private final class Lane: Sendable {
+    private final class Worker: Sendable {
         let queue = DispatchQueue(label: "freshet.prefetch")
         /// Opened at its first use: most stores never need one.
         let reader = Mutex<SnapshotReader?>(nil)
     }
 
     private let path: String
-    private let timer: LookTimer
-    private let lanes = (0..<8).map { _ in Lane() }
+    private let timer: LookupTimer
+    private let workers = (0..<8).map { _ in Worker() }
 
-    init(path: String, timer: LookTimer) {
+    init(path: String, timer: LookupTimer) {
         self.path = path
         self.timer = timer
     }
@@ -32,30 +32,30 @@ final class PagePrefetcher: Sendable {
         let records = records()
         guard records.count > 1 else { return }
         let group = DispatchGroup()
-        for (index, lane) in lanes.prefix(records.count).enumerated() {
-            lane.queue.async(group: group) {
+        for (index, worker) in workers.prefix(records.count).enumerated() {
+            worker.queue.async(group: group) {
                 // The transaction will meet the same failure, and report it.
-                try? self.look(records, from: index, on: lane)
+                try? self.lookUp(records, from: index, on: worker)
             }
         }
         group.wait()
     }
 
-    /// Looks up one lane's part of the records.
-    private func look(_ records: [RecordAddress], from first: Int, on lane: Lane) throws {
-        try lane.reader.withLock { place in
+    /// Looks up one worker's part of the records.
+    private func lookUp(_ records: [RecordAddress], from first: Int, on worker: Worker) throws {
+        try worker.reader.withLock { place in
             // The pages belong in the system's memory, where the writer finds them, not in the reader's cache.
             if place == nil { place = try SnapshotReader(path: path, memory: 256) }
             try place?.withSnapshot(of: nil) { reader in
-                for index in stride(from: first, to: records.count, by: lanes.count) {
-                    try timer.time { try Self.look(records[index], reader) }
+                for index in stride(from: first, to: records.count, by: workers.count) {
+                    try timer.time { try Self.lookUp(records[index], reader) }
                 }
             }
         }
     }
 
     /// Reads the pages that an update of the record will touch: its place by key, its row, and its place by revision.
-    private static func look(_ record: RecordAddress, _ reader: SnapshotReader) throws {
+    private static func lookUp(_ record: RecordAddress, _ reader: SnapshotReader) throws {
         guard let namespace = try reader.row(of: record.namespace).id else { return }
         try reader.connection.withStatement(
             """

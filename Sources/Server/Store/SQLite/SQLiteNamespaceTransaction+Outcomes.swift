@@ -7,16 +7,16 @@ extension SQLiteNamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) throws -> Int64 { try clientRow(client)?.last ?? 0 }
 
-    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [KeptOutcome] {
+    func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome] {
         guard let client = try clientRow(client) else { return [] }
         return try connection.withStatement(
             "SELECT last, outcomes FROM outcome WHERE client = ? AND last >= ? ORDER BY last"
         ) { row in
             try row.bind(1, client.id)
             try row.bind(2, numbers.lowerBound)
-            var outcomes: [KeptOutcome] = []
+            var outcomes: [StoredOutcome] = []
             while try row.step() {
-                let batch = try KeptOutcome.decode(row.bytes(1), last: row.int64(0))
+                let batch = try StoredOutcome.decode(row.bytes(1), last: row.int64(0))
                 outcomes += batch.lazy.filter { numbers.overlaps($0.numbers) }
                 if row.int64(0) >= numbers.upperBound { break }
             }
@@ -24,11 +24,11 @@ extension SQLiteNamespaceTransaction {
         }
     }
 
-    func keep(_ outcomes: [KeptOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws {
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws {
         guard let last = outcomes.last?.number else { return }
         let namespace = try madeRow()
         var row = try advance(client, in: namespace, to: last, on: time.day)
-        let encoded = KeptOutcome.encode(outcomes)
+        let encoded = StoredOutcome.encode(outcomes)
         try connection.withStatement("INSERT INTO outcome(client, last, outcomes, count, bytes) VALUES(?, ?, CAST(? AS TEXT), ?, ?)") {
             statement in
             try statement.bind(1, row.id)

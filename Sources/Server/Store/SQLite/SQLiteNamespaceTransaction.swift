@@ -6,9 +6,9 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     let name: Namespace
     let connection: Connection
     private(set) var row: NamespaceRow
-    private let occupants: OccupantCache
+    private let rowCache: RowCache
     let clients: ClientCache
-    private let timer: LookTimer
+    private let timer: LookupTimer
     private var isChanged = false
     private var deferred = DeferredUpdates()
     /// How many more invalidations within their scopes the sweeps of one transaction may remove: all writers wait for
@@ -18,10 +18,10 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     /// The keys written within ``atomically(_:)``; none outside of it.
     private var atomicallyWritten: [RecordKey]?
 
-    init(_ name: Namespace, _ connection: Connection, _ occupants: OccupantCache, _ clients: ClientCache, _ timer: LookTimer) throws {
+    init(_ name: Namespace, _ connection: Connection, _ rowCache: RowCache, _ clients: ClientCache, _ timer: LookupTimer) throws {
         self.name = name
         self.connection = connection
-        self.occupants = occupants
+        self.rowCache = rowCache
         self.clients = clients
         self.timer = timer
         row = try NamespaceRow.read(name, connection)
@@ -89,7 +89,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         defer { if before.2 == nil { atomicallyWritten = nil } }
         do { return try connection.savepoint(body) } catch {
             // By the number that the row had meanwhile, in case the closure made the row.
-            if let id = row.id { for key in atomicallyWritten ?? [] { occupants.forget(key, in: id) } }
+            if let id = row.id { for key in atomicallyWritten ?? [] { rowCache.forget(key, in: id) } }
             deferred.removeAll()
             (row, isChanged) = (before.0, before.1)
             throw error
@@ -97,22 +97,22 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 
     /// Remembers the record or tombstone that holds a key after a write.
-    private func keep(_ occupant: Occupant, of key: RecordKey, in namespace: Int64) {
+    private func keep(_ existing: ExistingRow, of key: RecordKey, in namespace: Int64) {
         atomicallyWritten?.append(key)
-        occupants.keep(occupant, of: key, in: namespace)
+        rowCache.keep(existing, of: key, in: namespace)
     }
 
     // MARK: Records
 
-    func occupant(of key: RecordKey) throws -> Occupant? {
+    func existingRow(of key: RecordKey) throws -> ExistingRow? {
         guard let id = row.id else { return nil }
-        if let known = occupants.occupant(of: key, in: id) { return known }
+        if let known = rowCache.existingRow(of: key, in: id) { return known }
         let found = try timer.time { try find(key, id) }
-        if let found { occupants.keep(found, of: key, in: id) }
+        if let found { rowCache.keep(found, of: key, in: id) }
         return found
     }
 
-    private func find(_ key: RecordKey, _ id: Int64) throws -> Occupant? {
+    private func find(_ key: RecordKey, _ id: Int64) throws -> ExistingRow? {
         try connection.withStatement(
             "SELECT row, revision, length(value), content_type IS NULL FROM record WHERE namespace = ? AND collection = ? AND id = ?"
         ) { row in
@@ -120,8 +120,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
             try row.bind(2, key.collection)
             try row.bind(3, key.id)
             guard try row.step() else { return nil }
-            if let update = deferred.update(of: row.int64(0)) { return Occupant(update) }
-            return Occupant(
+            if let update = deferred.update(of: row.int64(0)) { return ExistingRow(update) }
+            return ExistingRow(
                 row: row.int64(0), revision: try Revision(row, 1), size: row.optionalInt64(2).map { Int($0) }, isJSON: row.int64(3) == 1)
         }
     }
@@ -152,11 +152,11 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         }
     }
 
-    func put(_ content: Content, at key: RecordKey, over occupant: Occupant?, _ stamp: Stamp) throws -> Revision {
+    func put(_ content: Content, at key: RecordKey, over existing: ExistingRow?, _ metadata: WriteMetadata) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
-        if let occupant {
-            deferred.put(content, over: occupant, revision, stamp)
+        if let existing {
+            deferred.put(content, over: existing, revision, metadata)
         } else {
             try connection.withStatement(
                 """
@@ -167,27 +167,27 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
                 try statement.bind(7, id)
                 try statement.bind(8, key.collection)
                 try statement.bind(9, key.id)
-                try statement.store(revision, stamp, content)
+                try statement.store(revision, metadata, content)
             }
         }
-        row.state.records += occupant?.size == nil ? 1 : 0
-        if let occupant, occupant.size == nil { row.counts.tombstones -= 1 }
-        row.state.bytes += content.bytes.count - (occupant?.size ?? 0)
-        let now = Occupant(
-            row: occupant?.row ?? connection.lastInsertedRow, revision: revision, size: content.bytes.count, isJSON: content.isJSON)
+        row.state.records += existing?.size == nil ? 1 : 0
+        if let existing, existing.size == nil { row.counts.tombstones -= 1 }
+        row.state.bytes += content.bytes.count - (existing?.size ?? 0)
+        let now = ExistingRow(
+            row: existing?.row ?? connection.lastInsertedRow, revision: revision, size: content.bytes.count, isJSON: content.isJSON)
         keep(now, of: key, in: id)
         try endInvalidation(of: key)
         return revision
     }
 
-    func delete(_ key: RecordKey, _ occupant: Occupant, _ stamp: Stamp) throws -> Revision {
+    func delete(_ key: RecordKey, _ existing: ExistingRow, _ metadata: WriteMetadata) throws -> Revision {
         let id = try madeRow()
         let revision = try nextRevision()
-        deferred.put(nil, over: occupant, revision, stamp)
-        row.state.records -= occupant.size == nil ? 0 : 1
-        row.counts.tombstones += occupant.size == nil ? 0 : 1
-        row.state.bytes -= occupant.size ?? 0
-        keep(Occupant(row: occupant.row, revision: revision, size: nil, isJSON: false), of: key, in: id)
+        deferred.put(nil, over: existing, revision, metadata)
+        row.state.records -= existing.size == nil ? 0 : 1
+        row.counts.tombstones += existing.size == nil ? 0 : 1
+        row.state.bytes -= existing.size ?? 0
+        keep(ExistingRow(row: existing.row, revision: revision, size: nil, isJSON: false), of: key, in: id)
         try endInvalidation(of: key)
         return revision
     }
@@ -200,19 +200,19 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
         ) { statement in
             // The writes of a batch have one author, whose name stays bound.
             var bound: ClientIdentifier?
-            for update in deferred.updates where !update.changesLife {
+            for update in deferred.updates where !update.togglesTombstone {
                 try statement.bind(7, update.row)
-                try statement.store(update.revision, update.stamp, update.content, bound: bound)
-                bound = update.stamp.author?.client
+                try statement.store(update.revision, update.metadata, update.content, bound: bound)
+                bound = update.metadata.author?.client
             }
         }
-        for update in deferred.updates where update.changesLife {
+        for update in deferred.updates where update.togglesTombstone {
             try connection.withStatement(
                 "UPDATE record SET revision = ?, modified = ?, client = ?, write = ?, content_type = ?, value = ?, deleted = ? WHERE row = ?"
             ) { statement in
-                try statement.bind(7, update.content == nil ? update.stamp.modified.milliseconds : nil)
+                try statement.bind(7, update.content == nil ? update.metadata.modified.milliseconds : nil)
                 try statement.bind(8, update.row)
-                try statement.store(update.revision, update.stamp, update.content)
+                try statement.store(update.revision, update.metadata, update.content)
             }
         }
         deferred.removeAll()
@@ -293,7 +293,7 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 }
 
-extension Occupant {
+extension ExistingRow {
     /// The record or tombstone of a row once the update is in the file.
     fileprivate init(_ update: DeferredUpdates.Update) {
         self.init(
@@ -305,12 +305,12 @@ extension Statement {
     /// Binds `revision, modified, client, write, content_type, value` from 1 on, and runs.
     ///
     /// - Parameter bound: the client that is bound already.
-    fileprivate func store(_ revision: Revision, _ stamp: Stamp, _ content: Content?, bound: ClientIdentifier? = nil) throws {
+    fileprivate func store(_ revision: Revision, _ metadata: WriteMetadata, _ content: Content?, bound: ClientIdentifier? = nil) throws {
         try bind(1, revision.number)
-        try bind(2, stamp.modified.milliseconds)
-        if let author = stamp.author {
+        try bind(2, metadata.modified.milliseconds)
+        if let author = metadata.author {
             if author.client != bound { try bind(3, author.client.text) }
-            try bind(4, StoredWrite(author.write, at: revision, firstOfBatch: stamp.firstOfBatch).column)
+            try bind(4, StoredWrite(author.write, at: revision, firstOfBatch: metadata.firstOfBatch).column)
         } else {
             try bindNull(3)
             try bindNull(4)

@@ -22,19 +22,19 @@ package final class SQLiteRecordStore: RecordStore {
     ///   - seed: random; a new store derives its epochs from it.
     ///   - readers: how many lists, scans and large values are read at once, at least 1.
     ///   - lookups: how many lookups are made at once, at least 1: one for each event loop.
-    ///   - occupantBytes: about how much memory the cache of recently written keys may take.
+    ///   - rowCacheBytes: about how much memory the cache of recently written keys may take.
     package init(
-        directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, occupantBytes: Int = 32 << 20
+        directory: String, seed: UInt64, readers: Int = 4, lookups: Int = 1, rowCacheBytes: Int = 32 << 20
     ) throws(StoreError) {
         try DirectoryLock.makeDirectory(directory)
         lock = try DirectoryLock.take(directory)
         let path = directory + "/freshet.db"
         self.path = path
         do {
-            let timer = LookTimer()
+            let timer = LookupTimer()
             let connection = try Self.openWriter(path: path, seed: seed)
             identifier = try Schema.identifier(connection, path: path)
-            writer = Mutex(StoreWriter(connection, OccupantCache(limit: occupantBytes), timer))
+            writer = Mutex(StoreWriter(connection, RowCache(limit: rowCacheBytes), timer))
             prefetcher = PagePrefetcher(path: path, timer: timer)
             self.readers = try ReaderPool(path: path, count: max(readers, 1))
             self.lookups = try ReaderPool(path: path, count: max(lookups, 1))

@@ -4,16 +4,16 @@ internal import SQLite
 /// The connection that writes, and its cached state of the namespaces between transactions: it alone changes them.
 final class StoreWriter {
     let connection: Connection
-    private let occupants: OccupantCache
-    private let timer: LookTimer
+    private let rowCache: RowCache
+    private let timer: LookupTimer
     private let clients = ClientCache(limit: 4 << 20)
     private var namespaces: [Namespace: SQLiteNamespaceTransaction] = [:]
-    /// The namespaces that the open transaction has looked at.
+    /// The namespaces that the open transaction has used.
     private var touched: [SQLiteNamespaceTransaction] = []
 
-    init(_ connection: sending Connection, _ occupants: sending OccupantCache, _ timer: LookTimer) {
+    init(_ connection: sending Connection, _ rowCache: sending RowCache, _ timer: LookupTimer) {
         self.connection = connection
-        self.occupants = occupants
+        self.rowCache = rowCache
         self.timer = timer
     }
 
@@ -27,7 +27,7 @@ final class StoreWriter {
             }
         } catch {
             forget()
-            occupants.forgetAll()
+            rowCache.forgetAll()
             clients.forgetAll()
             throw error
         }
@@ -35,7 +35,7 @@ final class StoreWriter {
 
     func namespace(_ name: Namespace) throws -> SQLiteNamespaceTransaction {
         if let last = touched.last, last.name == name { return last }
-        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, occupants, clients, timer)
+        let namespace = try namespaces[name] ?? SQLiteNamespaceTransaction(name, connection, rowCache, clients, timer)
         namespaces[name] = namespace
         touched.append(namespace)
         return namespace

@@ -3,8 +3,8 @@ import Testing
 @testable import FreshetServer
 
 @Suite("The pace of lookups in the file")
-struct LookPaceTests {
-    private var pace = LookPace()
+struct LookupLatencyTests {
+    private var pace = LookupLatency()
 
     private mutating func look(_ count: Int, _ nanoseconds: Int64) { for _ in 0..<count { pace.took(nanoseconds) } }
 

@@ -3,12 +3,12 @@ import SocketHTTP
 
 extension ServerCore {
     /// `GET /metrics`. Runs on the read queue, since it visits every feed.
-    @Sendable func getMetrics(_ call: Call) {
-        call.later { [self] in
+    @Sendable func getMetrics(_ context: RequestContext) {
+        context.later { [self] in
             let fields: ResponseFields = [
                 .contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
             ]
-            call.respond(Response(status: .ok, fields: fields, body: Array(metricsText().utf8)))
+            context.respond(Response(status: .ok, fields: fields, body: Array(metricsText().utf8)))
         }
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetServer
 
 /// The kept outcome of a decided write is small, whatever the request was.
-@Suite("Kept outcomes") struct KeptOutcomeTests {
+@Suite("Kept outcomes") struct StoredOutcomeTests {
     private static let codes: [ProblemCode] = [
         .notFound, .preconditionFailed, .invalidJSON, .invalidKey, .invalidRequest, .batchRejected, .tooLarge, .unsupportedMediaType,
         .storageFailed, .storageFull,
@@ -13,13 +13,13 @@ import Testing
     @Test(arguments: codes, ["a", "\u{1}", "\"", "é", "😀"])
     func anOutcomeTakesAtMostOneKibibyte(_ code: ProblemCode, _ character: String) throws {
         // Given
-        let detail = String(repeating: character, count: 5_000).shortened(toJSONBytes: KeptOutcome.detailLimit)
+        let detail = String(repeating: character, count: 5_000).shortened(toJSONBytes: StoredOutcome.detailLimit)
         let problem = Problem(code, detail, expected: 9_007_199_254_740_991)
         // When
-        let bytes = KeptOutcome.encode([KeptOutcome(number: 1, verdict: .rejected(problem), showsRecord: true)])
+        let bytes = StoredOutcome.encode([StoredOutcome(number: 1, verdict: .rejected(problem), showsRecord: true)])
         // Then
         #expect(bytes.count <= 1_024 && detail.hasSuffix("…") && detail.utf8.count > 100)
-        let read = try #require(KeptOutcome.decode(bytes, last: 1).first)
+        let read = try #require(StoredOutcome.decode(bytes, last: 1).first)
         #expect(read.verdict == .rejected(problem) && read.showsRecord)
     }
 
@@ -46,7 +46,7 @@ import Testing
         for outcome in first {
             guard case .rejected(var problem) = outcome.verdict else { continue }
             problem.current = nil
-            #expect(KeptOutcome.encode([KeptOutcome(number: 1, verdict: .rejected(problem), showsRecord: true)]).count <= 1_024)
+            #expect(StoredOutcome.encode([StoredOutcome(number: 1, verdict: .rejected(problem), showsRecord: true)]).count <= 1_024)
         }
         let counts = try fixture.store.counts(of: fixture.namespace).value
         #expect(counts.outcomes == 6 && counts.outcomeBytes <= 6 * 1_024)
@@ -57,7 +57,7 @@ import Testing
         let text =
             #"[4,null,{"problem":{"type":"urn:freshet:problem:precondition-failed","title":"t","status":412,"detail":"d"},"key":"a/1"}]"#
         // When
-        let outcomes = try KeptOutcome.decode(Array(text.utf8), last: 9)
+        let outcomes = try StoredOutcome.decode(Array(text.utf8), last: 9)
         // Then
         #expect(outcomes.map(\.number) == [7, 8, 9] && outcomes.map(\.showsRecord) == [false, false, true])
     }

@@ -6,30 +6,30 @@ internal import FreshetWire
 /// The cache belongs to the writer, which alone changes records. It has records only, neither tombstones nor free keys.
 /// So compaction, which removes tombstones, never makes it wrong, and neither does a drop, since the number of a
 /// namespace is never used again. Every call takes O(1).
-final class OccupantCache {
+final class RowCache {
     private struct Place: Hashable {
         var namespace: Int64
         var key: RecordKey
     }
 
-    private var rows: RecentRows<Place, Occupant>
+    private var rows: TwoGenerationCache<Place, ExistingRow>
 
     /// - Parameter limit: about how many bytes the cache may take.
     init(limit: Int) {
         // An entry's share of a dictionary that is half full, and the texts.
-        rows = RecentRows(limit: limit) { 200 + $0.key.collection.utf8.count + $0.key.id.utf8.count }
+        rows = TwoGenerationCache(limit: limit) { 200 + $0.key.collection.utf8.count + $0.key.id.utf8.count }
     }
 
     /// The number of entries; one that was used again recently counts twice.
     var count: Int { rows.count }
 
     /// The record that holds the key; `nil` if it is not cached.
-    func occupant(of key: RecordKey, in namespace: Int64) -> Occupant? { rows.row(at: Place(namespace: namespace, key: key)) }
+    func existingRow(of key: RecordKey, in namespace: Int64) -> ExistingRow? { rows.row(at: Place(namespace: namespace, key: key)) }
 
-    /// Remembers the record that holds the key now, or forgets the earlier one if `occupant` is a tombstone.
-    func keep(_ occupant: Occupant, of key: RecordKey, in namespace: Int64) {
+    /// Remembers the record that holds the key now, or forgets the earlier one if `existing` is a tombstone.
+    func keep(_ existing: ExistingRow, of key: RecordKey, in namespace: Int64) {
         let place = Place(namespace: namespace, key: key)
-        if occupant.size == nil { rows.forget(place) } else { rows.keep(occupant, at: place) }
+        if existing.size == nil { rows.forget(place) } else { rows.keep(existing, at: place) }
     }
 
     func forget(_ key: RecordKey, in namespace: Int64) { rows.forget(Place(namespace: namespace, key: key)) }

@@ -28,7 +28,7 @@ public final class RecordServer: Sendable {
     private enum State {
         case new
         case starting
-        case running(Run, Address)
+        case running(ServerInstance, Address)
         case stopped
     }
 
@@ -71,7 +71,7 @@ public final class RecordServer: Sendable {
         guard isNew else { throw .alreadyStarted }
         do throws(RecordServerError) {
             try configuration.check()
-            let run = try Run(configuration, environment, logger)
+            let run = try ServerInstance(configuration, environment, logger)
             let bound = try run.start()
             let address = Address(host: bound.host, port: bound.port, url: bound.description)
             state.withLock { $0 = .running(run, address) }
@@ -95,7 +95,7 @@ public final class RecordServer: Sendable {
     ///
     /// Requests that take longer than the drain timeout are cut off. A second call returns at once.
     public func stop() async {
-        let run: Run? = state.withLock { state in
+        let run: ServerInstance? = state.withLock { state in
             guard case .running(let run, _) = state else { return nil }
             state = .stopped
             return run

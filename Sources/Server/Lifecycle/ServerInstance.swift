@@ -5,11 +5,11 @@ import SocketHTTP
 import Synchronization
 
 /// One run of a server: the store, the HTTP server, and the timer that ends waits and starts compaction.
-final class Run: Sendable {
+final class ServerInstance: Sendable {
     let core: ServerCore
     private let store: ClosableStore
     private let server: HTTPServer
-    private let timer = Ticker(interval: Run.tick)
+    private let timer = RepeatingTimer(interval: ServerInstance.tick)
     private let compaction: Mutex<CompactionSchedule>
     private let environment: ServerEnvironment
     private let retention: Int64

@@ -3,14 +3,14 @@ import HTTPTypes
 import SocketHTTP
 
 /// One request, with the means to answer it.
-struct Call: Sendable {
+struct RequestContext: Sendable {
     let core: ServerCore
     let endpoint: Endpoint
     let request: Request
     let exchange: Exchange
 
     /// Runs the endpoint's handler. An error that the handler throws answers the call.
-    func handle(_ handler: (Call) throws -> Void) {
+    func handle(_ handler: (RequestContext) throws -> Void) {
         do { try handler(self) } catch { fail(error) }
     }
 

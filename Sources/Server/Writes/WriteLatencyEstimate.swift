@@ -2,16 +2,16 @@
 ///
 /// Only large groups count, and those for which a transaction had no time or room. Of a small group nearly all the time
 /// is the disk's answer, which many writes share.
-package struct WritePace: Sendable {
+package struct WriteLatencyEstimate: Sendable {
     /// A group of this cost or more determines the pace.
-    private let tellingCost: Int
+    private let significantCost: Int
     /// Nanoseconds for each unit of cost: those of a rather slow disk, until a large group was committed.
     private var pace = 50_000.0
     /// The group that is being committed: its cost, its start, and whether a part of it was left over.
     private var current: (cost: Int, start: Int64, isCut: Bool)?
 
     /// - Parameter fullCost: the cost of a group with as many writes as one may have.
-    package init(fullCost: Int) { tellingCost = max(fullCost / 2, 1) }
+    package init(fullCost: Int) { significantCost = max(fullCost / 2, 1) }
 
     /// Records that a group is on its way to the disk.
     package mutating func begin(_ load: WriteLoad, now: Int64) { current = (load.cost, now, false) }
@@ -27,7 +27,7 @@ package struct WritePace: Sendable {
     package mutating func end(now: Int64) {
         guard let (cost, start, isCut) = current else { return }
         current = nil
-        guard isCut || cost >= tellingCost else { return }
+        guard isCut || cost >= significantCost else { return }
         let latest = Double(now - start) / Double(cost)
         // The mean of both, so that one pause of the disk is forgotten after a few groups.
         pace = (pace + latest) / 2

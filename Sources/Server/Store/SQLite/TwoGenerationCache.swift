@@ -1,7 +1,7 @@
 /// A cache of recently used rows within a bound of memory, in two generations. New entries go into the younger one;
 /// when it takes half of the bound, it replaces the older one, whose entries are evicted. An entry of the older
 /// generation that is used is copied into the younger one. Every call takes O(1).
-struct RecentRows<Place: Hashable, Row> {
+struct TwoGenerationCache<Place: Hashable, Row> {
     private let limit: Int
     private let price: (Place) -> Int
     private var younger: [Place: Row] = [:]

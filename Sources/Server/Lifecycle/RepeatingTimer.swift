@@ -4,7 +4,7 @@ import Dispatch
 ///
 /// Unchecked, since Dispatch's types are not marked `Sendable` on Linux: the source is not replaced, and its methods
 /// may be called from any thread (dispatch objects are thread-safe).
-final class Ticker: @unchecked Sendable {
+final class RepeatingTimer: @unchecked Sendable {
     private let source: any DispatchSourceTimer
 
     /// - Parameter interval: milliseconds.

@@ -1,10 +1,10 @@
 internal import FreshetWire
 
-extension KeptOutcome {
+extension StoredOutcome {
     /// Encodes outcomes with consecutive numbers as one JSON array: a revision for an applied write, `null` for one
     /// without effect, `{"problem":…,"current"?:true}` for a rejected one. If the write had a nonce, the element is an
     /// array of that and the nonce. `{"from":…}` stands for all numbers from that one on that were left out.
-    static func encode(_ outcomes: [KeptOutcome]) -> [UInt8] {
+    static func encode(_ outcomes: [StoredOutcome]) -> [UInt8] {
         var writer = JSONWriter(capacity: outcomes.count * 12 + 2)
         writer.beginArray()
         for outcome in outcomes {
@@ -33,8 +33,8 @@ extension KeptOutcome {
     }
 
     /// - Parameter last: the number of the last outcome.
-    static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [KeptOutcome] {
-        var outcomes: [KeptOutcome] = []
+    static func decode(_ bytes: [UInt8], last: Int64) throws(WireError) -> [StoredOutcome] {
+        var outcomes: [StoredOutcome] = []
         var reader = JSONReader(bytes)
         try reader.beginArray()
         while try reader.nextElement() { outcomes.append(try outcome(&reader)) }
@@ -44,8 +44,8 @@ extension KeptOutcome {
     }
 
     /// One element, without its number.
-    private static func outcome(_ reader: inout JSONReader) throws(WireError) -> KeptOutcome {
-        if try reader.takeNull() { return KeptOutcome(number: 0, verdict: .applied(nil)) }
+    private static func outcome(_ reader: inout JSONReader) throws(WireError) -> StoredOutcome {
+        if try reader.takeNull() { return StoredOutcome(number: 0, verdict: .applied(nil)) }
         let value = try reader.rawValue()
         switch value.first {
         case UInt8(ascii: "["):
@@ -59,11 +59,11 @@ extension KeptOutcome {
             return try outcome(ofObject: value)
         default:
             var number = JSONReader(value)
-            return KeptOutcome(number: 0, verdict: .applied(Revision(try number.integer())))
+            return StoredOutcome(number: 0, verdict: .applied(Revision(try number.integer())))
         }
     }
 
-    private static func outcome(ofObject bytes: [UInt8]) throws(WireError) -> KeptOutcome {
+    private static func outcome(ofObject bytes: [UInt8]) throws(WireError) -> StoredOutcome {
         var problem: Problem?
         var first: Int64?
         var showsRecord = false
@@ -80,11 +80,11 @@ extension KeptOutcome {
             }
         }
         if let first {
-            var outcome = KeptOutcome(number: 0, verdict: .settled)
+            var outcome = StoredOutcome(number: 0, verdict: .settled)
             outcome.leavesOutFrom = first
             return outcome
         }
         guard let problem else { throw .unexpectedJSON("a kept rejection lacks its problem") }
-        return KeptOutcome(number: 0, verdict: .rejected(problem), showsRecord: showsRecord)
+        return StoredOutcome(number: 0, verdict: .rejected(problem), showsRecord: showsRecord)
     }
 }

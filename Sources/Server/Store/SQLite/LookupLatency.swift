@@ -1,5 +1,5 @@
 /// Whether a lookup of a record in the file waits for the disk. A pure value that gets the duration of each lookup.
-struct LookPace: Sendable {
+struct LookupLatency: Sendable {
     /// Nanoseconds. A lookup whose pages are in memory takes some thousands; a disk that answers at once takes 50,000
     /// for each page.
     static let limit = 40_000.0

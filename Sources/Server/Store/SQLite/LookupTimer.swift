@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Synchronization
 
 /// The pace of all lookups for writes, whichever thread makes them.
-final class LookTimer: Sendable {
-    private let pace = Mutex(LookPace())
+final class LookupTimer: Sendable {
+    private let pace = Mutex(LookupLatency())
     private let now: @Sendable () -> Int64
 
     /// - Parameter now: nanoseconds that never go back.
@@ -12,9 +12,9 @@ final class LookTimer: Sendable {
     var isSlow: Bool { pace.withLock { $0.isSlow } }
 
     /// Makes a lookup, and records its duration.
-    func time<Found>(_ look: () throws -> Found) rethrows -> Found {
+    func time<Found>(_ lookup: () throws -> Found) rethrows -> Found {
         let start = now()
-        let found = try look()
+        let found = try lookup()
         let time = now() - start
         pace.withLock { $0.took(time) }
         return found
