@@ -42,9 +42,10 @@ let package = Package(
             name: "FreshetWire",
             dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
             path: "Sources/Wire",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
-        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
+        .target(name: "SQLite", dependencies: ["CSQLite"], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "FreshetCache",
             dependencies: [
@@ -53,6 +54,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Cache",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         // By itself, since swift-crypto compiles BoringSSL: a build without encryption does not wait for it.
@@ -60,6 +62,7 @@ let package = Package(
             name: "FreshetCacheEncryption",
             dependencies: ["FreshetCache", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/CacheEncryption",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
@@ -69,6 +72,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
@@ -80,6 +84,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Server",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
@@ -91,6 +96,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/ClientSDK",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
@@ -101,12 +107,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Sources/Simulator",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
             name: "FreshetTestKit",
             dependencies: ["FreshetClient", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log")],
             path: "Sources/TestKit",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -120,6 +128,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/CLI",
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
 
