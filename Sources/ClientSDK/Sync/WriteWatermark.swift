@@ -29,8 +29,8 @@ enum OverlayStanding: Hashable, Sendable {
 }
 
 extension OutboxRow {
-    /// Returns the write's standing. This is the only rule for leaving the overlay; `docs/decisions/overlay.md` lists
-    /// every case.
+    /// Returns the write's standing. This is the only rule for leaving the overlay;
+    /// `docs/decisions/0038-overlay.md` lists every case.
     ///
     /// - Parameters:
     ///   - watermark: what the server last stated about the record; `nil` without a statement since the first of the

@@ -20,8 +20,8 @@ package protocol RecordTransaction: AnyObject {
     /// Forgets deletes and invalidations of one namespace, however new, at most `limit` rows: first the deletes, each by revision.
     func forgetDeletes(of namespace: Namespace, limit: Int) throws -> Compaction
 
-    /// Forgets the outcomes of clients that have written nothing since the day of a time, at most `limit` rows. Their last numbers stay, so that
-    /// no write is applied twice: docs/decisions/idle-clients.md.
+    /// Forgets the outcomes of clients that have written nothing since the day of a time, at most `limit` rows. Their
+    /// last numbers stay, so that no write is applied twice: docs/decisions/0039-idle-clients.md.
     func forgetOutcomes(before time: Timestamp, limit: Int) throws -> Compaction
 
     /// Forgets deletes and invalidations from before a time, and removes the rows of dropped namespaces, at most

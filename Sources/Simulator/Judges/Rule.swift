@@ -1,4 +1,5 @@
-/// The rules that every run must keep. The first twelve are the rules of sync; `docs/architecture.md` states them.
+/// The rules that every run must keep. The first twelve are the rules of sync: docs/simulator.md states them, and
+/// docs/architecture.md names the tests of each.
 public enum Rule: Int, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// Once links heal and queues drain, every device equals the server, and the queues do drain.
     case converge = 1

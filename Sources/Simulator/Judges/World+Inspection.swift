@@ -99,8 +99,9 @@ extension World {
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
-    /// Whether the device takes a copy's large value for its own: the write has the same name, number and size, and the feed leaves the
-    /// bytes out. Until its own write has a verdict, the device cannot distinguish the two (docs/decisions/copied-devices.md).
+    /// Whether the device takes a copy's large value for its own: the write has the same name, number and size, and the
+    /// feed leaves the bytes out. Until its own write has a verdict, the device cannot distinguish the two
+    /// (docs/decisions/0040-copied-devices.md).
     private func isTakenForOwn(_ entry: Entry, _ device: SimulatedDevice) -> Bool {
         guard let content = entry.content, observer.copiedNames.contains(device.store.state.client) else { return false }
         return device.store.rows.values.contains { $0.key == entry.key && $0.state == .pending && $0.operation == .put(content) }

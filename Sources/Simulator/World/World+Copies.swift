@@ -1,7 +1,8 @@
 import FreshetClient
 import FreshetWire
 
-/// Disks that are copied: images of which several devices are made, snapshots to which one is rolled back (docs/decisions/copied-devices.md).
+/// Disks that are copied: images of which several devices are made, snapshots to which one is rolled back
+/// (docs/decisions/0040-copied-devices.md).
 extension World {
     /// A device's disk as it was at a moment, with the observer's record of the device.
     struct DiskCopy {
@@ -32,7 +33,8 @@ extension World {
         device.store = copy.store
         device.hasEvicted = copy.hasEvicted
         observer.replaced(device, by: copy.record)
-        // A write that waits in several copies takes effect in each of them if its number is left out after a restore (docs/decisions/copied-devices.md).
+        // A write that waits in several copies takes effect in each of them if its number is left out after a restore
+        // (docs/decisions/0040-copied-devices.md).
         if !copy.store.rows.isEmpty { diskCopy = nil }
         recorder?.mark(device.number, at: now, "has another disk")
         push(.start(device: device.number, run: device.run), after: 100)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A thread that owns sockets: it sleeps in `epoll_wait` over all of them, and over a bell that other threads ring.
 ///
-/// Decision 4 of the design: one thread that waits for all its sockets costs what bare epoll costs. A loop is never
-/// destroyed: servers take loops from `EventLoopPool` and give them back.
+/// One thread that waits for all its sockets costs what bare epoll costs: docs/decisions/0004-event-loop-threads.md. A
+/// loop is never destroyed: servers take loops from `EventLoopPool` and give them back.
 ///
 /// `@unchecked Sendable`: the mutable properties are touched only within `run`, which only the loop's own thread calls; what
 /// other threads use (`mailbox`, `bell`, `thread`) is `let` and safe by itself.

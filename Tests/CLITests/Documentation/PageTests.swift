@@ -20,7 +20,7 @@ struct PageTests {
     @Test(arguments: [
         "README.md", "docs/protocol.md", "docs/architecture.md", "docs/cli.md", "docs/testkit.md", "docs/simulator.md",
         "docs/cache.md", "docs/http-cache.md", "docs/limits.md", "docs/performance.md", "docs/performance/fan-out.md",
-        "docs/performance/requests.md", "docs/performance/device-to-device.md",
+        "docs/performance/requests.md", "docs/performance/device-to-device.md", "docs/testing.md", "docs/decisions/README.md",
     ])
     func linksLeadSomewhere(page: String) throws {
         let folder = Project.folder.appendingPathComponent(page).deletingLastPathComponent()

@@ -79,7 +79,7 @@ struct CopyWalk {
     }
 
     /// Takes a snapshot, or goes back to it, once. A snapshot is of a device that does not know yet that its name is shared, and has no write waiting: what it
-    /// has refused already would be sent by both (docs/decisions/copied-devices.md).
+    /// has refused already would be sent by both (docs/decisions/0040-copied-devices.md).
     private mutating func rollBack(_ index: Int) {
         guard let snapshot = snapshots[index] else {
             guard devices[index].store.rows.isEmpty, devices[index].transactions.isEmpty else { return }

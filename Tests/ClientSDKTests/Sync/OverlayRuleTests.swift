@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetClient
 
-/// Every case of `docs/decisions/overlay.md`, in its order.
+/// Every case of `docs/decisions/0038-overlay.md`, in its order.
 @Suite("The rule for leaving the overlay") struct OverlayRuleTests {
     struct Case: CustomStringConvertible, Sendable {
         var state: OutboxRow.State
