@@ -38,9 +38,10 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
 
+        .target(name: "FreshetPlatform", dependencies: ["CLinux"], path: "Sources/Platform", exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "FreshetWire",
-            dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: ["FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
             path: "Sources/Wire",
             exclude: ["README.md"],
             swiftSettings: strict
@@ -49,7 +50,7 @@ let package = Package(
         .target(
             name: "FreshetCache",
             dependencies: [
-                "CLinux", "SQLite",
+                "CLinux", "FreshetPlatform", "SQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -68,7 +69,7 @@ let package = Package(
         .target(
             name: "SocketHTTP",
             dependencies: [
-                "CLinux",
+                "CLinux", "FreshetPlatform",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -78,7 +79,7 @@ let package = Package(
         .target(
             name: "FreshetServer",
             dependencies: [
-                "FreshetWire", "SQLite", "SocketHTTP",
+                "FreshetPlatform", "FreshetWire", "SQLite", "SocketHTTP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -90,7 +91,7 @@ let package = Package(
         .target(
             name: "FreshetClient",
             dependencies: [
-                "CCurl", "FreshetCache", "FreshetWire", "SQLite",
+                "CCurl", "FreshetCache", "FreshetPlatform", "FreshetWire", "SQLite",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -112,7 +113,9 @@ let package = Package(
         ),
         .target(
             name: "FreshetTestKit",
-            dependencies: ["FreshetClient", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "FreshetClient", "FreshetPlatform", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Sources/TestKit",
             exclude: ["README.md"],
             swiftSettings: strict
@@ -145,6 +148,7 @@ let package = Package(
             name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
         .executableTarget(
             name: "CacheProcess", dependencies: ["FreshetCache", "TestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
+        .testTarget(name: "PlatformTests", dependencies: ["FreshetPlatform"], swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -21,12 +21,15 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CLinux"),
+        .target(name: "FreshetPlatform", dependencies: ["CLinux"], swiftSettings: fuzzed),
         .target(
-            name: "FreshetWire", dependencies: [.product(name: "HTTPTypes", package: "swift-http-types")], swiftSettings: fuzzed),
+            name: "FreshetWire", dependencies: ["FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: fuzzed),
         .target(
             name: "SocketHTTP",
             dependencies: [
-                "CLinux", .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+                "CLinux", "FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: fuzzed
         ),

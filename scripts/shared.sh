@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The seven modules that others embed, folder and module name.
-readonly embeddable_rooms=(Wire:FreshetWire SQLite:SQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:SocketHTTP
+# The eight modules that others embed, folder and module name.
+readonly embeddable_rooms=(Platform:FreshetPlatform Wire:FreshetWire SQLite:SQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:SocketHTTP
     Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }

@@ -1,3 +1,4 @@
+import FreshetPlatform
 import HTTPTypes
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("Response encoding")
 struct ResponseEncodingTests {
-    private static let date = HTTPDate.format(0)
+    private static let date = HTTPDate(seconds: 0).bytes
 
     private static func text(_ response: Response) -> String {
         String(decoding: EncodedResponse(response, date: date).bytes, as: UTF8.self)

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetPlatform
 internal import Logging
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import FreshetPlatform
 internal import Synchronization
 
 extension DiskCache {

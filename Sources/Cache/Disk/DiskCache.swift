@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import FoundationEssentials
+internal import FreshetPlatform
 internal import Logging
 internal import Synchronization
 
@@ -57,7 +58,7 @@ public final class DiskCache: Sendable {
     let shared: Mutex<Shared>
     let staging = DiskStaging()
     let counters = DiskCounters()
-    let hub = EventHub<DiskCacheEvent>()
+    let hub = Broadcast<DiskCacheEvent>(keepingLatest: 256)
     let writing = Writing()
     /// Uses of rows that are not on the disk yet, collected from the readers.
     let touched = Mutex(DiskTouches())

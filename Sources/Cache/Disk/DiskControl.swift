@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import Glibc
 internal import Synchronization
 
@@ -35,7 +36,7 @@ final class DiskControl: Sendable {
     ///
     /// - Returns: also whether it held a cache of another version, or a damaged one, and was reset.
     static func open(directory: String) throws(CacheError) -> (control: DiskControl, isStale: Bool) {
-        try make(directory)
+        do throws(SystemFailure) { try DirectoryTree.create(directory) } catch { throw Self.error(error.code, directory) }
         let path = directory + "/" + name
         let isNew = access(path, F_OK) != 0
         if isNew, !isOurs(directory) { throw .notACacheDirectory(path: directory) }
@@ -169,19 +170,6 @@ final class DiskControl: Sendable {
         var status = stat()
         guard stat(directory + "/" + Self.name, &status) == 0 else { return false }
         return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
-    }
-
-    private static func make(_ directory: String) throws(CacheError) {
-        // Each level in turn, as "mkdir -p" does.
-        var path = directory.hasPrefix("/") ? "" : "."
-        for part in directory.split(separator: "/") {
-            path += "/" + part
-            guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            // A level above may be one that this user may only pass through.
-            let failure = errno
-            guard access(path, F_OK) != 0 else { continue }
-            throw error(failure, directory)
-        }
     }
 
     /// The cache error for an `errno` of the system.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetPlatform
 
 /// When a stored entry is over, by the wall clock, in milliseconds since 1970: the only clock that goes on while nobody runs.
 struct DiskDeadline: Hashable, Sendable {
@@ -18,9 +19,9 @@ struct DiskDeadline: Hashable, Sendable {
     init(_ lifetime: Lifetime, from now: Int64) {
         switch lifetime {
         case .unlimited: self.init(end: .max, sliding: 0)
-        case .after(let duration): self.init(end: Self.add(now, Self.milliseconds(duration)), sliding: 0)
+        case .after(let duration): self.init(end: Self.add(now, duration.clampedMilliseconds), sliding: 0)
         case .sliding(let duration):
-            let length = Self.milliseconds(duration)
+            let length = duration.clampedMilliseconds
             // None at all is over at once, as with `after`.
             self.init(end: length > 0 ? .max : now, sliding: max(0, min(length, 1 << 52)))
         case .until(let date): self.init(end: Self.milliseconds(date), sliding: 0)
@@ -56,13 +57,6 @@ struct DiskDeadline: Hashable, Sendable {
     private static func add(_ moment: Int64, _ length: Int64) -> Int64 {
         let (sum, overflow) = moment.addingReportingOverflow(length)
         return overflow ? (length > 0 ? .max : .min) : sum
-    }
-
-    static func milliseconds(_ duration: Duration) -> Int64 {
-        let (seconds, fraction) = duration.nearestComponents
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        guard !overflow else { return seconds > 0 ? .max : .min }
-        return add(whole, fraction / 1_000_000_000_000_000)
     }
 
     static func milliseconds(_ date: Date) -> Int64 {

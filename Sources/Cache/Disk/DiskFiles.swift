@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import Glibc
 
 /// The files beside the database that hold the large values of one generation.
@@ -57,14 +58,13 @@ struct DiskFiles: Sendable {
     func settled(in index: Int) -> [(number: DiskNumber, unique: UInt64)] {
         let digits = String(index % Self.folders, radix: 16)
         let folder = root + "/" + (digits.utf8.count == 1 ? "0" : "") + digits
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        let now = SystemClock.wallNanoseconds / 1_000_000_000
         var found: [(DiskNumber, UInt64)] = []
         for name in DiskFolder.names(in: folder) ?? [] {
             let parts = name.split(separator: "-")
             guard parts.count == 2, let number = UInt64(parts[0], radix: 16), let unique = UInt64(parts[1], radix: 16) else { continue }
             var status = stat()
-            guard stat(folder + "/" + name, &status) == 0, status.st_mtim.tv_sec + Self.tender < now.tv_sec else { continue }
+            guard stat(folder + "/" + name, &status) == 0, Int64(status.st_mtim.tv_sec + Self.tender) < now else { continue }
             found.append((DiskNumber(row: Int64(bitPattern: number)), unique))
         }
         return found

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import FreshetPlatform
 
 /// The source of time of a cache. Safe from any thread.
 ///
@@ -26,22 +26,10 @@ public struct CacheClock: Sendable {
     /// <https://man7.org/linux/man-pages/man2/clock_gettime.2.html>.
     public static let system = CacheClock(
         uptime: { Self.systemUptime() },
-        wall: {
-            let now = Self.read(CLOCK_REALTIME)
-            return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
-        },
+        wall: { SystemClock.wallMilliseconds },
         isSystem: true)
 
     /// Nanoseconds since the machine was started.
     @usableFromInline
-    static func systemUptime() -> Int64 {
-        let now = read(CLOCK_BOOTTIME)
-        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    }
-
-    private static func read(_ clock: clockid_t) -> timespec {
-        var now = timespec()
-        clock_gettime(clock, &now)
-        return now
-    }
+    static func systemUptime() -> Int64 { SystemClock.bootNanoseconds }
 }

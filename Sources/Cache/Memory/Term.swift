@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetPlatform
 
 /// The time at which an operation began.
 @usableFromInline
@@ -89,17 +90,4 @@ extension Int64 {
     init(saturating value: Double) {
         self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
     }
-}
-
-extension Duration {
-    /// Whole nanoseconds, clamped to the range of `Int64`: 292 years.
-    @usableFromInline
-    var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = nearestComponents
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? (seconds > 0 ? .max : .min) : whole.saturatingAdd(attoseconds / 1_000_000_000)
-    }
-
-    /// The components of the nearest duration that has them: `components` traps from 292 billion years on.
-    var nearestComponents: (seconds: Int64, attoseconds: Int64) { min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components }
 }

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import FreshetPlatform
 
 /// A tier that outlives the process: ``DiskCache``, or a custom type.
 ///
@@ -69,7 +70,7 @@ public struct StoredValue: Hashable, Sendable {
         self.init(
             bytes: bytes, tags: tags, protection: protection, recordedAt: milliseconds(recorded), verifiedAt: milliseconds(verified),
             deadline: DiskDeadline(
-                end: expires.map(milliseconds) ?? .max, sliding: slidingLifetime.map { max(1, DiskDeadline.milliseconds($0)) } ?? 0))
+                end: expires.map(milliseconds) ?? .max, sliding: slidingLifetime.map { max(1, $0.clampedMilliseconds) } ?? 0))
     }
 
     /// When the value was stored.

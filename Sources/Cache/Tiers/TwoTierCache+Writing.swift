@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import Logging
 internal import Synchronization
 

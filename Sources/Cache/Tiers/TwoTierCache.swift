@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import Logging
 public import Synchronization
 
@@ -36,7 +37,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The number of keys whose write to the second tier is queued or in progress.
     let staged = Atomic(0)
     let counters = TwoTierCounters()
-    let hub = EventHub<TwoTierEvent<Key>>()
+    let hub = Broadcast<TwoTierEvent<Key>>(keepingLatest: 256)
 
     /// Creates a cache over two tiers, with custom names and encodings.
     ///

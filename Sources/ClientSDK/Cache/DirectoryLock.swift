@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import Glibc
 internal import SQLite
 
@@ -5,7 +6,7 @@ internal import SQLite
 enum DirectoryLock {
     /// Creates the directory if there is none, and locks it. The lock's file names the holder's process, for the error.
     static func take(_ directory: String) throws(ClientError) -> FileLock {
-        try make(directory)
+        do throws(SystemFailure) { try DirectoryTree.create(directory) } catch { throw self.error(error.code, error.path, directory) }
         let path = directory + "/freshet.lock"
         do {
             let lock = try FileLock(path: path)
@@ -16,16 +17,6 @@ enum DirectoryLock {
             case .held(let content): throw .directoryInUse(path: directory, holder: holder(content))
             case .system(let code): throw self.error(code, path, directory)
             }
-        }
-    }
-
-    private static func make(_ directory: String) throws(ClientError) {
-        // Each level in turn, as "mkdir -p" does.
-        var path = directory.hasPrefix("/") ? "" : "."
-        for part in directory.split(separator: "/") {
-            path += "/" + part
-            guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
-            throw error(errno, path, directory)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 internal import Glibc
 internal import SQLite
@@ -96,9 +97,8 @@ final class DiskTier {
 
     /// Moves the file and its companions, which belong together, to a name with the time.
     static func quarantine(_ path: String) -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let target = "\(path).corrupt-\(now.tv_sec)-\(now.tv_nsec)"
+        let now = SystemClock.wallNanoseconds
+        let target = "\(path).corrupt-\(now / 1_000_000_000)-\(now % 1_000_000_000)"
         for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
             guard rename(path + suffix, target + suffix) == 0 else {
                 return "\(path) (it could not be moved: \(String(cString: strerror(errno))))"

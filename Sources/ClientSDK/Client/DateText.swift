@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetPlatform
 internal import FreshetWire
 
 /// Dates in JSON as ISO 8601 in UTC, such as `2026-11-21T15:34:05Z` or `2026-11-21T15:34:05.25Z` (RFC 3339).

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Dispatch
+internal import FreshetPlatform
 internal import FreshetWire
 internal import Logging
 internal import SQLite
@@ -48,7 +49,7 @@ extension Engine {
             if transaction.clear != nil { reader.resume() }
             watchesRoom = true
             submit(.committed(transaction.id, skipped: skipped))
-            if transaction.clear != nil || !transaction.rejections.isEmpty { rejections.signal() }
+            if transaction.clear != nil || !transaction.rejections.isEmpty { rejections.send(()) }
         } catch {
             guard let failure = diskFailure(error) else { return }
             submit(.commitFailed(transaction.id, failure))

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetWire
 
 extension Engine {
@@ -9,7 +10,7 @@ extension Engine {
     /// Returns a stream with one signal at once, and one for each change of the list.
     func observeRejections() throws -> AsyncStream<Void> {
         _ = try running()
-        return rejections.observe()
+        return rejections.stream(first: ())
     }
 
     /// Repeats a rejected write, or writes another value in its place. The rejection leaves the disk in the

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Dispatch
+internal import FreshetPlatform
 internal import FreshetWire
 internal import Logging
 
@@ -18,7 +19,7 @@ actor Engine {
     nonisolated let reader = DiskReader()
     nonisolated let board = StatusBoard()
     nonisolated let merges = MergeRegistry()
-    nonisolated let rejections = RejectionBoard()
+    nonisolated let rejections = Broadcast<Void>(keepingLatest: 1)
     nonisolated let counters = DiskCounters()
     /// The queue of the user's merge closures, so that a slow one delays only its own write.
     nonisolated let mergeQueue = DispatchQueue(label: "freshet.merge")

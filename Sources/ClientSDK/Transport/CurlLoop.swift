@@ -1,4 +1,5 @@
 internal import CCurl
+internal import FreshetPlatform
 internal import Glibc
 internal import Synchronization
 
@@ -58,22 +59,11 @@ final class CurlLoop: SerialExecutor {
         guard let multi = curl_multi_init() else { throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue), "no memory for a multi handle") }
         let loop = CurlLoop(configuration)
         loop.state.withLock { $0.multi = UInt(bitPattern: multi) }
-        // Balanced by takeRetainedValue in the thread, or below if there is no thread.
-        let context = Unmanaged.passRetained(loop)
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
+        let failure = DetachedThread.start { loop.run() }
         guard failure == 0 else {
-            context.release()
             curl_multi_cleanup(multi)
-            throw .failed(code: Int(failure), "no thread: \(String(cString: strerror(failure)))")
+            throw .failed(code: Int(failure), "no thread: \(SystemFailure(code: failure).reason)")
         }
-        pthread_detach(thread)
         return loop
     }
 
@@ -141,11 +131,7 @@ final class CurlLoop: SerialExecutor {
     func checkIsolated() { precondition(isCurrent, "this runs on the thread of a transport alone") }
 
     /// Milliseconds of the clock that `poll` uses.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    static var now: Int64 { SystemClock.monotonicNanoseconds / 1_000_000 }
 }
 
 extension CurlLoop.State {

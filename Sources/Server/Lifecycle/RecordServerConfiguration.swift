@@ -153,13 +153,3 @@ public struct RecordServerConfiguration: Sendable {
             access: AccessRules(names: hostNames + [host], origins: allowedOrigins))
     }
 }
-
-extension Duration {
-    var milliseconds: Int64 {
-        // Beyond these, a duration has no components.
-        let (seconds, attoseconds) = min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        return overflow || isBeyond ? (seconds < 0 ? .min : .max) : sum
-    }
-}

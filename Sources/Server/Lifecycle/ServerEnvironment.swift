@@ -1,4 +1,4 @@
-import Glibc
+internal import FreshetPlatform
 
 /// The server's sources of time and randomness. Tests and simulators supply others.
 public struct ServerEnvironment: Sendable {
@@ -21,14 +21,8 @@ public struct ServerEnvironment: Sendable {
 
     /// The machine's clocks and its random source.
     public static let system = ServerEnvironment(
-        monotonicNanoseconds: { nanoseconds(CLOCK_MONOTONIC) }, wallMilliseconds: { nanoseconds(CLOCK_REALTIME) / 1_000_000 },
+        monotonicNanoseconds: { SystemClock.monotonicNanoseconds }, wallMilliseconds: { SystemClock.wallMilliseconds },
         random: { UInt64.random(in: .min ... .max) })
-
-    private static func nanoseconds(_ clock: Int32) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
 
     /// Whole seconds to wait before a retry, with jitter, so that clients that were refused together do not come back
     /// together.

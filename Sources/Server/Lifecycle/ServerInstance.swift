@@ -1,4 +1,5 @@
 import Dispatch
+internal import FreshetPlatform
 import FreshetWire
 import Logging
 import SocketHTTP
@@ -33,10 +34,10 @@ final class ServerInstance: Sendable {
             core.faults?.drain()
         }
         core.attach(server)
-        retention = configuration.tombstoneRetention.milliseconds
-        outcomeRetention = configuration.outcomeRetention.milliseconds
+        retention = configuration.tombstoneRetention.clampedMilliseconds
+        outcomeRetention = configuration.outcomeRetention.clampedMilliseconds
         compaction = Mutex(
-            CompactionSchedule(interval: configuration.compactionInterval.milliseconds, retention: retention, now: core.now()))
+            CompactionSchedule(interval: configuration.compactionInterval.clampedMilliseconds, retention: retention, now: core.now()))
     }
 
     deinit { timer.cancel() }

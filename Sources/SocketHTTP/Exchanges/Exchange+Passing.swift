@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 extension Exchange {
     /// How much of an answer reaches the peer.
     public enum Extent: Sendable {
@@ -25,7 +27,7 @@ extension Exchange {
             case .part: .isCut
             case .nothing: .isWithheld
             }
-        let milliseconds = min(delay.nanoseconds / 1_000_000, 86_400_000)
+        let milliseconds = min(max(0, delay.clampedMilliseconds), 86_400_000)
         return Exchange(handle: handle.passed(adding: traits, delay: Int32(milliseconds)))
     }
 

@@ -107,7 +107,7 @@ extension Exchange {
         let isClaimed = handle.claim()
         if isClaimed {
             var head: [UInt8] = []
-            ResponseEncoder.appendStreamHead(status, fields, isChunked: isChunked, date: HTTPDate.now(), to: &head)
+            ResponseEncoder.appendStreamHead(status, fields, isChunked: isChunked, date: DateField.now(), to: &head)
             handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .stream(head: head)))
         }
         let stream = ResponseStream(handle: StreamHandle(handle, isChunked: isChunked, isOpen: isClaimed))

@@ -110,7 +110,7 @@ extension EventLoop {
             write(encoded, field, isHeadOnly, to: connection)
         case .response(let response):
             writeHead(to: connection) { head in
-                ResponseEncoder.appendHead(response, date: HTTPDate.now(), to: &head)
+                ResponseEncoder.appendHead(response, date: DateField.now(), to: &head)
                 ResponseEncoder.appendEnd(field, to: &head)
             } body: {
                 isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body

@@ -1,4 +1,7 @@
-extension Clock {
+internal import FreshetPlatform
+
+/// The ticks in which loops measure time.
+enum Clock {
     /// The unit of all time-outs.
     static let tickMilliseconds = 100
     static let ticksPerSecond = 1_000 / tickMilliseconds
@@ -7,13 +10,13 @@ extension Clock {
 
     /// Ticks since an arbitrary start. Differences stay right when the count wraps, after 13 years.
     static func tick() -> UInt32 {
-        UInt32(truncatingIfNeeded: monotonic() / (UInt64(tickMilliseconds) * 1_000_000))
+        UInt32(truncatingIfNeeded: UInt64(SystemClock.coarseMonotonicNanoseconds) / (UInt64(tickMilliseconds) * 1_000_000))
     }
 
     /// How many ticks are at least `duration`.
     static func ticks(_ duration: Duration) -> UInt32 {
         let unit = UInt64(tickMilliseconds) * 1_000_000
-        return UInt32(clamping: min(duration.nanoseconds / unit + 1, UInt64(Int32.max / 2)))
+        return UInt32(clamping: min(UInt64(max(0, duration.clampedNanoseconds)) / unit + 1, UInt64(Int32.max / 2)))
     }
 }
 

@@ -10,7 +10,7 @@ public struct EncodedResponse: Sendable {
 
     /// Encodes `response`, dated now.
     public init(_ response: Response) {
-        self.init(response, date: HTTPDate.now())
+        self.init(response, date: DateField.now())
     }
 
     init(_ response: Response, date: [UInt8]) {

@@ -1,4 +1,5 @@
 import Dispatch
+internal import FreshetPlatform
 public import Logging
 import Synchronization
 
@@ -103,7 +104,7 @@ public final class HTTPServer: Sendable {
         if let context = begun {
             for loop in context.loops { loop.post(.perform { $0.beginDraining(context) }) }
             onDrain()
-            let nanoseconds = (limit ?? configuration.drainTimeout).nanoseconds
+            let nanoseconds = max(0, (limit ?? configuration.drainTimeout).clampedNanoseconds)
             let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
             DispatchQueue.global().asyncAfter(deadline: deadline) { HTTPServer.closeAll(context) }
         }

@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 internal import FreshetServer
 
 extension TestKit {
@@ -16,9 +17,13 @@ extension TestKit {
         /// The request arrives twice, and is answered once.
         public static let duplicate = Fault(.duplicate)
         /// The request arrives later by this duration, up to a minute, or when the faults are lifted.
-        public static func delayRequest(_ duration: Duration) -> Fault { Fault(.delayRequest(milliseconds: duration.wholeMilliseconds)) }
+        public static func delayRequest(_ duration: Duration) -> Fault {
+            Fault(.delayRequest(milliseconds: Int(clamping: duration.clampedMilliseconds)))
+        }
         /// The request takes effect, and its answer comes later by this duration, up to a minute.
-        public static func delayReply(_ duration: Duration) -> Fault { Fault(.delayReply(milliseconds: duration.wholeMilliseconds)) }
+        public static func delayReply(_ duration: Duration) -> Fault {
+            Fault(.delayReply(milliseconds: Int(clamping: duration.clampedMilliseconds)))
+        }
         /// The request has no effect and is answered with this status, 400 to 599, such as 503. `retryAfter` is whole seconds.
         public static func answer(_ status: Int, retryAfter: Int = 0) -> Fault { Fault(.answer(status: status, retryAfter: retryAfter)) }
         /// The request has no effect and is never answered; its connection stays open until the faults are lifted, and then ends.
@@ -60,16 +65,5 @@ extension TestKit {
     public struct Armed: Hashable, Sendable {
         let identifier: Int
         let description: String
-    }
-}
-
-extension Duration {
-    /// Rounded down, and limited to the range of `Int`.
-    fileprivate var wholeMilliseconds: Int {
-        // Beyond these, a duration has no components.
-        let (seconds, attoseconds) = min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        return overflow || isBeyond ? (seconds < 0 ? .min : .max) : Int(clamping: sum)
     }
 }

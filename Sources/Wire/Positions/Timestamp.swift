@@ -1,3 +1,5 @@
+internal import FreshetPlatform
+
 /// A moment for people to read, in milliseconds since 1970-01-01T00:00:00Z. Nothing is ordered or expired by it.
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Milliseconds since 1970, within the years 0000 … 9999.
@@ -13,7 +15,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// RFC 3339 with milliseconds in UTC, for example `2026-11-21T15:34:05.250Z`.
     public var description: String {
-        let (date, second, millisecond) = parts
+        let (seconds, millisecond) = parts
+        let (date, second) = CivilDate.split(secondsSince1970: seconds)
         return ASCIIWriter.text(capacity: 24) { text in
             text.write(date.year, width: 4)
             text.write(UInt8(ascii: "-"))
@@ -29,21 +32,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// The preferred HTTP form (IMF-fixdate, RFC 9110 §5.6.7), for example `Sat, 21 Nov 2026 15:34:05 GMT`.
-    public var httpDate: String {
-        let (date, second, _) = parts
-        return ASCIIWriter.text(capacity: 29) { text in
-            text.write("SunMonTueWedThuFriSat", number: date.weekday)
-            text.write(", ")
-            text.write(date.day, width: 2)
-            text.write(UInt8(ascii: " "))
-            text.write("JanFebMarAprMayJunJulAugSepOctNovDec", number: Int(date.month) - 1)
-            text.write(UInt8(ascii: " "))
-            text.write(date.year, width: 4)
-            text.write(UInt8(ascii: " "))
-            text.write(secondOfDay: second)
-            text.write(" GMT")
-        }
-    }
+    public var httpDate: String { HTTPDate(seconds: parts.seconds).description }
 
     /// Reads what ``description`` writes; `nil` for any other form.
     public init?(_ text: String) {
@@ -75,10 +64,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
 extension Timestamp {
     /// The parts of the text forms.
-    private var parts: (date: CivilDate, second: Int64, millisecond: Int64) {
+    private var parts: (seconds: Int64, millisecond: Int64) {
         let seconds = (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1_000
-        let (date, second) = CivilDate.split(secondsSince1970: seconds)
-        return (date, second, milliseconds - seconds * 1_000)
+        return (seconds, milliseconds - seconds * 1_000)
     }
 }
 
@@ -90,10 +78,5 @@ extension ASCIIWriter {
         write(second / 60 % 60, width: 2)
         write(UInt8(ascii: ":"))
         write(second % 60, width: 2)
-    }
-
-    /// Writes the name with this number from a list of names of three letters.
-    fileprivate mutating func write(_ names: StaticString, number: Int) {
-        names.withUTF8Buffer { for byte in $0[number * 3..<number * 3 + 3] { write(byte) } }
     }
 }

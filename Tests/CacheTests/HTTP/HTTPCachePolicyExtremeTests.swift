@@ -1,4 +1,5 @@
 import FreshetCache
+import FreshetPlatform
 import HTTPTypes
 import Testing
 

@@ -1,3 +1,4 @@
+import FreshetPlatform
 import FreshetWire
 import Logging
 import Synchronization
@@ -135,7 +136,7 @@ import Testing
         #expect(schedule.tick(now: 1_000_000, wall: 1_000) == nil)
         schedule.finished(isComplete: true, now: 1_000_000)
         #expect(schedule.tick(now: 2_000_000, wall: 1_000) == nil)
-        #expect(forever.milliseconds == .max && Duration.seconds(Int64.min).milliseconds == .min)
+        #expect(forever.clampedMilliseconds == .max && Duration.seconds(Int64.min).clampedMilliseconds == .min)
         var configuration = RecordServerConfiguration()
         (configuration.tombstoneRetention, configuration.compactionInterval, configuration.outcomeRetention) = (forever, forever, forever)
         configuration.drainTimeout = .seconds(Int64.max)

@@ -1,3 +1,4 @@
+package import FreshetPlatform
 package import HTTPTypes
 
 extension HTTPFields {

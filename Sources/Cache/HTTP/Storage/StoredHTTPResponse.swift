@@ -1,3 +1,4 @@
+internal import FreshetPlatform
 package import HTTPTypes
 
 /// A stored response, with the data to determine its age and the requests that it matches.

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import FreshetPlatform
 internal import Glibc
 internal import Synchronization
 
@@ -33,25 +34,8 @@ final class PressureWatcher: Sendable {
             watcher.finish("there is no descriptor left to wake its thread: \(String(cString: strerror(errno)))")
             return watcher
         }
-        // Balanced by takeRetainedValue in the thread, or below if there is no thread.
-        let context = Unmanaged.passRetained(watcher)
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                var signals = sigset_t()
-                sigfillset(&signals)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                Unmanaged<PressureWatcher>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
-        if failure == 0 {
-            pthread_detach(thread)
-        } else {
-            context.release()
-            watcher.finish("there is no thread to watch it: \(String(cString: strerror(failure)))")
-        }
+        let failure = DetachedThread.start { watcher.run() }
+        if failure != 0 { watcher.finish("there is no thread to watch it: \(SystemFailure(code: failure).reason)") }
         return watcher
     }
 

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import FreshetPlatform
 internal import Synchronization
 
 /// The pace of all lookups for writes, whichever thread makes them.
@@ -7,7 +7,7 @@ final class LookupTimer: Sendable {
     private let now: @Sendable () -> Int64
 
     /// - Parameter now: nanoseconds that never go back.
-    init(now: @escaping @Sendable () -> Int64 = { Int64(bitPattern: DispatchTime.now().uptimeNanoseconds) }) { self.now = now }
+    init(now: @escaping @Sendable () -> Int64 = { SystemClock.monotonicNanoseconds }) { self.now = now }
 
     var isSlow: Bool { pace.withLock { $0.isSlow } }
 

@@ -21,49 +21,63 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 extension HTTPDate: CustomStringConvertible {
     /// The format that senders must use. Years outside of 0 to 9999 cannot be expressed; they are shown as the nearest
     /// bound.
-    package var description: String {
-        let bounded = min(max(seconds, -62_167_219_200), 253_402_300_799)
-        let days = (bounded >= 0 ? bounded : bounded - 86_399) / 86_400
-        let time = bounded - days * 86_400
-        let (year, month, day) = CivilDate.date(ofDay: days)
-        // 1970-01-01 was a Thursday.
-        let weekday = HTTPDate.weekdays[Int((days % 7 + 11) % 7)]
-        let clock = [time / 3_600, time / 60 % 60, time % 60].map { Self.digits($0, 2) }.joined(separator: ":")
-        let name = { (text: String) in text.prefix(1).uppercased() + text.dropFirst().prefix(2) }
-        return "\(name(weekday)), \(Self.digits(day, 2)) \(name(HTTPDate.months[Int(month) - 1])) \(Self.digits(year, 4)) \(clock) GMT"
+    package var description: String { String(unsafeUninitializedCapacity: Self.length, initializingUTF8With: write) }
+
+    /// The 29 bytes of ``description``.
+    package var bytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in count = write(to: buffer) }
     }
 
-    private static func digits(_ value: Int64, _ count: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
+    private static let length = 29
+
+    /// - Returns: the number of bytes written.
+    private func write(to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        let (date, second) = CivilDate.split(secondsSince1970: min(max(seconds, -62_167_219_200), 253_402_300_799))
+        var writer = Writer(buffer: buffer)
+        writer.write("SunMonTueWedThuFriSat", part: date.weekday)
+        writer.write(", ")
+        writer.write(date.day, digits: 2)
+        writer.write(" ")
+        writer.write("JanFebMarAprMayJunJulAugSepOctNovDec", part: Int(date.month) - 1)
+        writer.write(" ")
+        writer.write(date.year, digits: 4)
+        writer.write(" ")
+        writer.write(second / 3_600, digits: 2)
+        writer.write(":")
+        writer.write(second / 60 % 60, digits: 2)
+        writer.write(":")
+        writer.write(second % 60, digits: 2)
+        writer.write(" GMT")
+        return writer.count
+    }
+
+    private struct Writer {
+        let buffer: UnsafeMutableBufferPointer<UInt8>
+        var count = 0
+
+        private mutating func write(_ byte: UInt8) {
+            buffer[count] = byte
+            count += 1
+        }
+
+        mutating func write(_ text: StaticString) { text.withUTF8Buffer { for byte in $0 { write(byte) } } }
+
+        /// Writes one of the names of three letters each that `names` consists of.
+        mutating func write(_ names: StaticString, part: Int) {
+            names.withUTF8Buffer { for byte in $0[part * 3..<part * 3 + 3] { write(byte) } }
+        }
+
+        mutating func write(_ value: Int64, digits: Int) {
+            var divisor: Int64 = digits == 4 ? 1_000 : 10
+            while divisor > 0 {
+                write(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+                divisor /= 10
+            }
+        }
     }
 
     fileprivate static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
     fileprivate static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-}
-
-/// Days and dates of the Gregorian calendar, by eras of 400 years that begin in March.
-private enum CivilDate {
-    static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
-    }
-
-    /// - Returns: `nil` if there is no such day, such as 30 February.
-    static func day(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        return date(ofDay: days) == (year, month, day) ? days : nil
-    }
 }
 
 /// Parses the formats from lower-case bytes; each attempt starts at the first byte.
@@ -91,7 +105,7 @@ private struct Scanner {
             skip(" gmt")
         else { return nil }
         // A year that seems more than 50 years ahead is the latest such year in the past.
-        let thisYear = CivilDate.date(ofDay: (now >= 0 ? now : now - 86_399) / 86_400).year
+        let thisYear = CivilDate.split(secondsSince1970: now).date.year
         var year = thisYear - thisYear % 100 + short
         if year > thisYear + 50 { year -= 100 }
         if year <= thisYear - 50 { year += 100 }
@@ -109,8 +123,8 @@ private struct Scanner {
     }
 
     private func moment(_ year: Int64, _ month: Int, _ day: Int64, _ time: Int64) -> Int64? {
-        guard position == bytes.count, let day = CivilDate.day(year, Int64(month) + 1, day) else { return nil }
-        return day * 86_400 + time
+        guard position == bytes.count, let date = CivilDate(year: year, month: Int64(month) + 1, day: day) else { return nil }
+        return date.daysSince1970 * 86_400 + time
     }
 
     /// `08:49:37`; a leap second counts as the first of the next minute.

@@ -1,4 +1,4 @@
-import FreshetWire
+import FreshetPlatform
 import Testing
 
 @Suite("Days and dates of the calendar")

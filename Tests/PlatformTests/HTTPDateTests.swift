@@ -1,4 +1,4 @@
-import FreshetCache
+import FreshetPlatform
 import Testing
 
 @Suite struct HTTPDateTests {
@@ -40,8 +40,25 @@ import Testing
             // Then each has 29 bytes that mean it
             #expect(text.utf8.count == 29 && HTTPDate(text, now: now)?.seconds == seconds)
         }
+        #expect(HTTPDate(seconds: 784_111_777).bytes == Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8))
         #expect(HTTPDate(seconds: 784_111_777).description == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate(seconds: .max).description == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate(seconds: .min).description == "Sat, 01 Jan 0000 00:00:00 GMT")
+    }
+
+    @Test(
+        "the last and the first second of a day, a year and a leap day",
+        arguments: [
+            (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"), (1_735_689_599, "Tue, 31 Dec 2024 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+        ] as [(Int64, String)])
+    func turnsOfTheCalendar(_ seconds: Int64, _ text: String) {
+        #expect(HTTPDate(seconds: seconds).description == text)
+    }
+
+    @Test("weekdays follow each other, before 1970 too") func weekdays() {
+        let names = (-7...7).map { HTTPDate(seconds: $0 * 86_400).description.prefix(3) }
+        #expect(names == ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed", "Thu"])
     }
 }
