@@ -10,6 +10,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// #embed is of C23, which SwiftPM cannot ask for; the compiler takes it in earlier C with this warning.
+let embedding: [CSetting] = [.treatAllWarnings(as: .error), .disableWarning("c23-extensions")]
+
 let package = Package(
     name: "freshet",
     products: [
@@ -37,6 +40,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        // Files that the program contains, by C's #embed: docs/decisions/embedded-files.md.
+        .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
+        .target(name: "CFreshetReport", exclude: ["page"], cSettings: embedding),
 
         .target(name: "FreshetPlatform", dependencies: ["CLinux"], path: "Sources/Platform", exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -79,7 +85,7 @@ let package = Package(
         .target(
             name: "FreshetServer",
             dependencies: [
-                "FreshetPlatform", "FreshetWire", "SQLite", "SocketHTTP",
+                "CFreshetOpenAPI", "FreshetPlatform", "FreshetWire", "SQLite", "SocketHTTP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -103,7 +109,7 @@ let package = Package(
         .target(
             name: "FreshetSimulator",
             dependencies: [
-                "FreshetClient", "FreshetServer", "FreshetWire",
+                "CFreshetReport", "FreshetClient", "FreshetServer", "FreshetWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -170,6 +176,8 @@ let package = Package(
             exclude: ["Regressions"],
             swiftSettings: strict
         ),
+        // By itself, since its tests need a browser.
+        .testTarget(name: "ReportTests", dependencies: ["FreshetSimulator", "TestSupport"], swiftSettings: strict),
         // The examples are packages of their own too; here they are built and run with the rest.
         .executableTarget(name: "Kiosk", dependencies: ["FreshetClient"], path: "Examples/Kiosk/Sources/Kiosk", swiftSettings: strict),
         .target(name: "Till", dependencies: ["FreshetClient"], path: "Examples/SwiftTesting/Sources/Till", swiftSettings: strict),

@@ -1,21 +1,18 @@
-/// The OpenAPI 3.1 document of `/openapi.json`, kept by hand; a test compares it with ``Endpoint``.
+internal import CFreshetOpenAPI
+import FreshetWire
+
+/// The OpenAPI 3.1 document of `/openapi.json`, kept by hand in `Sources/CFreshetOpenAPI/document`; a test compares it with ``Endpoint``.
 enum OpenAPI {
-    static let document = document(paths: paths)
-    /// The document of a server that takes faults.
-    static let documentWithFaults = document(paths: "\(paths),\(faultPaths)")
+    static let document = bytes(of: freshet_openapi_document())
 
-    private static let paths = "\(recordPaths),\(namespacePaths),\(operationPaths)"
-
-    private static func document(paths: String) -> [UInt8] {
-        Array("{\(head),\"paths\":{\(paths)},\"components\":{\(components)}}".utf8)
+    /// The document of a server that takes faults. O(n) in its size.
+    ///
+    /// - Throws: ``WireError/invalidJSON(offset:reason:)`` if one of the files is not JSON, which a test excludes.
+    static func documentWithFaults() throws(WireError) -> [UInt8] {
+        try JSONDocument(document).merging(try JSONDocument(bytes(of: freshet_openapi_faults()))).bytes
     }
 
-    private static let head = #"""
-        "openapi": "3.1.0",
-        "info": {
-          "title": "Freshet",
-          "version": "1",
-          "description": "Cache invalidation and sync. Every answer about a namespace, errors included, carries Freshet-Cursor: the position of the state that it reflects, and Freshet-Store: which store it is from."
-        }
-        """#
+    private static func bytes(of file: freshet_openapi_file) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
 }

@@ -61,8 +61,8 @@ extension ServerCore {
     }
 
     /// `GET /openapi.json`
-    @Sendable func getOpenAPI(_ context: RequestContext) {
-        context.respond(json: faults == nil ? OpenAPI.document : OpenAPI.documentWithFaults, at: nil)
+    @Sendable func getOpenAPI(_ context: RequestContext) throws {
+        context.respond(json: faults == nil ? OpenAPI.document : try OpenAPI.documentWithFaults(), at: nil)
     }
 
     private func status(of namespace: Namespace, _ counts: Snapshot<NamespaceCounts>) -> NamespaceStatus {

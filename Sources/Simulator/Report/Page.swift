@@ -1,44 +1,47 @@
+internal import CFreshetReport
+
 /// The page that shows a timeline: one file with its style, its script and its data, which asks the network for nothing.
 ///
-/// The page is made of literals, each in a file by aspect, and of the timeline as JSON; the script draws it all in the reader's browser.
+/// Its parts are the files of `Sources/CFreshetReport/page`, and the timeline as JSON; the script draws it all in the reader's browser.
 enum Page {
     /// The whole document.
     static func bytes(of timeline: Timeline) -> [UInt8] {
-        var page = Array(head(title: timeline.title).utf8)
-        page += Array(body.utf8)
-        page += Array("<script type=\"application/json\" id=\"timeline\">".utf8)
-        page += embedded(timeline.json)
-        page += Array("</script>\n<script>\n\"use strict\";\n(function () {\n".utf8)
-        page += Array(script.utf8)
-        page += Array("})();\n</script>\n</body>\n</html>\n".utf8)
+        var page: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .text(let text): page += text.utf8
+            case .place("title"): page += escaped(timeline.title).utf8
+            case .place("style"): page += bytes(of: freshet_report_style())
+            case .place("timeline"): page += embedded(timeline.json)
+            case .place("script"): page += bytes(of: freshet_report_script())
+            case .place(let name): page += "{{\(name)}}".utf8
+            }
+        }
         return page
     }
 
-    /// Nothing but what the page holds itself may run or be shown: the browser enforces it.
-    private static let policy =
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    /// A part of the page's frame.
+    private enum Part {
+        /// Text that is the same in each report.
+        case text(Substring)
+        /// A name in double braces, where something else goes.
+        case place(Substring)
+    }
 
-    private static let script = [
-        dataScript, wordScript, scaleScript, chartScript, laneScript, messageScript, markScript, overviewScript, stateScript, eventScript,
-        pointerScript, themeScript, controlScript,
-    ].joined(separator: "\n")
+    /// The frame, split once, so that braces in the style, the script or the timeline are not read as names.
+    private static let parts: [Part] = {
+        var parts: [Part] = []
+        var rest = String(decoding: bytes(of: freshet_report_page()), as: UTF8.self)[...]
+        while let opening = rest.firstRange(of: "{{"), let closing = rest[opening.upperBound...].firstRange(of: "}}") {
+            parts.append(.text(rest[..<opening.lowerBound]))
+            parts.append(.place(rest[opening.upperBound..<closing.lowerBound]))
+            rest = rest[closing.upperBound...]
+        }
+        return parts + [.text(rest)]
+    }()
 
-    private static func head(title: String) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(policy)">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>\(escaped(title)) – Freshet</title>
-        <style>
-        \(style)
-        </style>
-        </head>
-
-        """
+    private static func bytes(of file: freshet_report_file) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
     }
 
     /// Text that HTML reads as itself.

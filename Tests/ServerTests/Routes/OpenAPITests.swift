@@ -50,7 +50,7 @@ import Testing
 
     /// The document of a server, and of one that takes faults.
     private func document(withFaults: Bool) throws -> JSONDocument {
-        try JSONDocument(withFaults ? OpenAPI.documentWithFaults : OpenAPI.document)
+        try JSONDocument(withFaults ? OpenAPI.documentWithFaults() : OpenAPI.document)
     }
 
     @Test(arguments: [false, true]) func everyRouteAndStatusIsInIt(withFaults: Bool) throws {

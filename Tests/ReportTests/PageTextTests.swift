@@ -40,6 +40,19 @@ struct PageTextTests {
         #expect(!page.contains("url(h"))
     }
 
+    @Test("fills each place of its frame once, and reads no place in a label")
+    func frame() {
+        // Given
+        let label = "{{script}} {{title}} {{style}} {{timeline}} {{other}}"
+        // When
+        let page = String(decoding: Timeline(title: label, scenario: label, lanes: []).page(), as: UTF8.self)
+        // Then: the title, and the timeline's title and scenario.
+        #expect(page.ranges(of: label).count == 3)
+        #expect(page.ranges(of: "{{").count == 3 * 5)
+        #expect(page.hasPrefix("<!DOCTYPE html>\n"))
+        #expect(page.hasSuffix("</html>\n"))
+    }
+
     @Test("stays small with 20,000 messages")
     func size() {
         // When

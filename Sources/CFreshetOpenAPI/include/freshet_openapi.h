@@ -1,0 +1,18 @@
+#ifndef FRESHET_OPENAPI_H
+#define FRESHET_OPENAPI_H
+
+#include <stddef.h>
+
+/// A file that is part of the program: bytes in UTF-8 without a NUL at their end, valid as long as the process runs.
+typedef struct {
+    const unsigned char *bytes;
+    size_t count;
+} freshet_openapi_file;
+
+/// The OpenAPI document of a server.
+freshet_openapi_file freshet_openapi_document(void);
+
+/// A JSON merge patch (RFC 7396), which adds the endpoints of a server that takes faults.
+freshet_openapi_file freshet_openapi_faults(void);
+
+#endif
