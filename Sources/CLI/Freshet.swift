@@ -11,7 +11,7 @@ struct Freshet: AsyncParsableCommand {
             EXIT STATUS
             \(ExitStatus.table)
             """,
-        version: "0.1.0",
+        version: Version.current,
         subcommands: [
             Serve.self, Demo.self, Get.self, Put.self, Patch.self, Delete.self, List.self, Watch.self, Invalidate.self, Export.self,
             Import.self, Status.self, Simulate.self, Search.self, Worlds.self, CacheCommand.self,

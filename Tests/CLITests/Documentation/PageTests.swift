@@ -13,8 +13,9 @@ struct PageTests {
 
     @Test func theNewestEntryOfTheChangelogIsThisVersion() throws {
         let changelog = try Project.text(of: "CHANGELOG.md")
-        let newest = try #require(changelog.firstMatch(of: /\n## ([0-9.]+)/))
-        #expect(String(newest.output.1) == Freshet.configuration.version)
+        let newest = try #require(changelog.firstMatch(of: /\n## \[?([0-9]+\.[0-9]+\.[0-9]+)/))
+        #expect(String(newest.output.1) == Version.current)
+        #expect(Freshet.configuration.version == Version.current)
     }
 
     @Test(arguments: [
