@@ -14,6 +14,9 @@ fail() {
     exit 1
 }
 
+# Prints the version of this copy of the project.
+version() { sed -nE 's/^ *static let current = "([^"]+)"$/\1/p' Sources/CLI/Version.swift; }
+
 # Installs those of the named Debian packages that are missing; does nothing, and needs no rights, where none is.
 install_packages() {
     local package missing=()
