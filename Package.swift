@@ -40,7 +40,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
-        // Files that the program contains, by C's #embed: docs/decisions/embedded-files.md.
+        // Files that the program contains, by C's #embed: docs/decisions/0044-embedded-files.md.
         .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
         .target(name: "CFreshetReport", exclude: ["page"], cSettings: embedding),
 
