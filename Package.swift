@@ -52,7 +52,7 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: strict
         ),
-        .target(name: "SQLite", dependencies: ["CSQLite"], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "SQLite", dependencies: ["CLinux", "CSQLite"], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "FreshetCache",
             dependencies: [

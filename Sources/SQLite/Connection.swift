@@ -27,6 +27,12 @@ package final class Connection {
     let handle: OpaquePointer
     /// Ends a statement of this connection from any thread.
     package let interrupter: Interrupter
+    let busyTimeout: Int32
+    /// The database's file, of a connection that was opened for nonblocking reads.
+    let layeredFile: NonblockingFile?
+    /// How many pages the write-ahead log had after this connection's last commit; 0 unless
+    /// ``endAutomaticCheckpoints()`` was called.
+    package fileprivate(set) var logPages = 0
     /// By the address of the literal: found without hashing the text.
     private var staticStatements: [UnsafePointer<UInt8>: Statement] = [:]
     private var statements: [String: Statement] = [:]
@@ -36,11 +42,15 @@ package final class Connection {
     ///
     /// - Parameter busyTimeout: how many milliseconds a statement waits for another connection's lock before it fails as
     ///   ``SQLiteError/Category/busy``.
-    package init(path: String, mode: Mode = .create, busyTimeout: Int32 = 5_000) throws(SQLiteError) {
+    /// - Parameter nonblockingReads: what ``nonblocking(_:)`` finds in memory; `nil` for a connection without such reads.
+    ///   Either all connections of this process to a database have them, or none: ``OpenDatabases`` says why.
+    package init(
+        path: String, mode: Mode = .create, busyTimeout: Int32 = 5_000, nonblockingReads: ResidentPages? = nil
+    ) throws(SQLiteError) {
         if mode == .create, path != ":memory:", !path.isEmpty { Self.makePrivate(path) }
         var opened: OpaquePointer?
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        let code = sqlite3_open_v2(path, &opened, flags, nonblockingReads == nil ? nil : NonblockingVFS.name)
         guard let opened else { throw SQLiteError(code: code, message: "no memory for a connection to \(path)") }
         guard code == SQLITE_OK else {
             var failure = SQLiteError.last(of: opened, code: code)
@@ -50,6 +60,9 @@ package final class Connection {
         }
         handle = opened
         interrupter = Interrupter(opened)
+        self.busyTimeout = busyTimeout
+        layeredFile = nonblockingReads == nil ? nil : Self.layeredFile(of: opened)
+        if let nonblockingReads { layeredFile?.allowNonblockingReads(nonblockingReads) }
         _ = sqlite3_busy_timeout(opened, busyTimeout)
         // A misspelt column in double quotes shall be an error, not a text: https://www.sqlite.org/quirks.html#dblquote
         _ = freshet_database_config(opened, SQLITE_DBCONFIG_DQS_DML, 0)
@@ -82,6 +95,19 @@ package final class Connection {
 
     /// Whether a transaction is open. SQLite itself ends one on a full disk, among others.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Leaves it to the caller to move pages from the write-ahead log into the database; ``logPages`` says how many there are. They are
+    /// no longer moved at the end of a commit, but still when the database's last connection closes.
+    package func endAutomaticCheckpoints() {
+        // SQLite calls it within this connection's own commits.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                if let context { Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages) }
+                return SQLITE_OK
+            }, context)
+    }
 
     /// The version of SQLite in use, such as `3.40.1`.
     package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
