@@ -13,7 +13,10 @@ extension Meaning {
             Entry("cache", "disk-open-#-ms", "on disk, # entries: opened and one read", "ms", peer: "itself, 10,000 entries"),
             Entry("cache", "disk-get-diskcache", "on disk: a read", "µs", peer: "python-diskcache"),
             Entry("cache", "disk-get-awaited-diskcache", "on disk: a read, awaited", "µs", peer: "python-diskcache"),
-            Entry("cache", "disk-set-diskcache", "on disk: a write, awaited", "µs", peer: "python-diskcache"),
+            Entry(
+                "cache", "disk-get-awaited-blocking", "on disk: a read, awaited", "µs", peer: "itself, where the caller's thread waits",
+                aims: ["": "≤ 2"]),
+            Entry("cache", "disk-set-diskcache", "on disk: a write, awaited", "µs", peer: "python-diskcache", aims: ["": "≤ 1.2"]),
             Entry("cache", "disk-set-staged-diskcache", "on disk: a write, all awaited at the end", "µs", peer: "python-diskcache"),
         ]
         + ["loops", "scans", "shifting", "zipf"].map { trace in

@@ -26,9 +26,10 @@ extension DiskCache {
     /// Makes the directory again after someone has deleted it.
     private func reopenDirectory() throws {
         let (control, isStale) = try DiskControl.open(directory: directory)
+        // The old control file and the readers close when this returns. An awaited read may wait for the lock, but never for the disk.
         let left = shared.withLock { shared in
-            shared.control = control
-            return shared.forgetGeneration()
+            defer { shared.control = control }
+            return (shared.control, shared.forgetGeneration())
         }
         withExtendedLifetime(left) {}
         writing.database = nil
@@ -46,7 +47,8 @@ extension DiskCache {
         do {
             let database = try control.locked {
                 guard let generation = control.generation else { throw DiskFailure.damage("the file \(DiskControl.name)") }
-                return try DiskDatabase(folder: folder(generation), generation: generation, newScope: wanted)
+                return try DiskDatabase(
+                    folder: folder(generation), generation: generation, newScope: wanted, logger: configuration.logger)
             }
             if database.scope == wanted {
                 writing.database = database

@@ -1,8 +1,12 @@
 internal import Dispatch
+internal import SQLite
 internal import Synchronization
 
 extension DiskCache {
-    /// Returns the value of a key, or `nil`. The read runs on one of the cache's private queues, and counts as a use.
+    /// Returns the value of a key, or `nil`. The read counts as a use.
+    ///
+    /// A value in memory, which includes the system's page cache, is read on the caller's thread. A read that would have to
+    /// wait for the disk runs on one of the cache's private queues.
     ///
     /// - Throws: ``CacheError``: the disk failed, or the cache is closed. Damage is no error, but a miss.
     /// - Complexity: O(log entries).
@@ -12,6 +16,13 @@ extension DiskCache {
 
     /// - Parameter isTagged: whether it is read with its tags.
     func value(forKey key: some DiskKey, isTagged: Bool) async throws(CacheError) -> DiskValue? {
+        if case .done(let value) = key.withKeyBytes({ readWithoutBlocking($0, isTagged: isTagged) }) {
+            // A loop of such reads must not keep the thread from other tasks, which may have to run for the loop to end.
+            let count = counters.immediateReads.add(1, ordering: .relaxed).newValue
+            if count % Self.immediateReadsInARow == 0 { await Task.yield() }
+            return value
+        }
+        counters.queuedReads.add(1, ordering: .relaxed)
         let result: Result<DiskValue?, CacheError> = await withCheckedContinuation { continuation in
             let turn = nextReadQueue.add(1, ordering: .relaxed).newValue
             readQueues[turn & 1].async {
@@ -33,6 +44,68 @@ extension DiskCache {
         } catch {
             throw asCacheError(error)
         }
+    }
+
+    /// How many reads may return without suspending the caller before one suspends it.
+    private static let immediateReadsInARow = 64
+
+    private enum Attempt {
+        case done(DiskValue?)
+        case wouldBlock
+    }
+
+    /// Reads on a thread that must not wait (docs/decisions/0045-disk-reads.md). Everything that may wait is left to
+    /// ``read(_:isTagged:)``: opening and closing connections, files, ciphers, errors.
+    private func readWithoutBlocking(_ key: UnsafeRawBufferPointer, isTagged: Bool) -> Attempt {
+        let number = DiskNumber(key)
+        let now = now
+        switch staging.look(key, number) {
+        case .none: break
+        case .absent: return .done(miss())
+        case .value(_, let head, _) where head.isEncrypted: return .wouldBlock
+        case .value(let bytes, let head, let tags): return .done(staged(bytes, head, Set(tags), key, now))
+        }
+        var reader = idleReader()
+        let outcome = reader?.readWithoutBlocking(key, number, now: now, isTagged: isTagged) { number in
+            touched.withLock { $0.used(number) }
+        }
+        if let reader, case .hit(_, let number, let isSliding) = outcome { note(number, isSliding, reader, now) }
+        giveBackWithoutBlocking(&reader)
+        return outcome.map { .done(value($0)) } ?? .wouldBlock
+    }
+
+    /// Takes a reader that is open, idle and of the generation that holds now, if there is one.
+    private func idleReader() -> DiskReader? {
+        shared.withLock { shared in
+            guard let control = shared.control, control.isLockedInMemory || !configuration.pages.needsLockedMemory,
+                !shared.isBlind, let generation = control.generation, shared.generation == generation,
+                shared.foreign != generation
+            else { return nil }
+            return shared.idle.popLast()
+        }
+    }
+
+    /// The last reference to a reader closes it, which waits for the disk. So none is dropped here: a reader that cannot be
+    /// used again is left to the queue.
+    private func giveBackWithoutBlocking(_ reader: inout DiskReader?) {
+        guard reader != nil else { return }
+        let isRetired = shared.withLock { shared in
+            guard let given = reader.take() else { return false }
+            let isKept = shared.generation == given.generation && shared.control != nil
+            if isKept { shared.idle.append(given) } else { shared.retired.append(given) }
+            return !isKept
+        }
+        if isRetired { queue.async { self.closeRetired() } }
+    }
+
+    private func closeRetired() {
+        let retired = shared.withLock { shared in
+            defer { shared.retired = [] }
+            return shared.retired
+        }
+        touched.withLock { touched in for reader in retired { touched.append(reader.touches) } }
+        // They close when this returns. An awaited read may wait for the lock, but never for the disk.
+        withExtendedLifetime(retired) {}
     }
 
     private func read(_ key: UnsafeRawBufferPointer, isTagged: Bool) throws -> DiskValue? {
@@ -111,7 +184,8 @@ extension DiskCache {
 
     private func openReader(_ generation: UInt32) throws -> DiskReader? {
         do {
-            return try DiskReader.open(folder: folder(generation), generation: generation, scope: scope.withLock { $0 })
+            return try DiskReader.open(
+                folder: folder(generation), generation: generation, scope: scope.withLock { $0 }, pages: configuration.pages)
         } catch CacheError.schemaChanged {
             shared.withLock { $0.foreign = generation }
             return nil

@@ -16,8 +16,8 @@ internal import Synchronization
 /// let value = try await cache.value(forKey: "cat.png")?.bytes
 /// ```
 ///
-/// All work that waits for the disk runs on the cache's private queues. Reads use separate connections, and wait for no writer.
-/// Concurrent writes reach the disk in one transaction.
+/// All work that waits for the disk runs on the cache's private queues; a value in memory is read on the caller's thread.
+/// Reads use separate connections, and wait for no writer. Concurrent writes reach the disk in one transaction.
 public final class DiskCache: Sendable {
     struct Shared {
         /// `nil` once the cache is closed.
@@ -25,6 +25,8 @@ public final class DiskCache: Sendable {
         /// The generation that the idle readers read; `nil` if the next read must open a connection.
         var generation: UInt32?
         var idle: [DiskReader] = []
+        /// Readers that cannot be used again, and that their last users could not wait to close.
+        var retired: [DiskReader] = []
         /// A generation that this instance may not read, since it has another schema.
         var foreign: UInt32?
         /// Emptying the cache failed: reads miss until it succeeds.
@@ -102,7 +104,8 @@ public final class DiskCache: Sendable {
     /// Opens a cache without blocking the caller's thread; see ``init(directory:_:)``.
     public static func open(_ directory: String, _ configuration: Configuration = Configuration()) async throws(CacheError) -> DiskCache {
         let opened: Result<DiskCache, CacheError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            // Not on a global queue: on Linux its threads are those of the cooperative pool.
+            DispatchQueue(label: "freshet.cache.disk.open").async {
                 continuation.resume(
                     returning: Result { () throws(CacheError) in try DiskCache(directory: directory, configuration) })
             }
@@ -119,18 +122,23 @@ public final class DiskCache: Sendable {
             queue.async {
                 self.drain()
                 self.writeTouches()
-                self.writing.database = nil
-                let idle = self.shared.withLock { shared in
-                    shared.control = nil
-                    defer { shared.idle = [] }
-                    return shared.idle
-                }
-                // The last connection to close moves the log into the database.
-                withExtendedLifetime(idle) {}
+                self.closeConnections()
                 self.hub.finish()
                 continuation.resume()
             }
         }
+    }
+
+    /// Closes all connections but those of reads under way. The last one to close moves the log into the database.
+    private func closeConnections() {
+        writing.database?.checkpointer.close()
+        writing.database = nil
+        let left = shared.withLock { shared in
+            defer { (shared.control, shared.idle) = (nil, []) }
+            return (shared.control, shared.idle)
+        }
+        // They close when this returns. An awaited read may wait for the lock, but never for the disk.
+        withExtendedLifetime(left) {}
     }
 
     var now: Int64 { configuration.clock.wall() }

@@ -1,10 +1,12 @@
 public import Logging
+internal import SQLite
 
 extension DiskCache {
     /// The settings of a ``DiskCache``.
     public struct Configuration: Sendable {
         /// The most bytes of all entries together; the least recently used are evicted first. Each counts its value, its key and 128 bytes.
-        /// The files may be up to half as large again. The default is 256 MiB; less than zero is zero.
+        /// The files may be up to half as large again, and SQLite's log has up to 16 MiB. The default is 256 MiB; less than
+        /// zero is zero.
         public var byteLimit = 256 << 20
         /// The largest value, in bytes, that is kept within the database; a larger one gets a separate file. The default is 16 KiB.
         public var inlineLimit = 16 << 10
@@ -22,6 +24,8 @@ extension DiskCache {
         public var clock = CacheClock.system
         /// The logger of failures and resets.
         public var logger = Logger(label: "freshet.cache.disk")
+        /// The source of pages for reads that must not wait.
+        var pages = ResidentPages.pageCache
 
         /// Makes a configuration with the defaults.
         public init() {}

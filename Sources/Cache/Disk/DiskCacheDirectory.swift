@@ -72,7 +72,8 @@ public struct DiskCacheDirectory: Sendable {
         // A cache that was just cleared, or is just being made.
         guard DiskFolder.exists(folder + "/" + DiskSchema.file) else { return try empty(body, folder) }
         do {
-            let connection = try Connection(path: folder + "/" + DiskSchema.file, mode: .readWrite)
+            let connection = try Connection(
+                path: folder + "/" + DiskSchema.file, mode: .readWrite, nonblockingReads: .pageCache)
             try DiskSchema.prepare(connection)
             try connection.pragma("query_only = ON")
             guard try DiskSchema.isIntact(in: connection) else { throw DiskFailure.damage("its tables are not those of this version") }

@@ -73,6 +73,10 @@ final class DiskCounters: Sendable {
     let refusals = Atomic(0)
     let failures = Atomic(0)
     let restarts = Atomic(0)
+    /// Awaited reads that ran on a queue, since they might have had to wait. Not part of the statistics.
+    let queuedReads = Atomic(0)
+    /// Awaited reads that returned without leaving the caller's thread. Not part of the statistics.
+    let immediateReads = Atomic(0)
 
     var snapshot: DiskCacheStatistics {
         var statistics = DiskCacheStatistics()

@@ -31,6 +31,8 @@ final class DiskControl: Sendable {
     private let inode: UInt64
     /// The address of the word in shared memory; valid until deinit.
     private let address: UInt
+    /// Whether the word is read without ever waiting for the disk: the kernel may reclaim a mapped page unless it is locked.
+    let isLockedInMemory: Bool
 
     /// Opens the directory, and makes it if there is none.
     ///
@@ -111,6 +113,7 @@ final class DiskControl: Sendable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         address = UInt(bitPattern: mapped)
+        isLockedInMemory = mlock(mapped, Self.size) == 0
     }
 
     deinit {

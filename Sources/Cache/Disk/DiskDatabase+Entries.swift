@@ -20,9 +20,10 @@ extension DiskDatabase {
 
     /// Stores an entry, and replaces any other with the same number. O(log entries).
     func put(_ entry: NewEntry) throws {
-        try remove(entry.number)
+        try removeEntry(entry.number)
         let encoded = entry.record.encoded(key: entry.key)
-        try connection.withStatement("INSERT INTO value(id, record) VALUES (?1, ?2)") { statement in
+        // Replaces a value without a row in `entry`, too, which damage may have cost.
+        try connection.withStatement("INSERT OR REPLACE INTO value(id, record) VALUES (?1, ?2)") { statement in
             try statement.bind(1, entry.number.value)
             try statement.withBound(2, inPlace: encoded) { () throws(SQLiteError) in try statement.run() }
         }
@@ -68,6 +69,15 @@ extension DiskDatabase {
     /// - Returns: whether there was one.
     @discardableResult
     func remove(_ number: DiskNumber) throws -> Bool {
+        let wasThere = try removeEntry(number)
+        // Also without a row in `entry`, which damage may have cost.
+        try delete("DELETE FROM value WHERE id = ?1", number)
+        return wasThere
+    }
+
+    /// Removes all of a row but its value.
+    @discardableResult
+    private func removeEntry(_ number: DiskNumber) throws -> Bool {
         let old = try connection.withStatement("SELECT bytes, length(key), file, tags FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             guard try statement.step() else { return nil as (Int, Int64?, [UInt8]?)? }
@@ -86,8 +96,6 @@ extension DiskDatabase {
             totals.entries &-= 1
             totals.bytes &-= bytes &+ Self.overhead
         }
-        // Also without a row in `entry`, which damage may have cost.
-        try delete("DELETE FROM value WHERE id = ?1", number)
         return old != nil
     }
 

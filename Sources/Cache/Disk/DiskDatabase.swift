@@ -1,3 +1,4 @@
+internal import Logging
 internal import SQLite
 
 /// The connection that writes one generation. It belongs to its cache's queue.
@@ -17,18 +18,21 @@ final class DiskDatabase {
     let connection: Connection
     let files: DiskFiles
     let scope: String
+    let checkpointer: DiskCheckpointer
     /// Valid within a transaction.
     var totals = Totals()
     /// Files that no row refers to once the transaction is committed.
     var leftFiles: [(DiskNumber, UInt64)] = []
 
     /// Opens the generation's file, and makes it if there is none. Call within the directory's lock.
-    init(folder: String, generation: UInt32, newScope: String) throws {
+    init(folder: String, generation: UInt32, newScope: String, logger: Logger) throws {
         self.generation = generation
         files = DiskFiles(root: folder)
         let failure = DiskFolder.make(folder)
         guard failure == 0 else { throw DiskControl.error(failure, folder) }
-        connection = try Connection(path: folder + "/" + DiskSchema.file)
+        let path = folder + "/" + DiskSchema.file
+        connection = try Connection(path: path, nonblockingReads: .pageCache)
+        checkpointer = DiskCheckpointer(path: path, logger: logger)
         try DiskSchema.prepare(connection)
         if try DiskSchema.isEmpty(in: connection) {
             try DiskSchema.create(in: connection, scope: newScope)
@@ -37,6 +41,7 @@ final class DiskDatabase {
         }
         // Nothing waits for the disk but the moving of pages out of the log: a cache may lose its newest entries to a loss of power.
         try connection.pragma("synchronous = NORMAL")
+        connection.endAutomaticCheckpoints()
         try connection.pragma("journal_size_limit = \(16 << 20)")
         guard let found = try DiskSchema.scope(in: connection) else { throw DiskFailure.damage("the state of \(folder) is lost") }
         scope = found
@@ -54,6 +59,7 @@ final class DiskDatabase {
         }
         for (number, unique) in leftFiles { files.remove(number, unique) }
         leftFiles = []
+        checkpointer.noteCommit(logPages: connection.logPages)
         return result
     }
 

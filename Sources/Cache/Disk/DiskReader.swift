@@ -32,10 +32,10 @@ final class DiskReader: @unchecked Sendable {
 
     /// - Returns: `nil` if the generation does not exist yet.
     /// - Throws: ``CacheError/schemaChanged(path:)`` if it is another schema's.
-    static func open(folder: String, generation: UInt32, scope: String) throws -> DiskReader? {
+    static func open(folder: String, generation: UInt32, scope: String, pages: ResidentPages) throws -> DiskReader? {
         let path = folder + "/" + DiskSchema.file
         guard DiskFolder.exists(path) else { return nil }
-        let connection = try Connection(path: path, mode: .readWrite)
+        let connection = try Connection(path: path, mode: .readWrite, nonblockingReads: pages)
         try DiskSchema.prepare(connection)
         try connection.pragma("query_only = ON")
         // Between its first bytes and its tables, another process's new generation is an empty file.
@@ -44,6 +44,20 @@ final class DiskReader: @unchecked Sendable {
         return try DiskReader(connection, folder: folder, generation: generation)
     }
 
+    /// Reads one key without waiting for the disk.
+    ///
+    /// - Returns: `nil` if that is not possible: its pages are not in memory, the value is in a file, or it has to be
+    ///   decrypted, which may take any time. Also `nil` if the read failed.
+    func readWithoutBlocking(
+        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, isTagged: Bool, used: (DiskNumber) -> Int64?
+    ) -> Outcome? {
+        connection.nonblocking {
+            try read(key, number, now: now, sealing: nil, isTagged: isTagged, mayBlock: false, used: used)
+        }
+    }
+
+    private struct WouldBlock: Error {}
+
     /// Reads one key. About 2 µs for a small value in SQLite's memory.
     ///
     /// - Parameters:
@@ -51,7 +65,7 @@ final class DiskReader: @unchecked Sendable {
     ///   - used: when a row that each use prolongs was last used, if that is not yet on the disk.
     func read(
         _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, sealing: (any DiskSealing)?, isTagged: Bool = false,
-        used: (DiskNumber) -> Int64?
+        mayBlock: Bool = true, used: (DiskNumber) -> Int64?
     ) throws -> Outcome {
         var previous: DiskRecord?
         while true {
@@ -61,6 +75,7 @@ final class DiskReader: @unchecked Sendable {
             guard let record else { return found ? .suspect(number) : .miss }
             let last = record.head.deadline.sliding > 0 ? try used(number) ?? touched(number) : record.head.verified
             guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
+            guard mayBlock || record.canBeOpenedAtOnce else { throw WouldBlock() }
             switch record.place {
             case .inline(let bytes): return opened(bytes, record.head, tags, key, number, sealing)
             case .file(let unique, let count, let checksum):

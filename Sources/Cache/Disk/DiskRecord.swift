@@ -31,6 +31,9 @@ struct DiskRecord: Hashable, Sendable {
     var head: Head
     var place: Place
 
+    /// Whether it is all there is to the value: neither is that in a file, nor has it to be decrypted.
+    var canBeOpenedAtOnce: Bool { if case .inline = place { !head.isEncrypted } else { false } }
+
     static func checksum(file bytes: [UInt8]) -> UInt64 { DiskChecksum.of(bytes, seed: fileSeed) }
 
     /// The form in which it is stored under the key. O(value).
