@@ -25,7 +25,7 @@ private func tierExample(_ disk: DiskCache, show: (String?, String?, String, Int
     let eve = try await users.value(forKey: 9) { try await download(9) }  // or else a load, one for all who ask
 
     let fetched = await users.prefetch([7, 9, 10]) { try await download($0) }
-    let verified = await users.entry(forKey: 7)?.verified  // for "updated 2 minutes ago"
+    let verified = await users.entry(forKey: 7)?.validatedAt  // for "updated 2 minutes ago"
     try await users.removeAll(taggedWith: "team")
     try await users.flush()  // until all is on disk; throws what went wrong there
     // tiers end
@@ -39,10 +39,10 @@ private func requestExample(_ disk: DiskCache, present: ([String], CacheSource, 
     let requests = RequestCache<[String]>(TwoTierCache(primary: Cache(), secondary: disk))
     let key = RequestKey("titles", ["page": "2", "sort": "name"])  // the order does not count
 
-    for try await titles in requests.values(for: key, policy: .cacheThenNetwork, load: { try await askForTitles() }) {
-        present(titles.value, titles.source, titles.recorded)  // the cached titles, at once; then the fetched ones
+    for try await titles in requests.values(forKey: key, policy: .cacheThenNetwork, load: { try await askForTitles() }) {
+        present(titles.value, titles.source, titles.storedAt)  // the cached titles, at once; then the fetched ones
     }
-    let kept = try await requests.cachedValue(for: key)  // never fetches; RequestError.notCached where there is nothing
+    let kept = try await requests.cachedValue(forKey: key)  // never fetches; RequestError.notCached where there is nothing
     // requests end
     try await requests.cache.flush()
     return kept.value

@@ -37,12 +37,12 @@ struct DeviceProcess {
                     try await counters.increment("/n", of: "\(Int.random(in: 0..<3, using: &random))")
                 } else {
                     // The clock and the process make the id; that it never comes again is all that matters.
-                    try await notes.set(Note(text: arguments[4]), for: "\(arguments[4])-\(getpid())-\(random.next())")
+                    try await notes.setValue(Note(text: arguments[4]), forKey: "\(arguments[4])-\(getpid())-\(random.next())")
                 }
             last = write.number
             say("durable \(last)")
         }
-        try await client.drained()
+        try await client.waitUntilDrained()
         await client.stop()
         say("drained \(last)")
     }

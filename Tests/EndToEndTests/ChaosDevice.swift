@@ -48,12 +48,13 @@ actor ChaosDevice {
 
     private func act(on id: String) async throws {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<40: note(try await things.snapshot(of: id))
-        case 40..<45: note(try await things.snapshot(of: id, policy: .networkOnly))
-        case 45..<65: try await things.set(try Content(json: Array("{\"by\":\(index),\"n\":\(random.next() % 1_000)}".utf8)), for: id)
+        case 0..<40: note(try await things.snapshot(forKey: id))
+        case 40..<45: note(try await things.snapshot(forKey: id, policy: .networkOnly))
+        case 45..<65:
+            try await things.setValue(try Content(json: Array("{\"by\":\(index),\"n\":\(random.next() % 1_000)}".utf8)), forKey: id)
         case 65..<80: try await things.increment("/n", of: id)
         case 80..<86: try await things.merge(json: Array("{\"merged\":\(index)}".utf8), into: id)
-        case 86..<92: try await things.remove(id)
+        case 86..<92: try await things.removeValue(forKey: id)
         case 92..<96: try await client.invalidate([try RecordKey(collection: Self.collection, id: id)])
         case 96: try await client.invalidate(.collection(Self.collection, prefix: String(id.prefix(1))))
         default: proxy.cut()
@@ -68,16 +69,16 @@ actor ChaosDevice {
 
     /// Waits until every write of this device has its verdict and the feed has delivered a later change.
     func settle() async throws {
-        try await client.drained()
-        let marker = try await client.rawCollection("marker").set(try Content(json: Array("1".utf8)), for: "\(index)")
-        try await marker.confirmed()
+        try await client.waitUntilDrained()
+        let marker = try await client.rawCollection("marker").setValue(try Content(json: Array("1".utf8)), forKey: "\(index)")
+        try await marker.waitUntilConfirmed()
     }
 
     /// The differences from the server: the keys, with the value on each side.
     func differences(from truth: [String: Record]) async throws -> [String] {
         // Each device's marker comes after all its writes; the markers of all are in the truth's position.
         for other in 0..<8 {
-            for try await snapshot in client.rawCollection("marker").snapshots(of: "\(other)")
+            for try await snapshot in client.rawCollection("marker").snapshots(forKey: "\(other)")
             where snapshot.content != nil && !snapshot.isPending {
                 break
             }
@@ -86,7 +87,7 @@ actor ChaosDevice {
         for key in 0..<Self.keys {
             let id = "\(key)"
             // An invalidated record is fetched again; a cached one must already be right.
-            let snapshot = try await things.snapshot(of: id)
+            let snapshot = try await things.snapshot(forKey: id)
             note(snapshot)
             if snapshot.isPending || snapshot.content != truth[id]?.content || snapshot.exists && snapshot.revision != truth[id]?.revision {
                 differences.append("\(id): shows \(snapshot), the server has \(String(describing: truth[id]))")

@@ -13,7 +13,7 @@ struct DeviceDiskTests {
             let port = try await FreePort.shared.next()
             var configuration = SyncClient.Configuration(
                 url: "http://127.0.0.1:\(port)", namespace: "disk", storage: .directory("\(disk.path)/device"))
-            configuration.following = .held
+            configuration.following = .cachedRecords
             configuration.firstDelay = .milliseconds(5)
             configuration.longestDelay = .milliseconds(50)
             let client = try SyncClient(configuration)
@@ -24,7 +24,7 @@ struct DeviceDiskTests {
             var failure: ClientError?
             for id in 0..<100 where failure == nil {
                 do throws(any Error) {
-                    try await notes.set(String(repeating: "x", count: 60_000), for: "\(id)")
+                    try await notes.setValue(String(repeating: "x", count: 60_000), forKey: "\(id)")
                     accepted.append("\(id)")
                 } catch let error as ClientError { failure = error }
             }
@@ -41,7 +41,7 @@ struct DeviceDiskTests {
             var server = RecordServerConfiguration()
             server.port = port
             let running = try RecordServer.running(server)
-            try await client.drained()
+            try await client.waitUntilDrained()
             for id in accepted { #expect(try await curl(["\(running.url)/v1/disk/records/notes/\(id)"]).status == 200) }
             await client.stop()
             await running.stop()

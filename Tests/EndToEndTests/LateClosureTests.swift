@@ -34,7 +34,7 @@ struct LateClosureTests {
         let other = try Self.client(server.url)
         try await other.start()
         let theirs = other.collection("lists", of: List.self)
-        try await theirs.set(List(), for: "1").confirmed()
+        try await theirs.setValue(List(), forKey: "1").waitUntilConfirmed()
         var expected: Set<String> = []
         var waited = 0
         // When the device restarts repeatedly: each process meets the conflict of the previous one, opens the
@@ -42,34 +42,34 @@ struct LateClosureTests {
         for round in 0..<SoakScale.restarts {
             let device = try Self.client(server.url, .directory(folder.path + "/device"))
             try await device.start()
-            try await device.live()
+            try await device.waitUntilLive()
             // The write that the previous process left meets the other's change, and waits for the closure.
             if round > 0 {
                 for await status in device.statuses where status.missingMergeClosures == ["lists": 1] { break }
                 waited += 1
             }
             let lists = device.collection("lists", of: List.self, merging: Self.append)
-            try await device.drained()
-            for try await snapshot in lists.snapshots(of: "1") where !snapshot.isPending { break }
+            try await device.waitUntilDrained()
+            for try await snapshot in lists.snapshots(forKey: "1") where !snapshot.isPending { break }
             // The client stops before the other's change, so the write is based on the value that it has seen, and
             // cannot have been sent.
-            let seen = try await lists.value(for: "1", policy: .networkOnly) ?? List()
+            let seen = try await lists.value(forKey: "1", policy: .networkOnly) ?? List()
             await device.stop()
-            try await theirs.set(List(items: seen.items + ["theirs \(round)"]), for: "1").confirmed()
+            try await theirs.setValue(List(items: seen.items + ["theirs \(round)"]), forKey: "1").waitUntilConfirmed()
             // The same device without a network.
             let offline = try Self.client("http://127.0.0.1:9", .directory(folder.path + "/device"))
             try await offline.start()
             try await offline.collection("lists", of: List.self, merging: Self.append)
-                .set(List(items: seen.items + ["mine \(round)"]), for: "1", onConflict: .merge)
+                .setValue(List(items: seen.items + ["mine \(round)"]), forKey: "1", onConflict: .merge)
             await offline.stop()
             expected.formUnion(["theirs \(round)", "mine \(round)"])
         }
         let last = try Self.client(server.url, .directory(folder.path + "/device"))
         try await last.start()
         _ = last.collection("lists", of: List.self, merging: Self.append)
-        try await last.drained()
+        try await last.waitUntilDrained()
         // Then each write is in the record, once
-        let items = try await theirs.value(for: "1", policy: .networkOnly)?.items ?? []
+        let items = try await theirs.value(forKey: "1", policy: .networkOnly)?.items ?? []
         #expect(items.count == expected.count && Set(items) == expected, "\(items.count) of \(expected.count)")
         #expect(waited == SoakScale.restarts - 1)
         await last.stop()

@@ -37,7 +37,7 @@ struct NewDeviceTests {
         try await client.start()
 
         // Then it catches up, and has all records
-        try await client.live()
+        try await client.waitUntilLive()
         #expect(try await client.rawCollection("c").ids().count == 2_999)
         await client.stop()
         await server.stop()

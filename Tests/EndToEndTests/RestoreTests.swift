@@ -26,28 +26,28 @@ struct RestoreTests {
         var server = try server("live", port: 0)
         let port = try #require(server.address?.port)
         var configuration = SyncClient.Configuration(url: server.url, namespace: "shop", storage: .directory("\(folder.path)/device"))
-        configuration.following = .held
+        configuration.following = .cachedRecords
         configuration.client = "till"
         configuration.firstDelay = .milliseconds(10)
         configuration.longestDelay = .milliseconds(100)
         let device = try SyncClient(configuration)
         try await device.start()
         let notes = device.collection("notes", of: Note.self)
-        for number in 1...5 { _ = try await notes.set(Note(text: "\(number)"), for: "\(number)").confirmed() }
+        for number in 1...5 { _ = try await notes.setValue(Note(text: "\(number)"), forKey: "\(number)").waitUntilConfirmed() }
         await server.stop()
         try FileManager.default.copyItem(atPath: "\(folder.path)/live", toPath: "\(folder.path)/backup")
         // When the namespace is dropped, and has one more write
         server = try self.server("live", port: port)
         #expect(try await curl(["-X", "DELETE", "\(server.url)/v1/shop"]).status == 200)
-        _ = try await notes.set(Note(text: "6"), for: "6").confirmed()
+        _ = try await notes.setValue(Note(text: "6"), forKey: "6").waitUntilConfirmed()
         #expect(try await curl(["\(server.url)/v1/shop/clients/till"]).body == #"{"client":"till","last":6}"#)
         await server.stop()
         // And the backup is restored while more writes wait
-        let waiting = [try await notes.set(Note(text: "7"), for: "7"), try await notes.set(Note(text: "8"), for: "1")]
+        let waiting = [try await notes.setValue(Note(text: "7"), forKey: "7"), try await notes.setValue(Note(text: "8"), forKey: "1")]
         server = try self.server("backup", port: port, isRestored: true)
         // Then those get their own verdicts, at revisions that no earlier write had
         var revisions: [Int64] = []
-        for write in waiting { revisions.append(try await write.confirmed()?.number ?? 0) }
+        for write in waiting { revisions.append(try await write.waitUntilConfirmed()?.number ?? 0) }
         #expect(revisions == [6, 7])
         for (id, text) in [("7", "7"), ("1", "8"), ("5", "5")] {
             #expect(try await curl(["\(server.url)/v1/shop/records/notes/\(id)"]).body == #"{"text":"\#(text)"}"#)

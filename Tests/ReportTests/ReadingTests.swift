@@ -38,13 +38,13 @@ struct ReadingTests {
     @Test("finds at every moment of the slider the values that were held then by the timeline")
     func slider() async throws {
         // Given
-        struct Moment: Decodable {
+        struct EventContext: Decodable {
             let now: String
             let cells: [Cell]
         }
         let timeline = SampleTimeline.rich
         // When
-        let moments: [Moment] = try await Browser().findings(
+        let moments: [EventContext] = try await Browser().findings(
             in: timeline.page(),
             #"""
             const moments = [];

@@ -22,12 +22,12 @@ import Testing
         let kit = try TestKit()
         let phone = try await kit.device("phone")
         // Then
-        try await kit.quiesced(within: .seconds(Int64.max))
-        try await kit.quiesced(within: .seconds(Int64.max) * 18)
-        try kit.fault(.dropRequest, of: phone, times: .untilLifted)
-        try await phone.notes.set(Note(text: "a"), for: "1")
-        await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .seconds(-1)) }
-        await #expect(throws: TestKitError.self) { try await kit.quiesced(within: .seconds(Int64.min)) }
+        try await kit.waitUntilIdle(within: .seconds(Int64.max))
+        try await kit.waitUntilIdle(within: .seconds(Int64.max) * 18)
+        try kit.fault(.dropRequest, of: phone, times: .untilCleared)
+        try await phone.notes.setValue(Note(text: "a"), forKey: "1")
+        await #expect(throws: TestKitError.self) { try await kit.waitUntilIdle(within: .seconds(-1)) }
+        await #expect(throws: TestKitError.self) { try await kit.waitUntilIdle(within: .seconds(Int64.min)) }
         await kit.close()
     }
 }

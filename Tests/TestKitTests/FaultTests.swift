@@ -9,7 +9,7 @@ import Testing
         let kit = try TestKit()
         let phone = try await kit.device("phone")
         let laptop = try await kit.device("laptop")
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         return (kit, phone, laptop)
     }
 
@@ -26,14 +26,14 @@ import Testing
         let atNews = try kit.fault(fault, on: .changes, of: laptop, times: 2)
         // When
         for _ in 1...5 { try await phone.tallies.increment("/count", of: "visits") }
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         // Then each write took effect once, and both devices show it
-        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 5))
+        #expect(try await kit.tallies.value(forKey: "visits") == Tally(count: 5))
         for device in kit.devices { #expect(device.tallies["visits"]?.value == Tally(count: 5)) }
-        #expect(kit.strikes(of: atWrite) == 1)
+        #expect(kit.matchCount(of: atWrite) == 1)
         // A poll that was already waiting may have received all changes at once: then the fault strikes the next one.
-        try await kit.struck(atNews)
-        try await kit.quiesced()
+        try await kit.waitForFault(atNews)
+        try await kit.waitUntilIdle()
         for device in kit.devices { #expect(device.tallies["visits"]?.value == Tally(count: 5)) }
         await kit.close()
     }
@@ -47,10 +47,10 @@ import Testing
         for device in [phone, laptop] {
             for _ in 1...10 { try await device.tallies.increment("/count", of: "visits") }
         }
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         // Then no write is lost and none counts twice
-        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 20))
-        #expect(kit.strikes == 2 * number)
+        #expect(try await kit.tallies.value(forKey: "visits") == Tally(count: 20))
+        #expect(kit.matchCount == 2 * number)
         await kit.close()
     }
 
@@ -62,10 +62,10 @@ import Testing
         if place > 1 { try kit.fault(.delayReply(.zero), on: .writes, of: phone, times: .count(place - 1)) }
         let lost = try kit.fault(fault, on: .writes, of: phone)
         // When each increment waits for the acknowledgement of the previous one
-        for _ in 1...8 { try await phone.tallies.increment("/count", of: "visits").confirmed() }
+        for _ in 1...8 { try await phone.tallies.increment("/count", of: "visits").waitUntilConfirmed() }
         // Then
-        #expect(kit.strikes(of: lost) == 1)
-        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 8))
+        #expect(kit.matchCount(of: lost) == 1)
+        #expect(try await kit.tallies.value(forKey: "visits") == Tally(count: 8))
         await kit.close()
     }
 
@@ -74,34 +74,34 @@ import Testing
         let kit = try TestKit()
         let folder = TemporaryDirectory()
         let phone = try await kit.device("phone", storage: .directory(folder.file("phone")))
-        try await kit.quiesced()
-        let lost = try kit.fault(.dropReply, on: .writes, times: .untilLifted)
-        try kit.fault(.freeze, on: .changes, times: .untilLifted)
+        try await kit.waitUntilIdle()
+        let lost = try kit.fault(.dropReply, on: .writes, times: .untilCleared)
+        try kit.fault(.freeze, on: .changes, times: .untilCleared)
         try await phone.tallies.increment("/count", of: "visits")
-        try await kit.struck(lost)
+        try await kit.waitForFault(lost)
         // When the device's process ends and starts again
         await phone.stop()
-        kit.lift()
+        kit.clearFaults()
         try await phone.start()
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         // Then
         #expect(phone.tallies["visits"]?.value == Tally(count: 1))
-        #expect(try await kit.tallies.value(for: "visits") == Tally(count: 1))
+        #expect(try await kit.tallies.value(forKey: "visits") == Tally(count: 1))
         await kit.close()
     }
 
     @Test func whatIsFrozenGoesOnWhenTheFaultsAreLifted() async throws {
         // Given a frozen write
         let (kit, phone, laptop) = try await pair()
-        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilLifted)
-        try await phone.notes.set(Note(text: "Hello"), for: "1")
-        try await kit.struck(frozen)
+        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilCleared)
+        try await phone.notes.setValue(Note(text: "Hello"), forKey: "1")
+        try await kit.waitForFault(frozen)
         // Then it is pending, and has no effect
         #expect(phone.notes["1"]?.isPending == true && phone.status.waitingWrites == 1)
-        #expect(try await kit.notes.value(for: "1") == nil)
+        #expect(try await kit.notes.value(forKey: "1") == nil)
         // When
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         // Then
         #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
         await kit.close()
@@ -110,20 +110,20 @@ import Testing
     @Test func aFrozenSocketKeepsNewsFromADeviceThatWaits() async throws {
         // Given a laptop whose poll already waits
         let (kit, phone, laptop) = try await pair()
-        let frozen = try kit.fault(.freeze, on: .changes, of: laptop, times: .untilLifted)
-        try await kit.struck(frozen)
+        let frozen = try kit.fault(.freeze, on: .changes, of: laptop, times: .untilCleared)
+        try await kit.waitForFault(frozen)
         // When
-        try await phone.notes.set(Note(text: "Hello"), for: "1").confirmed()
+        try await phone.notes.setValue(Note(text: "Hello"), forKey: "1").waitUntilConfirmed()
         // Then the laptop has not received the write, and the kit reports it; two seconds are enough for the phone to
         // come to rest
         #expect(laptop.notes["1"]?.value == nil)
-        await #expect { try await kit.quiesced(within: .seconds(2)) } throws: { error in
-            guard case TestKitError.notQuiesced(_, let waits, let faults) = error else { return false }
-            return waits.map(\.device) == ["laptop"] && faults == ["freeze on changes of laptop, struck 1 times"]
+        await #expect { try await kit.waitUntilIdle(within: .seconds(2)) } throws: { error in
+            guard case TestKitError.notIdle(_, let waits, let faults) = error else { return false }
+            return waits.map(\.device) == ["laptop"] && faults == ["freeze on changes of laptop, matched 1 times"]
         }
         // When
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         // Then
         #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
         await kit.close()
@@ -134,15 +134,15 @@ import Testing
         let (kit, phone, laptop) = try await pair()
         let expired = try kit.expireToken(of: phone)
         // When
-        try await phone.notes.set(Note(text: "Hello"), for: "1")
-        try await kit.quiesced()
+        try await phone.notes.setValue(Note(text: "Hello"), forKey: "1")
+        try await kit.waitUntilIdle()
         // Then the device was refused, and accepted with the next token
-        #expect(kit.strikes(of: expired) > 0)
+        #expect(kit.matchCount(of: expired) > 0)
         #expect(laptop.notes["1"]?.value == Note(text: "Hello"))
         // And again with another token
         try kit.expireToken(of: phone)
-        try await phone.notes.set(Note(text: "Again"), for: "1")
-        try await kit.quiesced()
+        try await phone.notes.setValue(Note(text: "Again"), forKey: "1")
+        try await kit.waitUntilIdle()
         #expect(laptop.notes["1"]?.value == Note(text: "Again"))
         await kit.close()
     }
@@ -150,13 +150,13 @@ import Testing
     @Test func aDeviceWithoutANetworkCatchesUp() async throws {
         // Given a laptop whose requests are all lost
         let (kit, phone, laptop) = try await pair()
-        try kit.fault(.dropRequest, of: laptop, times: .untilLifted)
+        try kit.fault(.dropRequest, of: laptop, times: .untilCleared)
         // When both write
-        try await phone.notes.set(Note(text: "phone"), for: "1").confirmed()
-        try await laptop.notes.set(Note(text: "laptop"), for: "2")
+        try await phone.notes.setValue(Note(text: "phone"), forKey: "1").waitUntilConfirmed()
+        try await laptop.notes.setValue(Note(text: "laptop"), forKey: "2")
         #expect(laptop.notes["2"]?.isPending == true)
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         // Then both devices have both writes
         for device in kit.devices {
             #expect(device.notes["1"]?.value == Note(text: "phone") && device.notes["2"]?.value == Note(text: "laptop"))
@@ -167,14 +167,14 @@ import Testing
     @Test func anAnswerFromBeforeAnInvalidationIsNotStored() async throws {
         // Given a device that keeps the records it reads, and whose first read is answered late
         let kit = try TestKit()
-        let phone = try await kit.device("phone", following: .held)
-        try await kit.notes.set(Note(text: "old"), for: "1")
-        try await kit.quiesced()
+        let phone = try await kit.device("phone", following: .cachedRecords)
+        try await kit.notes.setValue(Note(text: "old"), forKey: "1")
+        try await kit.waitUntilIdle()
         let late = try kit.fault(.delayReply(.seconds(6)), on: .records, of: phone)
-        async let read = phone.notes.value(for: "1")
-        try await kit.struck(late)
+        async let read = phone.notes.value(forKey: "1")
+        try await kit.waitForFault(late)
         // When the record changes before the answer has arrived
-        try await kit.notes.set(Note(text: "new"), for: "1")
+        try await kit.notes.setValue(Note(text: "new"), forKey: "1")
         // Then the earlier answer is not shown
         #expect(try await read == Note(text: "new"))
         await kit.close()

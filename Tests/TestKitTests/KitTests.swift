@@ -17,7 +17,7 @@ import Testing
         // When a program of any kind writes
         let url = "\(kit.url)/v1/\(kit.namespace)/records/notes/1"
         let answer = try await curl(["-X", "PUT", "-H", "Content-Type: application/json", "-d", #"{"text":"curl"}"#, url])
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         // Then
         #expect(answer.status == 201)
         #expect(phone.notes["1"]?.value == Note(text: "curl"))
@@ -29,8 +29,8 @@ import Testing
         let server = try TestKit.Server()
         let kit = try TestKit(on: server, namespace: "mine")
         let phone = try await kit.device("phone")
-        try await kit.notes.set(Note(text: "x"), for: "1")
-        try kit.fault(.answer(503), times: .untilLifted)
+        try await kit.notes.setValue(Note(text: "x"), forKey: "1")
+        try kit.fault(.answer(503), times: .untilCleared)
         // When
         await kit.close()
         await kit.close()
@@ -47,12 +47,12 @@ import Testing
         // Given a kit that is released without having been closed
         let server = try TestKit.Server()
         var kit: TestKit? = try TestKit(on: server, namespace: "mine")
-        try await kit?.notes.set(Note(text: "x"), for: "1")
+        try await kit?.notes.setValue(Note(text: "x"), forKey: "1")
         // When
         kit = nil
         // Then a later read finds nothing: writes are applied in their order
         let next = try TestKit(on: server, namespace: "mine")
-        try await next.notes.set(Note(text: "y"), for: "2")
+        try await next.notes.setValue(Note(text: "y"), forKey: "2")
         #expect(try await next.notes.all() == ["2": Note(text: "y")])
         await server.stop()
     }
@@ -62,11 +62,11 @@ import Testing
         let server = try TestKit.Server()
         var kit: TestKit? = try TestKit(on: server, namespace: "mine")
         let notes = try #require(kit?.notes)
-        try await notes.set(Note(text: "x"), for: "1")
+        try await notes.setValue(Note(text: "x"), forKey: "1")
         // When
         kit = nil
         // Then its records stay as long as the collection is retained
-        try await notes.set(Note(text: "y"), for: "2")
+        try await notes.setValue(Note(text: "y"), forKey: "2")
         #expect(try await notes.all() == ["1": Note(text: "x"), "2": Note(text: "y")])
         await server.stop()
     }
@@ -77,11 +77,11 @@ import Testing
         let configuration = RecordServerConfiguration(directory: folder.file("data"))
         let first = try TestKit.Server(configuration)
         let kit = try TestKit(on: first, namespace: "mine")
-        try await kit.notes.set(Note(text: "x"), for: "1")
+        try await kit.notes.setValue(Note(text: "x"), forKey: "1")
         await first.stop()
         // Then another server finds its data
         let second = try TestKit.Server(configuration)
-        #expect(try await TestKit(on: second, namespace: "mine").notes.value(for: "1") == Note(text: "x"))
+        #expect(try await TestKit(on: second, namespace: "mine").notes.value(forKey: "1") == Note(text: "x"))
         await second.stop()
         withExtendedLifetime(kit) {}
     }

@@ -8,16 +8,16 @@ import Testing
         // Given devices with a record, and a write that waits
         let kit = try TestKit()
         let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
-        try await phone.notes.set(Note(text: "before"), for: "1")
-        try await kit.quiesced()
+        try await phone.notes.setValue(Note(text: "before"), forKey: "1")
+        try await kit.waitUntilIdle()
         let before = try await kit.cursor()
-        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilLifted)
+        let frozen = try kit.fault(.freeze, on: .writes, of: phone, times: .untilCleared)
         try await phone.tallies.increment("/count", of: "visits")
-        try await kit.struck(frozen)
+        try await kit.waitForFault(frozen)
         // When
         try await kit.reset()
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         // Then there is a new history with all records
         #expect(try await kit.cursor().epoch != before.epoch)
         #expect(laptop.notes["1"]?.value == Note(text: "before"))
@@ -36,15 +36,15 @@ import Testing
         let kit = try TestKit()
         let folder = TemporaryDirectory()
         let laptop = try await kit.device("laptop", storage: .directory(folder.file("laptop")))
-        for id in ["1", "2"] { try await kit.notes.set(Note(text: id), for: id) }
-        try await kit.quiesced()
+        for id in ["1", "2"] { try await kit.notes.setValue(Note(text: id), forKey: id) }
+        try await kit.waitUntilIdle()
         await laptop.stop()
         // When one is deleted, and its tombstone discarded
-        try await kit.notes.remove("1")
+        try await kit.notes.removeValue(forKey: "1")
         #expect(try await kit.compact() == 1)
         // Then the laptop removes the record all the same
         try await laptop.start()
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         #expect(try await laptop.notes.ids() == ["2"])
         await kit.close()
     }
@@ -53,13 +53,13 @@ import Testing
         // Given a device that waits for notes, at a position before the delete of another record
         let kit = try TestKit()
         let phone = try await kit.device("phone") { $0.collections = ["notes"] }
-        try await kit.notes.set(Note(text: "kept"), for: "1")
-        try await kit.quiesced()
-        try await kit.tallies.set(Tally(count: 1), for: "1")
-        try await kit.tallies.remove("1")
+        try await kit.notes.setValue(Note(text: "kept"), forKey: "1")
+        try await kit.waitUntilIdle()
+        try await kit.tallies.setValue(Tally(count: 1), forKey: "1")
+        try await kit.tallies.removeValue(forKey: "1")
         // When the tombstone is discarded
         #expect(try await kit.compact() == 1)
-        try await kit.quiesced()
+        try await kit.waitUntilIdle()
         // Then the device moves past it, without a reset
         #expect(try await kit.cursor() == phone.status.cursor)
         #expect(phone.notes["1"]?.value == Note(text: "kept"))
@@ -69,16 +69,16 @@ import Testing
     @Test func theBackendReadsAndWritesPastAllFaults() async throws {
         // Given that all requests are lost
         let kit = try TestKit()
-        try kit.fault(.answer(503), times: .untilLifted)
+        try kit.fault(.answer(503), times: .untilCleared)
         // When
-        let revision = try await kit.notes.set(Note(text: "a"), for: "a/b")
-        try await kit.notes.set(Note(text: "b"), for: "b")
-        try await kit.notes.remove("b")
+        let revision = try await kit.notes.setValue(Note(text: "a"), forKey: "a/b")
+        try await kit.notes.setValue(Note(text: "b"), forKey: "b")
+        try await kit.notes.removeValue(forKey: "b")
         // Then
         #expect(revision == Revision(1))
         #expect(try await kit.notes.all() == ["a/b": Note(text: "a")])
-        #expect(try await kit.notes.value(for: "b") == nil)
-        await #expect { try await kit.notes.remove("b") } throws: { "\($0)".contains("not-found") }
+        #expect(try await kit.notes.value(forKey: "b") == nil)
+        await #expect { try await kit.notes.removeValue(forKey: "b") } throws: { "\($0)".contains("not-found") }
         await #expect { try await kit.backend("no/name", of: Note.self).all() } throws: { "\($0)".contains("is no collection") }
         #expect(try await kit.invalidate(.everything) == Revision(4))
         await kit.close()

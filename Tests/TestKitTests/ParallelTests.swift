@@ -15,11 +15,11 @@ import Testing
                     let lost = try kit.fault(number.isMultiple(of: 2) ? .dropReply : .cut, on: .writes, of: phone)
                     // When all of them count under the same key
                     for _ in 0..<number { try await phone.tallies.increment("/count", of: "visits") }
-                    try await kit.quiesced(within: .seconds(60))
+                    try await kit.waitUntilIdle(within: .seconds(60))
                     // Then each kit has only its own count
                     #expect(laptop.tallies["visits"]?.value == Tally(count: number))
                     #expect(try await kit.tallies.all() == ["visits": Tally(count: number)])
-                    #expect(kit.strikes(of: lost) == 1 && kit.strikes == 1)
+                    #expect(kit.matchCount(of: lost) == 1 && kit.matchCount == 1)
                     await kit.close()
                     return kit.namespace
                 }
@@ -34,8 +34,8 @@ import Testing
     @Test(arguments: 1...100) func oneOfAHundredTestsOnTheSharedServer(_ number: Int) async throws {
         let kit = try TestKit()
         let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
-        try await phone.notes.set(Note(text: "\(number)"), for: "1")
-        try await kit.quiesced(within: .seconds(60))
+        try await phone.notes.setValue(Note(text: "\(number)"), forKey: "1")
+        try await kit.waitUntilIdle(within: .seconds(60))
         #expect(laptop.notes["1"]?.value == Note(text: "\(number)"))
         #expect(try await kit.notes.all() == ["1": Note(text: "\(number)")])
         await kit.close()

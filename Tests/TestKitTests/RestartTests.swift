@@ -11,24 +11,24 @@ import Testing
         // Given a device without a network, with a record, a pending write and an open sequence
         let kit = try TestKit()
         let phone = try await kit.device("phone", storage: .directory(directory.path))
-        try await kit.notes.set(Note(text: "a"), for: "1")
-        try await kit.quiesced()
-        try kit.fault(.dropRequest, of: phone, times: .untilLifted)
+        try await kit.notes.setValue(Note(text: "a"), forKey: "1")
+        try await kit.waitUntilIdle()
+        try kit.fault(.dropRequest, of: phone, times: .untilCleared)
         let earlier = phone.client
-        let write = try await phone.notes.set(Note(text: "b"), for: "2")
-        var sequence = phone.notes.snapshots(of: "1").makeAsyncIterator()
+        let write = try await phone.notes.setValue(Note(text: "b"), forKey: "2")
+        var sequence = phone.notes.snapshots(forKey: "1").makeAsyncIterator()
         _ = try await sequence.next()
         // When
         try await kit.restart(phone)
         // Then the earlier client has ended all its operations in progress
         #expect(phone.client !== earlier && earlier.status.connection == .stopped)
-        await #expect(throws: ClientError.stopped) { try await write.confirmed() }
+        await #expect(throws: ClientError.stopped) { try await write.waitUntilConfirmed() }
         while try await sequence.next() != nil {}
         // And the device continues from its directory
-        #expect(try await phone.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        #expect(try await phone.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "a"))
         #expect(phone.notes["2"]?.isPending == true && phone.status.waitingWrites == 1)
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         #expect(try await kit.notes.all() == ["1": Note(text: "a"), "2": Note(text: "b")])
         await kit.close()
         #expect(phone.status.connection == .stopped)
@@ -39,15 +39,15 @@ import Testing
         // Given
         let kit = try TestKit()
         let phone = try await kit.device("phone")
-        try kit.fault(.dropRequest, of: phone, times: .untilLifted)
-        try await phone.notes.set(Note(text: "b"), for: "2")
+        try kit.fault(.dropRequest, of: phone, times: .untilCleared)
+        try await phone.notes.setValue(Note(text: "b"), forKey: "2")
         await phone.stop()
         // When
         try await kit.restart(phone)
         // Then
         #expect(phone.notes["2"] == nil && phone.status.waitingWrites == 0)
-        kit.lift()
-        try await kit.quiesced()
+        kit.clearFaults()
+        try await kit.waitUntilIdle()
         #expect(try await kit.notes.all().isEmpty)
         await kit.close()
     }

@@ -32,7 +32,7 @@ struct DeviceBench {
         let client = try SyncClient(configuration)
         try await client.start()
         let items = client.collection("items", of: Item.self)
-        try await items.set(Item(n: 0), for: "one")
+        try await items.setValue(Item(n: 0), forKey: "one")
         let duration = try await ContinuousClock().measure {
             if inOrder {
                 for _ in 1...count { try await items.increment("/n", of: "one") }
@@ -44,7 +44,7 @@ struct DeviceBench {
             }
         }
         say("\(count) increments of one record, \(name)", duration)
-        guard try await items.value(for: "one", policy: .cacheOnly)?.n == count else { throw LoadError.wrongSum }
+        guard try await items.value(forKey: "one", policy: .cacheOnly)?.n == count else { throw LoadError.wrongSum }
         await client.stop()
         let next = try SyncClient(configuration)
         say("start() with them waiting", try await ContinuousClock().measure { try await next.start() })
@@ -56,15 +56,15 @@ struct DeviceBench {
         let kit = try TestKit()
         let device = try await kit.device("bench")
         let items = device.collection("items", of: Item.self)
-        try await items.set(Item(n: 0), for: "one")
-        try await device.client.drained()
+        try await items.setValue(Item(n: 0), forKey: "one")
+        try await device.client.waitUntilDrained()
         let duration = try await ContinuousClock().measure {
             for _ in 1...count { try await items.increment("/n", of: "one") }
-            try await device.client.drained()
+            try await device.client.waitUntilDrained()
         }
         say("\(count) increments of one record, sent meanwhile, all decided", duration)
-        try await kit.quiesced(within: .seconds(60))
-        guard try await kit.backend("items", of: Item.self).value(for: "one")?.n == count else { throw LoadError.wrongSum }
+        try await kit.waitUntilIdle(within: .seconds(60))
+        guard try await kit.backend("items", of: Item.self).value(forKey: "one")?.n == count else { throw LoadError.wrongSum }
         await kit.close()
     }
 
@@ -75,22 +75,24 @@ struct DeviceBench {
         let backend = kit.backend("items", of: Item.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<16 {
-                group.addTask { for n in stride(from: worker, to: count, by: 16) { _ = try await backend.set(Item(n: n), for: "\(n)") } }
+                group.addTask {
+                    for n in stride(from: worker, to: count, by: 16) { _ = try await backend.setValue(Item(n: n), forKey: "\(n)") }
+                }
             }
             try await group.waitForAll()
         }
-        try await kit.quiesced(within: .seconds(120))
+        try await kit.waitUntilIdle(within: .seconds(120))
         let items = device.collection("items", of: Item.self)
         var changes = items.changes().makeAsyncIterator()
         say("first change set of \(count) records", try await ContinuousClock().measure { _ = try await changes.next() })
         try await report("change set", count) {
-            _ = try await backend.set(Item(n: $0), for: "7")
+            _ = try await backend.setValue(Item(n: $0), forKey: "7")
             while let change = try await changes.next() { if change.updated.contains(where: { $0.id == "7" && !$0.isPending }) { return } }
         }
         var snapshots = items.snapshots().makeAsyncIterator()
         _ = try await snapshots.next()
         try await report("array", count) { number in
-            _ = try await backend.set(Item(n: number), for: "7")
+            _ = try await backend.setValue(Item(n: number), forKey: "7")
             while let all = try await snapshots.next() { if all.contains(where: { $0.id == "7" && $0.value?.n == number }) { return } }
         }
         await kit.close()

@@ -31,16 +31,16 @@ struct Compare: AsyncParsableCommand {
     func run() async throws {
         // A server that exits while a load writes to it must cause an error message, not the end of this program.
         signal(SIGPIPE, SIG_IGN)
-        let workshop = Workshop(
+        let environment = BenchmarkEnvironment(
             folder: folder, program: program, sources: peers, hummingbird: hummingbird, latencyFloor: latencyFloor,
             rounds: rounds, records: quick ? min(records, 100_000) : records, isQuick: quick)
-        let filling = Filling(workshop)
+        let filling = Filling(environment)
         var failures = 0
         for comparison in comparisons {
             do {
-                try await measure(comparison, workshop, filling)
+                try await measure(comparison, environment, filling)
             } catch let BenchError.missing(what) {
-                workshop.leaveOut(comparison.rawValue, what)
+                environment.leaveOut(comparison.rawValue, what)
             } catch {
                 // A comparison that fails prints its error, and does not stop the others.
                 FileHandle.standardError.write(Data("error: \(comparison.rawValue): \(error)\n".utf8))
@@ -50,19 +50,19 @@ struct Compare: AsyncParsableCommand {
         if failures > 0 { throw ExitCode.failure }
     }
 
-    private func measure(_ comparison: Comparison, _ workshop: Workshop, _ filling: Filling) async throws {
+    private func measure(_ comparison: Comparison, _ environment: BenchmarkEnvironment, _ filling: Filling) async throws {
         switch comparison {
-        case .fanout: try FanOutComparison(workshop: workshop).longPoll()
-        case .sse: try FanOutComparison(workshop: workshop).stream()
-        case .waiters: try WaiterComparison(workshop: workshop).measure()
-        case .writes: try WriteComparison(workshop: workshop).measure()
-        case .reads: try ReadComparison(workshop: workshop).measure()
-        case .latency: try await LatencyComparison(workshop: workshop).measure()
-        case .catchUp: try await CatchUpComparison(workshop: workshop, filling: filling).measure()
-        case .growth: try GrowthComparison(workshop: workshop, filling: filling).measure()
-        case .coldStart: try GrowthComparison(workshop: workshop, filling: filling).coldStart()
-        case .overload: try OverloadComparison(workshop: workshop).measure()
-        case .kit: try await KitComparison(workshop: workshop).measure()
+        case .fanout: try FanOutComparison(environment: environment).longPoll()
+        case .sse: try FanOutComparison(environment: environment).stream()
+        case .waiters: try WaiterComparison(environment: environment).measure()
+        case .writes: try WriteComparison(environment: environment).measure()
+        case .reads: try ReadComparison(environment: environment).measure()
+        case .latency: try await LatencyComparison(environment: environment).measure()
+        case .catchUp: try await CatchUpComparison(environment: environment, filling: filling).measure()
+        case .growth: try GrowthComparison(environment: environment, filling: filling).measure()
+        case .coldStart: try GrowthComparison(environment: environment, filling: filling).coldStart()
+        case .overload: try OverloadComparison(environment: environment).measure()
+        case .kit: try await KitComparison(environment: environment).measure()
         }
     }
 }

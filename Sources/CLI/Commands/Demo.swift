@@ -31,17 +31,17 @@ struct Demo: AsyncParsableCommand {
             }
         }
         defer { interruption.cancel() }
-        let narrator = Narrator(style: Style(for: .output)) { StandardStream.output.printLine($0) }
-        var demonstration = try await Demonstration(folder: folder, port: port, slot: slot, narrator: narrator)
+        let output = DemoOutput(style: Style(for: .output)) { StandardStream.output.printLine($0) }
+        var script = try await DemoScript(folder: folder, port: port, slot: slot, output: output)
         do {
-            try await demonstration.run()
-            if !once, demonstration.narrator.failures.isEmpty { try await demonstration.serveOn() }
+            try await script.run()
+            if !once, script.output.failures.isEmpty { try await script.serveOn() }
         } catch {
-            await demonstration.end()
+            await script.end()
             throw error
         }
-        await demonstration.end()
-        try demonstration.conclude()
+        await script.end()
+        try script.conclude()
     }
 
     private static func makeFolder() throws(CommandFailure) -> String {

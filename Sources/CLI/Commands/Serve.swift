@@ -141,7 +141,7 @@ struct Serve: AsyncParsableCommand {
         quiet.logLevel = .warning
         var services = [ServiceGroupConfiguration.ServiceConfiguration(service: ServerService(server: server, url: address.url))]
         if untilInputEnds {
-            services.append(.init(service: InputEnd(), successTerminationBehavior: .gracefullyShutdownGroup))
+            services.append(.init(service: StdinWatcher(), successTerminationBehavior: .gracefullyShutdownGroup))
         }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
@@ -159,7 +159,7 @@ private struct ServerService: Service {
         StandardStream.output.printLine(Serve.readyPrefix + url)
         try? await gracefulShutdown()
         // A second signal means that the operator does not want to wait.
-        let impatience = Task { await SecondSignal.endProcess() }
+        let impatience = Task { await ForceQuitOnSecondSignal.endProcess() }
         await server.stop()
         impatience.cancel()
     }

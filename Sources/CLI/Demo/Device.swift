@@ -49,27 +49,27 @@ struct Device: Sendable {
     }
 
     /// The values of these records in memory, and how many of them are pending; read as any program would.
-    func memory(of keys: some Sequence<RecordKey>) -> (tier: Tier, pending: Int) {
-        var tier = Tier()
+    func memory(of keys: some Sequence<RecordKey>) -> (tier: TierContents, pending: Int) {
+        var tier = TierContents()
         var pending = 0
         for key in keys {
             guard let snapshot = collection(key.collection)[key.id] else { continue }
             if snapshot.isPending { pending += 1 }
             if let content = snapshot.content {
-                tier.entries[key] = Tier.Entry(revision: snapshot.revision?.number ?? 0, value: content.bytes)
+                tier.entries[key] = TierContents.Entry(revision: snapshot.revision?.number ?? 0, value: content.bytes)
             }
         }
         return (tier, pending)
     }
 
     /// The records on disk, and how many writes are queued there; read with SQL from the file itself, without the SDK.
-    func disk() throws -> (tier: Tier, waiting: Int) {
+    func disk() throws -> (tier: TierContents, waiting: Int) {
         let connection = try Connection(path: directory + "/freshet.sqlite", mode: .readOnly)
-        var tier = Tier()
+        var tier = TierContents()
         try connection.withStatement("SELECT collection, id, revision, value FROM entry WHERE type IS NOT NULL") { statement in
             while try statement.step() {
                 let key = try RecordKey(collection: statement.text(0), id: statement.text(1))
-                tier.entries[key] = Tier.Entry(revision: statement.int64(2), value: statement.bytes(3))
+                tier.entries[key] = TierContents.Entry(revision: statement.int64(2), value: statement.bytes(3))
             }
         }
         let waiting = try connection.withStatement("SELECT count(*) FROM outbox") { try $0.step() ? Int($0.int64(0)) : 0 }

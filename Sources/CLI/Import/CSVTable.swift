@@ -28,7 +28,7 @@ struct CSVTable: ImportSource {
         var header = CSVRows.Row()
         guard try rows.next(&header) else { throw CommandFailure(.data, "\(input.name) is empty: its first line names the columns") }
         var columns: [String] = []
-        for field in header.fields { columns.append(try Self.text(header[field], ImportPlace(format: .csv, number: header.line))) }
+        for field in header.fields { columns.append(try Self.text(header[field], ImportPosition(format: .csv, number: header.line))) }
         if let twice = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
             throw CommandFailure(.data, "line \(header.line): two columns are called '\(columns[twice])': give each another name")
         }
@@ -49,7 +49,7 @@ struct CSVTable: ImportSource {
 
     mutating func next() throws(CommandFailure) -> ImportRecord? {
         guard try rows.next(&row) else { return nil }
-        let place = ImportPlace(format: .csv, number: row.line)
+        let place = ImportPosition(format: .csv, number: row.line)
         guard row.fields.count == columns.count else {
             throw CommandFailure(.data, "\(place) has \(row.fields.count) fields, and the first line names \(columns.count) columns")
         }
@@ -90,7 +90,7 @@ struct CSVTable: ImportSource {
         }
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>, _ place: ImportPlace) throws(CommandFailure) -> String {
+    private static func text(_ bytes: ArraySlice<UInt8>, _ place: ImportPosition) throws(CommandFailure) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.data, "\(place) is not UTF-8: save the file as UTF-8")
         }

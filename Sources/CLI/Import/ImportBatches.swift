@@ -11,7 +11,7 @@ struct ImportBatches {
     struct Batch: Sendable {
         fileprivate(set) var writes: [Write] = []
         /// Where each write's record stands in the file.
-        fileprivate(set) var places: [ImportPlace] = []
+        fileprivate(set) var places: [ImportPosition] = []
         /// The bytes of all values.
         fileprivate(set) var size = 0
     }

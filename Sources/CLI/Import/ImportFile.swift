@@ -20,7 +20,7 @@ struct ImportFile: ImportSource, Hashable, Sendable {
         }
         var records: [ImportRecord] = []
         records.reserveCapacity(values.count)
-        for value in values { records.append(try rules.record(value, at: ImportPlace(format: .json, number: records.count + 1))) }
+        for value in values { records.append(try rules.record(value, at: ImportPosition(format: .json, number: records.count + 1))) }
         self.records = records
     }
 

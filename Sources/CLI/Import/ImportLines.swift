@@ -6,7 +6,7 @@ struct ImportLines: ImportSource {
     mutating func next() throws(CommandFailure) -> ImportRecord? {
         while let line = try input.line() {
             guard line.contains(where: { ![0x20, 0x09, 0x0D].contains($0) }) else { continue }
-            return try rules.record(line, at: ImportPlace(format: .ndjson, number: input.lineNumber))
+            return try rules.record(line, at: ImportPosition(format: .ndjson, number: input.lineNumber))
         }
         return nil
     }

@@ -4,7 +4,7 @@ import FreshetWire
 struct ImportRecord: Hashable, Sendable {
     let key: RecordKey
     let content: Content
-    let place: ImportPlace
+    let place: ImportPosition
 }
 
 /// The records of a file, one after another.

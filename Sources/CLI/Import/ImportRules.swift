@@ -9,7 +9,7 @@ struct ImportRules: Hashable, Sendable {
 
     /// Reads one object.
     /// - Throws: ``CommandFailure`` that names the place and the expected content.
-    func record(_ json: [UInt8], at place: ImportPlace) throws(CommandFailure) -> ImportRecord {
+    func record(_ json: [UInt8], at place: ImportPosition) throws(CommandFailure) -> ImportRecord {
         do throws(WireError) {
             if let idField, let collection { return try value(json, idField: idField, collection: collection, place) }
             return try exported(json, place)
@@ -27,7 +27,7 @@ struct ImportRules: Hashable, Sendable {
 
     /// An object that is a value, with its id among its members. White space between tokens is left out.
     private func value(
-        _ json: [UInt8], idField: String, collection: String, _ place: ImportPlace
+        _ json: [UInt8], idField: String, collection: String, _ place: ImportPosition
     ) throws(WireError) -> ImportRecord {
         guard let id = try Self.id(of: json, under: idField) else {
             throw .unexpectedJSON("there is no text or number under '\(idField)': name a member that all have with --id-field")
@@ -54,7 +54,7 @@ struct ImportRules: Hashable, Sendable {
     }
 
     /// A record object: `key`, and `value` or `body`. Other members are passed over.
-    private func exported(_ json: [UInt8], _ place: ImportPlace) throws(WireError) -> ImportRecord {
+    private func exported(_ json: [UInt8], _ place: ImportPosition) throws(WireError) -> ImportRecord {
         var reader = JSONReader(json, profile: .interoperable)
         var key: RecordKey?
         var content: Content?

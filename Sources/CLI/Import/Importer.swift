@@ -17,7 +17,7 @@ struct Importer: Sendable {
 
     /// A record that the server rejected.
     struct Rejection: Hashable, Sendable {
-        var place: ImportPlace
+        var place: ImportPosition
         var key: RecordKey
         var problem: Problem
     }
@@ -85,7 +85,7 @@ struct Importer: Sendable {
     }
 
     /// Writes a large value in a separate request, as plain bytes: with base64 it may be too large for a batch.
-    private func put(_ write: Write, _ places: [ImportPlace]) async throws(CommandFailure) -> WriteOutcome {
+    private func put(_ write: Write, _ places: [ImportPosition]) async throws(CommandFailure) -> WriteOutcome {
         guard case .put(let content) = write.operation else { return WriteOutcome(number: write.number, verdict: .settled) }
         let fields: HTTPFields = [
             .contentType: content.type, .freshetClient: plan.client.text, .freshetWrite: String(write.number),

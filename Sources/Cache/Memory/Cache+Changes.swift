@@ -8,10 +8,10 @@ extension Cache {
     public var changes: AsyncStream<CacheChange<Key, Value>> { listen(to: nil, keeping: 1_024) }
 
     /// The changes of one key from now on; see ``changes``.
-    public func changes(for key: Key) -> AsyncStream<CacheChange<Key, Value>> { listen(to: key, keeping: 1_024) }
+    public func changes(forKey key: Key) -> AsyncStream<CacheChange<Key, Value>> { listen(to: key, keeping: 1_024) }
 
     /// ``changes`` of one key or of all, with another number of changes that the stream buffers.
-    public func changes(for key: Key? = nil, keepingLatest kept: Int) -> AsyncStream<CacheChange<Key, Value>> {
+    public func changes(forKey key: Key? = nil, keepingLatest kept: Int) -> AsyncStream<CacheChange<Key, Value>> {
         listen(to: key, keeping: max(1, kept))
     }
 
@@ -41,14 +41,14 @@ extension Cache {
 
     @usableFromInline
     func note(_ key: Key, _ before: Value?, _ after: Value?, _ cause: CacheChange<Key, Value>.Cause) {
-        state.pointee.news.append(CacheNews(key: key, before: before, after: after, cause: cause))
+        state.pointee.undelivered.append(UndeliveredChange(key: key, before: before, after: after, cause: cause))
     }
 
     /// Notes that a value was replaced. A value whose lifetime was over counts as expired before the new one was
     /// inserted.
     @usableFromInline
-    func noteReplacement(_ key: Key, _ before: Value, _ after: Value, isOver: Bool) {
-        guard isOver else { return note(key, before, after, .overwritten) }
+    func noteReplacement(_ key: Key, _ before: Value, _ after: Value, isExpired: Bool) {
+        guard isExpired else { return note(key, before, after, .overwritten) }
         note(key, before, nil, .expired)
         note(key, nil, after, .inserted)
     }
@@ -60,17 +60,17 @@ extension Cache {
         typealias Delivery = (CacheChange<Key, Value>, AsyncStream<CacheChange<Key, Value>>.Continuation)
         var isFirst = true
         while true {
-            let news = writeLock.withLock { _ -> [CacheNews<Key, Value>]? in
+            let undelivered = writeLock.withLock { _ -> [UndeliveredChange<Key, Value>]? in
                 if isFirst, state.pointee.isDelivering { return nil }
-                state.pointee.isDelivering = !state.pointee.news.isEmpty
+                state.pointee.isDelivering = !state.pointee.undelivered.isEmpty
                 guard state.pointee.isDelivering else { return nil }
-                let news = state.pointee.news
-                state.pointee.news = []
-                return news
+                let undelivered = state.pointee.undelivered
+                state.pointee.undelivered = []
+                return undelivered
             }
-            guard let news else { return }
+            guard let undelivered else { return }
             isFirst = false
-            for new in news {
+            for new in undelivered {
                 let deliveries: [Delivery] = writeLock.withLock { _ in
                     state.pointee.listeners.keys.compactMap { id in
                         guard var listener = state.pointee.listeners[id], listener.key == nil || listener.key == new.key else { return nil }

@@ -7,7 +7,7 @@ extension Cache {
         let (hash, now, wall) = (key.hashValue, uptime(), clock.wall())
         return writeLock.withLock { _ in
             let entry = find(key, hash)
-            return entry.isNone || isOver(entry, at: Moment(uptime: now, wall: wall)) ? nil : describe(entry, now, wall)
+            return entry.isNone || isExpired(entry, at: ClockReading(uptime: now, wall: wall)) ? nil : describe(entry, now, wall)
         }
     }
 
@@ -16,24 +16,24 @@ extension Cache {
     /// - Parameter lifetime: the lifetime from now on; nil for ``defaultLifetime``.
     /// - Returns: false if there is no value or its lifetime is over.
     @discardableResult
-    public func markVerified(_ key: Key, lifetime: Lifetime? = nil) -> Bool {
-        let span = lifetime.map { Span($0) } ?? defaultSpan
+    public func freshenValue(forKey key: Key, lifetime: Lifetime? = nil) -> Bool {
+        let span = lifetime.map { LifetimeLength($0) } ?? defaultSpan
         if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
-        let (hash, moment) = (key.hashValue, moment())
-        let term = span.begun(at: moment.uptime)
-        return write { leaving in
+        let (hash, reading) = (key.hashValue, readClock())
+        let resolved = span.begun(at: reading.uptime)
+        return write { released in
             let entry = find(key, hash)
             guard !entry.isNone else { return false }
-            guard !isOver(entry, at: moment) else {
-                remove(entry, .expired, &leaving)
+            guard !isExpired(entry, at: reading) else {
+                remove(entry, .expired, &released)
                 return false
             }
             let (slot, record) = (slot(entry), record(entry))
-            state.pointee.sweep.note(term.timing, term.deadline)
-            record.pointee.verified = term.start
+            state.pointee.sweep.note(resolved.timing, resolved.deadline)
+            record.pointee.validatedAt = resolved.start
             lock(of: shard(of: entry)).pointee.withLock { _ in
-                slot.pointee.end.set(term.timing, term.deadline)
-                record.pointee.span = term.span
+                slot.pointee.end.set(resolved.timing, resolved.deadline)
+                record.pointee.span = resolved.span
             }
             return true
         }
@@ -42,8 +42,8 @@ extension Cache {
     /// All entries whose lifetime is not over, from the newest of each queue to its oldest. O(count).
     public func snapshot() -> [CacheEntry<Key, Value>] {
         let (now, wall) = (uptime(), clock.wall())
-        let moment = Moment(uptime: now, wall: wall)
-        return writeLock.withLock { _ in entries().filter { !isOver($0, at: moment) }.map { describe($0, now, wall) } }
+        let reading = ClockReading(uptime: now, wall: wall)
+        return writeLock.withLock { _ in entries().filter { !isExpired($0, at: reading) }.map { describe($0, now, wall) } }
     }
 
     /// Requires the write lock.
@@ -58,8 +58,8 @@ extension Cache {
             case .wall: Date(timeIntervalSince1970: Double(end.deadline) / 1_000)
             }
         return CacheEntry(
-            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recordedAt: date(record.recorded),
-            verifiedAt: date(record.verified), expiresAt: expiresAt,
+            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, storedAt: date(record.storedAt),
+            validatedAt: date(record.validatedAt), expiresAt: expiresAt,
             slidingLifetime: end.timing == .sliding ? .nanoseconds(record.span) : nil,
             tags: record.isTagged ? state.pointee.tags.tags(of: entry) : [])
     }

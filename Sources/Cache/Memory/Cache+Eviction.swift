@@ -4,11 +4,12 @@ public import Synchronization
 extension Cache {
     /// Evicts until an entry of this cost and count fits.
     @inlinable
-    func makeRoom(cost: Int, count: Int, _ moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+    func makeRoom(cost: Int, count: Int, _ reading: ClockReading, _ released: inout DeferredRelease<Key, Value>) {
         let (costLimit, countLimit) = (state.pointee.costLimit, state.pointee.countLimit)
         let (wantedCost, wantedCount) = (costLimit - cost, countLimit - count)
         guard state.pointee.totalCost > wantedCost || state.pointee.count > wantedCount else { return }
-        evict(toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, .evicted, moment, &leaving)
+        evict(
+            toCost: wantedCost, toCount: wantedCount, smallCost: costLimit / 10, smallCount: countLimit / 10, .evicted, reading, &released)
     }
 
     /// Evicts until the wanted cost and count are reached. Terminates: each turn removes an entry, moves one from small
@@ -16,12 +17,12 @@ extension Cache {
     @inlinable
     func evict(
         toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
-        _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+        _ reading: ClockReading, _ released: inout DeferredRelease<Key, Value>
     ) {
         var goesOn = true
         while goesOn {
             goesOn = evictOne(
-                toCost: wantedCost, toCount: wantedCount, smallCost: smallCost, smallCount: smallCount, cause, moment, &leaving)
+                toCost: wantedCost, toCount: wantedCount, smallCost: smallCost, smallCount: smallCount, cause, reading, &released)
         }
     }
 
@@ -31,16 +32,16 @@ extension Cache {
     @inlinable
     func evictOne(
         toCost wantedCost: Int, toCount wantedCount: Int, smallCost: Int, smallCount: Int, _ cause: CacheChange<Key, Value>.Cause,
-        _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+        _ reading: ClockReading, _ released: inout DeferredRelease<Key, Value>
     ) -> Bool {
         let isOverCost = state.pointee.totalCost > wantedCost
         guard isOverCost || state.pointee.count > wantedCount else { return false }
         let small = state.pointee.small
         let isSmallFull = isOverCost ? small.cost >= max(1, smallCost) : small.count >= max(1, smallCount)
         if small.count > 0, isSmallFull || state.pointee.main.count == 0 {
-            turn(small.tail, isSmall: true, cause, moment, &leaving)
+            evictOrRequeue(small.tail, isSmall: true, cause, reading, &released)
         } else if state.pointee.main.count > 0 {
-            turn(state.pointee.main.tail, isSmall: false, cause, moment, &leaving)
+            evictOrRequeue(state.pointee.main.tail, isSmall: false, cause, reading, &released)
         } else {
             return false
         }
@@ -49,17 +50,17 @@ extension Cache {
 
     /// Decides about the oldest entry of a queue: removes it, or moves it to the head of the main queue.
     @inlinable
-    func turn(
-        _ entry: EntryReference, isSmall: Bool, _ cause: CacheChange<Key, Value>.Cause, _ moment: Moment,
-        _ leaving: inout Leaving<Key, Value>
+    func evictOrRequeue(
+        _ entry: EntryReference, isSmall: Bool, _ cause: CacheChange<Key, Value>.Cause, _ reading: ClockReading,
+        _ released: inout DeferredRelease<Key, Value>
     ) {
         let (shard, slot) = (shard(of: entry), slot(entry))
-        var isOver = false
+        var isExpired = false
         let isSpared = lock(of: shard).pointee.withLock { _ in
-            isOver = slot.pointee.end.isOver(at: moment)
+            isExpired = slot.pointee.end.isExpired(at: reading)
             // A new entry needs more than one hit, as in the authors' code: a single hit is often the second half of
             // one use.
-            guard !isOver, slot.pointee.end.frequency > (isSmall ? 1 : 0) else { return false }
+            guard !isExpired, slot.pointee.end.frequency > (isSmall ? 1 : 0) else { return false }
             slot.pointee.end.frequency = isSmall ? 0 : slot.pointee.end.frequency - 1
             return true
         }
@@ -68,14 +69,14 @@ extension Cache {
             link(entry, .main)
         } else {
             // Remembers as many hashes as the main queue holds entries if all have the same cost.
-            if isSmall, !isOver { state.pointee.ghost.insert(record(entry).pointee.hash, capacity: state.pointee.count * 9 / 10) }
-            remove(entry, isOver ? .expired : cause, &leaving)
+            if isSmall, !isExpired { state.pointee.ghost.insert(record(entry).pointee.hash, capacity: state.pointee.count * 9 / 10) }
+            remove(entry, isExpired ? .expired : cause, &released)
         }
     }
 
     /// Removes an entry from its queue, the tags and its shard.
     @inlinable
-    func remove(_ entry: EntryReference, _ cause: CacheChange<Key, Value>.Cause, _ leaving: inout Leaving<Key, Value>) {
+    func remove(_ entry: EntryReference, _ cause: CacheChange<Key, Value>.Cause, _ released: inout DeferredRelease<Key, Value>) {
         let (shard, record) = (shard(of: entry), record(entry))
         unlink(entry)
         if record.pointee.isTagged { state.pointee.tags.removeAll(of: entry) }
@@ -91,16 +92,16 @@ extension Cache {
         case .inserted, .overwritten, .refused: break
         }
         if isObserved { note(left.key, left.value, nil, cause) }
-        leaving.add(left.key, left.value)
+        released.add(left.key, left.value)
     }
 
     /// Puts an entry at the head of a queue, or among the pinned ones.
     @inlinable
-    func link(_ entry: EntryReference, _ place: SlotRecord.Place) {
+    func link(_ entry: EntryReference, _ queue: SlotRecord.Queue) {
         let record = record(entry)
-        record.pointee.place = place
+        record.pointee.queue = queue
         record.pointee.newer = .none
-        switch place {
+        switch queue {
         case .small: push(entry, record, &state.pointee.small)
         case .main: push(entry, record, &state.pointee.main)
         case .pinned:
@@ -114,7 +115,7 @@ extension Cache {
     @inlinable
     func unlink(_ entry: EntryReference) {
         let record = record(entry)
-        switch record.pointee.place {
+        switch record.pointee.queue {
         case .small: pull(record, &state.pointee.small)
         case .main: pull(record, &state.pointee.main)
         case .pinned:

@@ -11,24 +11,25 @@ extension Cache {
             let (pins, isLoading) = (state.pointee.pins[key] ?? 0, state.pointee.loads.contains(key))
             guard !entry.isNone else {
                 return CacheExplanation(
-                    state: state.pointee.ghost.contains(hash) ? .evictedLately : .absent, place: nil, frequency: 0, cost: 0, pins: pins,
-                    isLoading: isLoading, recordedAt: nil, verifiedAt: nil, expiresAt: nil, limitPercent: state.pointee.ration.percent,
+                    state: state.pointee.ghost.contains(hash) ? .evictedLately : .absent, queue: nil, frequency: 0, cost: 0, pins: pins,
+                    isLoading: isLoading, storedAt: nil, validatedAt: nil, expiresAt: nil, limitPercent: state.pointee.limitScale.percent,
                     tags: [],
                     at: at)
             }
             let (about, slot) = (describe(entry, now, wall), slot(entry))
             let frequency = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.frequency }
-            let place: CacheExplanation.Place? =
-                switch record(entry).pointee.place {
+            let queue: CacheExplanation.Queue? =
+                switch record(entry).pointee.queue {
                 case .small: .small
                 case .main: .main
                 case .pinned: .pinned
                 case .free: nil
                 }
             return CacheExplanation(
-                state: isOver(entry, at: Moment(uptime: now, wall: wall)) ? .expired : .present, place: place, frequency: frequency,
-                cost: about.cost, pins: pins, isLoading: isLoading, recordedAt: about.recordedAt, verifiedAt: about.verifiedAt,
-                expiresAt: about.expiresAt, limitPercent: state.pointee.ration.percent, tags: about.tags, at: at)
+                state: isExpired(entry, at: ClockReading(uptime: now, wall: wall)) ? .expired : .present, queue: queue,
+                frequency: frequency,
+                cost: about.cost, pins: pins, isLoading: isLoading, storedAt: about.storedAt, validatedAt: about.validatedAt,
+                expiresAt: about.expiresAt, limitPercent: state.pointee.limitScale.percent, tags: about.tags, at: at)
         }
     }
 }

@@ -42,33 +42,33 @@ extension Cache {
     }
 
     /// The next step of a caller that found no value.
-    private enum Answer: Sendable {
+    private enum LoadStep: Sendable {
         case there(Value)
         case failed(LoadFailure)
         case join(Load<Value>, UInt64)
         case begin(Load<Value>, UInt64)
     }
 
-    private func ask(_ key: Key, _ request: LoadRequest<Value>) -> Answer {
-        let (hash, moment) = (key.hashValue, moment())
-        return write { leaving in
+    private func ask(_ key: Key, _ request: LoadRequest<Value>) -> LoadStep {
+        let (hash, reading) = (key.hashValue, readClock())
+        return write { released in
             let entry = find(key, hash)
             // The value may have been stored since the caller's lookup.
-            if !entry.isNone, !isOver(entry, at: moment) { return .there(slot(entry).pointee.value) }
+            if !entry.isNone, !isExpired(entry, at: reading) { return .there(slot(entry).pointee.value) }
             if let failure = state.pointee.failures[key] {
-                if failure.until > moment.uptime { return .failed(failure) }
-                forgetFailure(key, &leaving)
+                if failure.until > reading.uptime { return .failed(failure) }
+                forgetFailure(key, &released)
             }
             let (load, waiter, isNew, left) = state.pointee.loads.ask(key, tags: request.tags)
-            leaving.keep(left)
+            released.keep(left)
             return isNew ? .begin(load, waiter) : .join(load, waiter)
         }
     }
 
     private func wait(for load: Load<Value>, _ waiter: UInt64, _ key: Key) async throws -> Value {
         try await load.value(waiter) {
-            self.write { leaving in
-                if self.state.pointee.loads.holds(load, key) { self.end(key, &leaving) }
+            self.write { released in
+                if self.state.pointee.loads.holds(load, key) { self.end(key, &released) }
             }
         }
     }
@@ -78,22 +78,22 @@ extension Cache {
     ) async {
         do {
             let value = try await body()
-            let (cost, span) = (max(1, request.cost?(value) ?? cost(of: value)), request.lifetime.map { Span($0) } ?? defaultSpan)
+            let (cost, span) = (max(1, request.cost?(value) ?? cost(of: value)), request.lifetime.map { LifetimeLength($0) } ?? defaultSpan)
             if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
-            let (hash, moment) = (key.hashValue, moment())
-            write { leaving in
+            let (hash, reading) = (key.hashValue, readClock())
+            write { released in
                 guard state.pointee.loads.holds(load, key) else { return }
-                end(key, &leaving)
-                _ = store(value, key, hash, cost, span.begun(at: moment.uptime), request.tags, moment, &leaving)
+                end(key, &released)
+                _ = store(value, key, hash, cost, span.begun(at: reading.uptime), request.tags, reading, &released)
             }
             load.finish(.success(value))
         } catch {
             let now = uptime()
-            write { leaving in
+            write { released in
                 guard state.pointee.loads.holds(load, key) else { return }
-                end(key, &leaving)
+                end(key, &released)
                 if let lifetime = request.failureLifetime, !(error is CancellationError) {
-                    remember(LoadFailure(error: error, until: now.saturatingAdd(lifetime.clampedNanoseconds)), of: key, now, &leaving)
+                    remember(LoadFailure(error: error, until: now.saturatingAdd(lifetime.clampedNanoseconds)), of: key, now, &released)
                 }
             }
             load.finish(.failure(error))
@@ -105,46 +105,46 @@ extension Cache {
 extension Cache {
     /// Prevents a load of the key from storing its result, and forgets a remembered failure.
     @inlinable
-    func fence(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
-        if !state.pointee.loads.isEmpty || !state.pointee.failures.isEmpty { fenceOff(key, &leaving) }
+    func fence(_ key: Key, _ released: inout DeferredRelease<Key, Value>) {
+        if !state.pointee.loads.isEmpty || !state.pointee.failures.isEmpty { fenceOff(key, &released) }
     }
 
     @usableFromInline
-    func fenceOff(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
-        end(key, &leaving)
-        forgetFailure(key, &leaving)
+    func fenceOff(_ key: Key, _ released: inout DeferredRelease<Key, Value>) {
+        end(key, &released)
+        forgetFailure(key, &released)
     }
 
-    func fenceAll(_ leaving: inout Leaving<Key, Value>) {
-        leaving.keep(state.pointee.loads.endAll())
-        leaving.keep(state.pointee.failures)
+    func fenceAll(_ released: inout DeferredRelease<Key, Value>) {
+        released.keep(state.pointee.loads.endAll())
+        released.keep(state.pointee.failures)
         state.pointee.failures = [:]
     }
 
-    func fenceAll(taggedWith tag: String, _ leaving: inout Leaving<Key, Value>) {
-        leaving.keep(state.pointee.loads.endAll(taggedWith: tag))
+    func fenceAll(taggedWith tag: String, _ released: inout DeferredRelease<Key, Value>) {
+        released.keep(state.pointee.loads.endAll(taggedWith: tag))
     }
 
-    private func end(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
+    private func end(_ key: Key, _ released: inout DeferredRelease<Key, Value>) {
         guard let (key, load) = state.pointee.loads.end(key) else { return }
-        leaving.keep(key)
-        leaving.keep(load)
+        released.keep(key)
+        released.keep(load)
     }
 
-    private func forgetFailure(_ key: Key, _ leaving: inout Leaving<Key, Value>) {
+    private func forgetFailure(_ key: Key, _ released: inout DeferredRelease<Key, Value>) {
         guard let index = state.pointee.failures.index(forKey: key) else { return }
-        leaving.keep(state.pointee.failures.remove(at: index))
+        released.keep(state.pointee.failures.remove(at: index))
     }
 
     /// Remembers a failure. Beyond 1,024, drops the one that would expire first.
-    private func remember(_ failure: LoadFailure, of key: Key, _ now: Int64, _ leaving: inout Leaving<Key, Value>) {
+    private func remember(_ failure: LoadFailure, of key: Key, _ now: Int64, _ released: inout DeferredRelease<Key, Value>) {
         if state.pointee.failures.count >= 1_024 {
-            for (key, failure) in state.pointee.failures where failure.until <= now { forgetFailure(key, &leaving) }
+            for (key, failure) in state.pointee.failures where failure.until <= now { forgetFailure(key, &released) }
         }
         if state.pointee.failures.count >= 1_024, let next = state.pointee.failures.min(by: { $0.value.until < $1.value.until }) {
-            forgetFailure(next.key, &leaving)
+            forgetFailure(next.key, &released)
         }
-        leaving.keep(state.pointee.failures.updateValue(failure, forKey: key))
+        released.keep(state.pointee.failures.updateValue(failure, forKey: key))
     }
 }
 

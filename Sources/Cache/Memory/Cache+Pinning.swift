@@ -20,19 +20,19 @@ extension Cache {
     /// Removes one pin. A value without pins may be evicted like others, and is evicted at once if it exceeds a limit.
     /// O(1).
     public func unpin(_ key: Key) {
-        let (hash, moment) = (key.hashValue, moment())
-        write { leaving in
+        let (hash, reading) = (key.hashValue, readClock())
+        write { released in
             guard let count = state.pointee.pins[key] else { return }
             if count > 1 {
                 state.pointee.pins[key] = count - 1
             } else if let index = state.pointee.pins.index(forKey: key) {
-                leaving.keep(state.pointee.pins.remove(at: index).key)
+                released.keep(state.pointee.pins.remove(at: index).key)
             }
             let entry = find(key, hash)
             guard count == 1, !entry.isNone else { return }
             unlink(entry)
             link(entry, .main)
-            makeRoom(cost: 0, count: 0, moment, &leaving)
+            makeRoom(cost: 0, count: 0, reading, &released)
         }
     }
 

@@ -30,7 +30,7 @@ extension Cache {
             return slot.pointee.value
         }
         if end.timing == .unlimited || (end.timing == .fixed && uptime() < end.deadline) { return value }
-        return settle(value, key, hash, end)
+        return finishRead(value, key, hash, end)
     }
 
     /// The value of a key, without counting a hit or a miss, and without extending its lifetime. O(1).
@@ -46,7 +46,7 @@ extension Cache {
             end = slot.pointee.end
             return slot.pointee.value
         }
-        return isOver(end) ? nil : value
+        return isExpired(end) ? nil : value
     }
 
     /// Whether a key holds a value whose lifetime is not over, without counting a hit or a miss. O(1).
@@ -55,7 +55,7 @@ extension Cache {
 
     /// Whether an entry's lifetime is over. May call an injected clock, so no lock may be held.
     @inlinable
-    func isOver(_ end: EntryEnd) -> Bool {
+    func isExpired(_ end: EntryEnd) -> Bool {
         switch end.timing {
         case .unlimited: false
         case .fixed, .sliding: end.deadline <= uptime()
@@ -65,8 +65,8 @@ extension Cache {
 
     /// The slow path of a read: the lifetime is sliding, ends by the wall clock, or is over.
     @usableFromInline
-    func settle(_ value: Value?, _ key: Key, _ hash: Int, _ end: EntryEnd) -> Value? {
-        guard isOver(end) else {
+    func finishRead(_ value: Value?, _ key: Key, _ hash: Int, _ end: EntryEnd) -> Value? {
+        guard isExpired(end) else {
             if end.timing == .sliding { slide(key, hash, at: uptime()) }
             return value
         }
@@ -75,11 +75,11 @@ extension Cache {
             shard.pointee.hits &-= 1
             shard.pointee.misses &+= 1
         }
-        let moment = moment()
-        write { leaving in
+        let reading = readClock()
+        write { released in
             let entry = find(key, hash)
             // The entry may have been written again since.
-            if !entry.isNone, isOver(entry, at: moment) { remove(entry, .expired, &leaving) }
+            if !entry.isNone, isExpired(entry, at: reading) { remove(entry, .expired, &released) }
         }
         return nil
     }
@@ -97,9 +97,9 @@ extension Cache {
     /// Whether an entry's lifetime is over. Requires the write lock, and takes the shard's, since readers extend
     /// sliding lifetimes.
     @inlinable
-    func isOver(_ entry: EntryReference, at moment: Moment) -> Bool {
+    func isExpired(_ entry: EntryReference, at reading: ClockReading) -> Bool {
         let slot = slot(entry)
-        return lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.isOver(at: moment) }
+        return lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end.isExpired(at: reading) }
     }
 
     /// The keys that hold a value whose lifetime is not over, from the newest of each queue to its oldest. O(count).

@@ -3,10 +3,10 @@ internal import Synchronization
 extension Cache {
     /// Removes everything, and forgets the hashes of evicted keys. Pins stay. O(count).
     public func removeAll() {
-        let moment = moment()
-        write { leaving in
-            fenceAll(&leaving)
-            for entry in entries() { remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving) }
+        let reading = readClock()
+        write { released in
+            fenceAll(&released)
+            for entry in entries() { remove(entry, isExpired(entry, at: reading) ? .expired : .removed, &released) }
             state.pointee.ghost.removeAll()
         }
     }
@@ -20,13 +20,13 @@ extension Cache {
     /// - Returns: the number of removed values.
     @discardableResult
     public func removeAll(where condition: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Int {
-        let judged = write { leaving in
-            fenceAll(&leaving)
+        let evaluated = write { released in
+            fenceAll(&released)
             return entries().map {
-                Judged(entry: $0, stamp: record($0).pointee.stamp, key: slot($0).pointee.key, value: slot($0).pointee.value)
+                Evaluated(entry: $0, stamp: record($0).pointee.stamp, key: slot($0).pointee.key, value: slot($0).pointee.value)
             }
         }
-        return remove(try judged.filter { try condition($0.key, $0.value) }.map { (entry: $0.entry, stamp: $0.stamp) })
+        return remove(try evaluated.filter { try condition($0.key, $0.value) }.map { (entry: $0.entry, stamp: $0.stamp) })
     }
 
     /// Removes the values that were stored with a tag. O(removed).
@@ -34,12 +34,12 @@ extension Cache {
     /// - Returns: the number of removed values.
     @discardableResult
     public func removeAll(taggedWith tag: String) -> Int {
-        let moment = moment()
-        return write { leaving in
-            fenceAll(taggedWith: tag, &leaving)
+        let reading = readClock()
+        return write { released in
+            fenceAll(taggedWith: tag, &released)
             let tagged = state.pointee.tags.entries(with: tag)
             for entry in tagged.sorted(by: { $0.bits < $1.bits }) {
-                remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving)
+                remove(entry, isExpired(entry, at: reading) ? .expired : .removed, &released)
             }
             return tagged.count
         }
@@ -50,10 +50,10 @@ extension Cache {
     /// - Returns: the number of removed values.
     @discardableResult
     public func removeExpired() -> Int {
-        let moment = moment()
-        return write { leaving in
-            let expired = entries().filter { isOver($0, at: moment) }
-            for entry in expired { remove(entry, .expired, &leaving) }
+        let reading = readClock()
+        return write { released in
+            let expired = entries().filter { isExpired($0, at: reading) }
+            for entry in expired { remove(entry, .expired, &released) }
             return expired.count
         }
     }
@@ -64,16 +64,16 @@ extension Cache {
     /// - Precondition: to set a limit other than `.max`, the cache was created with a `cost` closure, or its values are
     ///   ``CostedValue``s.
     public var costLimit: Int {
-        get { writeLock.withLock { _ in state.pointee.ration.costLimit } }
+        get { writeLock.withLock { _ in state.pointee.limitScale.costLimit } }
         set {
             precondition(
                 newValue == .max || statedCost != nil,
                 "A cost limit needs a cost: make the cache with costLimit and cost, or make \(Value.self) a CostedValue.")
-            let moment = moment()
-            write { leaving in
-                state.pointee.ration.costLimit = max(0, newValue)
-                state.pointee.costLimit = state.pointee.ration.costShare
-                makeRoom(cost: 0, count: 0, moment, &leaving)
+            let reading = readClock()
+            write { released in
+                state.pointee.limitScale.costLimit = max(0, newValue)
+                state.pointee.costLimit = state.pointee.limitScale.costShare
+                makeRoom(cost: 0, count: 0, reading, &released)
             }
         }
     }
@@ -81,13 +81,13 @@ extension Cache {
     /// The greatest number of values; setting a lower limit evicts values. While memory is short a share of it applies,
     /// see ``MemoryPressure``. O(1) to read.
     public var countLimit: Int {
-        get { writeLock.withLock { _ in state.pointee.ration.countLimit } }
+        get { writeLock.withLock { _ in state.pointee.limitScale.countLimit } }
         set {
-            let moment = moment()
-            write { leaving in
-                state.pointee.ration.countLimit = max(0, newValue)
-                state.pointee.countLimit = state.pointee.ration.countShare
-                makeRoom(cost: 0, count: 0, moment, &leaving)
+            let reading = readClock()
+            write { released in
+                state.pointee.limitScale.countLimit = max(0, newValue)
+                state.pointee.countLimit = state.pointee.limitScale.countShare
+                makeRoom(cost: 0, count: 0, reading, &released)
             }
         }
     }
@@ -99,19 +99,19 @@ extension Cache {
     public func trim(toCount count: Int) { trim(toCost: .max, toCount: count) }
 
     private func trim(toCost cost: Int, toCount count: Int) {
-        let moment = moment()
-        write { leaving in
-            evict(toCost: max(0, cost), toCount: max(0, count), smallCost: cost / 10, smallCount: count / 10, .evicted, moment, &leaving)
+        let reading = readClock()
+        write { released in
+            evict(toCost: max(0, cost), toCount: max(0, count), smallCost: cost / 10, smallCount: count / 10, .evicted, reading, &released)
         }
     }
 
     /// Removes entries that were selected without the lock, unless they changed since.
-    private func remove(_ judged: [(entry: EntryReference, stamp: UInt32)]) -> Int {
-        let moment = moment()
-        return write { leaving in
+    private func remove(_ evaluated: [(entry: EntryReference, stamp: UInt32)]) -> Int {
+        let reading = readClock()
+        return write { released in
             var removed = 0
-            for (entry, stamp) in judged where isThere(entry, stamp) {
-                remove(entry, isOver(entry, at: moment) ? .expired : .removed, &leaving)
+            for (entry, stamp) in evaluated where isThere(entry, stamp) {
+                remove(entry, isExpired(entry, at: reading) ? .expired : .removed, &released)
                 removed += 1
             }
             return removed
@@ -120,7 +120,7 @@ extension Cache {
 
     /// Slots are never freed, so the record can be read even if its entry has been removed or replaced.
     private func isThere(_ entry: EntryReference, _ stamp: UInt32) -> Bool {
-        record(entry).pointee.place != .free && record(entry).pointee.stamp == stamp
+        record(entry).pointee.queue != .free && record(entry).pointee.stamp == stamp
     }
 
     /// All entries, expired ones too: from the newest of each queue to its oldest, then the pinned ones. Requires the
@@ -137,7 +137,7 @@ extension Cache {
         }
         guard state.pointee.pinnedCount > 0 else { return entries }
         for number in 0...shardMask {
-            for slot in 0..<shard(number).pointee.usedSlots where shard(number).pointee.record(slot).pointee.place == .pinned {
+            for slot in 0..<shard(number).pointee.usedSlots where shard(number).pointee.record(slot).pointee.queue == .pinned {
                 entries.append(reference(slot, number))
             }
         }
@@ -145,7 +145,7 @@ extension Cache {
     }
 
     /// An entry, and the key and value to pass to a condition.
-    private struct Judged: Sendable {
+    private struct Evaluated: Sendable {
         let entry: EntryReference
         let stamp: UInt32
         let key: Key
@@ -164,7 +164,7 @@ extension Cache where Key == String {
 extension Cache {
     /// Visits a few entries and removes expired ones. Writes call it while any entry may have expired. O(1).
     @usableFromInline
-    func sweep(at moment: Moment, _ leaving: inout Leaving<Key, Value>) {
+    func sweep(at reading: ClockReading, _ released: inout DeferredRelease<Key, Value>) {
         for _ in 0..<16 {
             while state.pointee.sweep.slot >= shard(state.pointee.sweep.shard).pointee.usedSlots {
                 state.pointee.sweep.slot = 0
@@ -173,11 +173,11 @@ extension Cache {
             }
             let entry = reference(state.pointee.sweep.slot, state.pointee.sweep.shard)
             state.pointee.sweep.slot += 1
-            guard record(entry).pointee.place != .free else { continue }
+            guard record(entry).pointee.queue != .free else { continue }
             let slot = slot(entry)
             let end = lock(of: shard(of: entry)).pointee.withLock { _ in slot.pointee.end }
-            if end.isOver(at: moment) {
-                remove(entry, .expired, &leaving)
+            if end.isExpired(at: reading) {
+                remove(entry, .expired, &released)
             } else {
                 state.pointee.sweep.note(end.timing, end.deadline)
             }

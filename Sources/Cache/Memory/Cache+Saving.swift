@@ -19,12 +19,12 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
 
     private func saved() -> SavedCache<Key, Value> {
         let (now, wall) = (uptime(), clock.wall())
-        let moment = Moment(uptime: now, wall: wall)
+        let reading = ClockReading(uptime: now, wall: wall)
         return writeLock.withLock { _ in
             SavedCache(
-                version: SavedCache<Key, Value>.currentVersion, costLimit: state.pointee.ration.costLimit,
-                countLimit: state.pointee.ration.countLimit,
-                entries: entries().reversed().filter { !isOver($0, at: moment) }.map { saved($0, now, wall) })
+                version: SavedCache<Key, Value>.currentVersion, costLimit: state.pointee.limitScale.costLimit,
+                countLimit: state.pointee.limitScale.countLimit,
+                entries: entries().reversed().filter { !isExpired($0, at: reading) }.map { saved($0, now, wall) })
         }
     }
 
@@ -40,9 +40,9 @@ extension Cache: Encodable where Key: Codable, Value: Codable {
             case .wall: end.deadline
             }
         return SavedCache.Entry(
-            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recorded: date(record.recorded),
-            verified: date(record.verified), expires: expires, sliding: end.timing == .sliding ? record.span : nil,
-            endsByWall: end.timing == .wall, isInMain: record.place != .small,
+            key: slot.pointee.key, value: slot.pointee.value, cost: record.cost, recorded: date(record.storedAt),
+            verified: date(record.validatedAt), expires: expires, sliding: end.timing == .sliding ? record.span : nil,
+            endsByWall: end.timing == .wall, isInMain: record.queue != .small,
             tags: record.isTagged ? state.pointee.tags.tags(of: entry).sorted() : [])
     }
 }
@@ -107,7 +107,7 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
     private func restore(_ entries: [SavedCache<Key, Value>.Entry]) {
         if entries.contains(where: \.endsByWall) { usesWall.store(true, ordering: .relaxed) }
         let (now, wall) = (uptime(), clock.wall())
-        let moment = Moment(uptime: now, wall: wall)
+        let reading = ClockReading(uptime: now, wall: wall)
         func instant(_ date: Int64) -> Int64 {
             let (milliseconds, overflow) = date.subtractingReportingOverflow(wall)
             let (nanoseconds, isFar) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
@@ -116,13 +116,13 @@ extension Cache: Decodable where Key: Codable, Value: Codable {
         for entry in entries where entry.expires.map({ $0 > wall }) ?? true {
             let timing: Timing = entry.expires == nil ? .unlimited : entry.endsByWall ? .wall : entry.sliding == nil ? .fixed : .sliding
             let deadline = entry.expires.map { entry.endsByWall ? $0 : instant($0) } ?? .max
-            let term = Term(start: instant(entry.recorded), timing: timing, deadline: deadline, span: entry.sliding ?? 0)
+            let resolved = ResolvedLifetime(start: instant(entry.recorded), timing: timing, deadline: deadline, span: entry.sliding ?? 0)
             let hash = entry.key.hashValue
-            write { leaving in
-                guard store(entry.value, entry.key, hash, max(1, entry.cost), term, Set(entry.tags), moment, &leaving) else { return }
+            write { released in
+                guard store(entry.value, entry.key, hash, max(1, entry.cost), resolved, Set(entry.tags), reading, &released) else { return }
                 let stored = find(entry.key, hash)
-                record(stored).pointee.verified = instant(entry.verified)
-                guard entry.isInMain, record(stored).pointee.place == .small else { return }
+                record(stored).pointee.validatedAt = instant(entry.verified)
+                guard entry.isInMain, record(stored).pointee.queue == .small else { return }
                 unlink(stored)
                 link(stored, .main)
             }

@@ -13,11 +13,11 @@ extension Cache {
     @inlinable
     @discardableResult
     public func setValue(_ value: Value, forKey key: Key, cost: Int? = nil, lifetime: Lifetime? = nil, tags: Set<String> = []) -> Bool {
-        let span = lifetime.map { Span($0) } ?? defaultSpan
+        let span = lifetime.map { LifetimeLength($0) } ?? defaultSpan
         if span.timing == .wall { usesWall.store(true, ordering: .relaxed) }
-        let (hash, moment, cost) = (key.hashValue, moment(), max(1, cost ?? self.cost(of: value)))
-        let term = span.begun(at: moment.uptime)
-        return write { leaving in store(value, key, hash, cost, term, tags, moment, &leaving) }
+        let (hash, reading, cost) = (key.hashValue, readClock(), max(1, cost ?? self.cost(of: value)))
+        let resolved = span.begun(at: reading.uptime)
+        return write { released in store(value, key, hash, cost, resolved, tags, reading, &released) }
     }
 
     /// Removes a key's value. Its pins stay. O(1).
@@ -26,29 +26,29 @@ extension Cache {
     @inlinable
     @discardableResult
     public func removeValue(forKey key: Key) -> Value? {
-        let (hash, moment) = (key.hashValue, moment())
-        return write { leaving in
-            fence(key, &leaving)
+        let (hash, reading) = (key.hashValue, readClock())
+        return write { released in
+            fence(key, &released)
             let entry = find(key, hash)
             guard !entry.isNone else { return nil }
-            let isOver = isOver(entry, at: moment)
+            let isExpired = isExpired(entry, at: reading)
             let value = slot(entry).pointee.value
-            remove(entry, isOver ? .expired : .removed, &leaving)
-            return isOver ? nil : value
+            remove(entry, isExpired ? .expired : .removed, &released)
+            return isExpired ? nil : value
         }
     }
 
     /// Runs a change under the write lock, then, without the lock, frees the removed objects and notifies listeners.
     @inlinable
-    func write<Result: Sendable>(_ body: (inout Leaving<Key, Value>) -> Result) -> Result {
-        var leaving = Leaving<Key, Value>()
+    func write<Result: Sendable>(_ body: (inout DeferredRelease<Key, Value>) -> Result) -> Result {
+        var released = DeferredRelease<Key, Value>()
         var isHeard = false
         let result = writeLock.withLock { _ in
-            let result = body(&leaving)
-            isHeard = !state.pointee.news.isEmpty
+            let result = body(&released)
+            isHeard = !state.pointee.undelivered.isEmpty
             return result
         }
-        withExtendedLifetime(leaving) {}
+        withExtendedLifetime(released) {}
         if isHeard { deliverChanges() }
         return result
     }
@@ -56,24 +56,24 @@ extension Cache {
     /// Stores a value. Requires the write lock.
     @inlinable
     func store(
-        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, _ tags: Set<String>, _ moment: Moment,
-        _ leaving: inout Leaving<Key, Value>
+        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ resolved: ResolvedLifetime, _ tags: Set<String>, _ reading: ClockReading,
+        _ released: inout DeferredRelease<Key, Value>
     ) -> Bool {
-        if state.pointee.sweep.isDue(at: moment) { sweep(at: moment, &leaving) }
-        fence(key, &leaving)
+        if state.pointee.sweep.isDue(at: reading) { sweep(at: reading, &released) }
+        fence(key, &released)
         let entry = find(key, hash)
-        let isPinned = entry.isNone ? state.pointee.pins[key] != nil : record(entry).pointee.place == .pinned
+        let isPinned = entry.isNone ? state.pointee.pins[key] != nil : record(entry).pointee.queue == .pinned
         guard fits(cost, entry, hash, isPinned: isPinned) else {
-            refuse(value, key, entry, &leaving)
+            refuse(value, key, entry, &released)
             return false
         }
         state.pointee.stamp &+= 1
-        state.pointee.sweep.note(term.timing, term.deadline)
+        state.pointee.sweep.note(resolved.timing, resolved.deadline)
         let target: EntryReference
         if entry.isNone {
-            target = add(value, key, hash, cost, term, isPinned: isPinned, moment, &leaving)
+            target = add(value, key, hash, cost, resolved, isPinned: isPinned, reading, &released)
         } else {
-            replace(entry, value, cost, term, moment, &leaving)
+            replace(entry, value, cost, resolved, reading, &released)
             target = entry
         }
         if !tags.isEmpty || record(target).pointee.isTagged {
@@ -95,18 +95,18 @@ extension Cache {
 
     @inlinable
     func add(
-        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ term: Term, isPinned: Bool, _ moment: Moment,
-        _ leaving: inout Leaving<Key, Value>
+        _ value: Value, _ key: Key, _ hash: Int, _ cost: Int, _ resolved: ResolvedLifetime, isPinned: Bool, _ reading: ClockReading,
+        _ released: inout DeferredRelease<Key, Value>
     ) -> EntryReference {
         // Checked before any eviction: evicting pushes the oldest hashes out of the ghost queue.
         let isKnown = state.pointee.ghost.contains(hash)
         state.pointee.ghost.remove(hash)
-        makeRoom(cost: cost, count: 1, moment, &leaving)
+        makeRoom(cost: cost, count: 1, reading, &released)
         // The total cost of the pinned values is capped at `Int.max`.
         let cost = min(cost, .max - state.pointee.totalCost)
         let shard = shard(ofHash: hash)
-        let record = SlotRecord(hash: hash, cost: cost, term: term, stamp: state.pointee.stamp)
-        let number = lock(of: shard).pointee.withLock { _ in shard.pointee.add(key, value, term, record) }
+        let record = SlotRecord(hash: hash, cost: cost, resolved: resolved, stamp: state.pointee.stamp)
+        let number = lock(of: shard).pointee.withLock { _ in shard.pointee.add(key, value, resolved, record) }
         let entry = reference(number, hash)
         state.pointee.totalCost += cost
         state.pointee.count += 1
@@ -132,49 +132,50 @@ extension Cache {
     /// of its queue.
     @inlinable
     func replace(
-        _ entry: EntryReference, _ value: Value, _ cost: Int, _ term: Term, _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+        _ entry: EntryReference, _ value: Value, _ cost: Int, _ resolved: ResolvedLifetime, _ reading: ClockReading,
+        _ released: inout DeferredRelease<Key, Value>
     ) {
         let (record, slot) = (record(entry), slot(entry))
-        let (place, oldCost) = (record.pointee.place, record.pointee.cost)
+        let (queue, oldCost) = (record.pointee.queue, record.pointee.cost)
         let isBeyond = state.pointee.totalCost - oldCost > state.pointee.costLimit - cost
-        if isBeyond || place == .pinned { unlink(entry) }
+        if isBeyond || queue == .pinned { unlink(entry) }
         state.pointee.totalCost -= oldCost
         state.pointee.count -= 1
-        if isBeyond { makeRoom(cost: cost, count: 1, moment, &leaving) }
+        if isBeyond { makeRoom(cost: cost, count: 1, reading, &released) }
         let cost = min(cost, .max - state.pointee.totalCost)
         state.pointee.totalCost += cost
         state.pointee.count += 1
-        switch place {
+        switch queue {
         case .small where !isBeyond: state.pointee.small.cost += cost - oldCost
         case .main where !isBeyond: state.pointee.main.cost += cost - oldCost
         default: break
         }
         var old = value
-        var isOver = false
+        var isExpired = false
         lock(of: shard(of: entry)).pointee.withLock { _ in
-            isOver = slot.pointee.end.isOver(at: moment)
+            isExpired = slot.pointee.end.isExpired(at: reading)
             swap(&old, &slot.pointee.value)
-            slot.pointee.end.set(term.timing, term.deadline)
-            record.pointee.span = term.span
+            slot.pointee.end.set(resolved.timing, resolved.deadline)
+            record.pointee.span = resolved.span
         }
         record.pointee.cost = cost
-        record.pointee.recorded = term.start
-        record.pointee.verified = term.start
+        record.pointee.storedAt = resolved.start
+        record.pointee.validatedAt = resolved.start
         record.pointee.stamp = state.pointee.stamp
-        if isBeyond || place == .pinned { link(entry, place) }
-        if isOver { state.pointee.statistics.expirations += 1 }
-        if isOver { state.pointee.statistics.insertions += 1 } else { state.pointee.statistics.overwrites += 1 }
-        if isObserved { noteReplacement(slot.pointee.key, old, value, isOver: isOver) }
-        leaving.add(slot.pointee.key, old)
+        if isBeyond || queue == .pinned { link(entry, queue) }
+        if isExpired { state.pointee.statistics.expirations += 1 }
+        if isExpired { state.pointee.statistics.insertions += 1 } else { state.pointee.statistics.overwrites += 1 }
+        if isObserved { noteReplacement(slot.pointee.key, old, value, isExpired: isExpired) }
+        released.add(slot.pointee.key, old)
     }
 
     @usableFromInline
-    func refuse(_ value: Value, _ key: Key, _ entry: EntryReference, _ leaving: inout Leaving<Key, Value>) {
+    func refuse(_ value: Value, _ key: Key, _ entry: EntryReference, _ released: inout DeferredRelease<Key, Value>) {
         state.pointee.statistics.refusals += 1
         if entry.isNone {
             if isObserved { note(key, nil, nil, .refused) }
         } else {
-            remove(entry, .refused, &leaving)
+            remove(entry, .refused, &released)
         }
     }
 }

@@ -37,7 +37,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
     @usableFromInline let writeLock = Mutex<Void>(())
     @usableFromInline let clock: CacheClock
     @usableFromInline let hasSystemClock: Bool
-    @usableFromInline let defaultSpan: Span
+    @usableFromInline let defaultSpan: LifetimeLength
     /// Whether any entry ever ended by the wall clock. Until then the wall clock is not read.
     @usableFromInline let usesWall = Atomic(false)
     /// Computes the cost of a value whose write states none; nil if that is 1.
@@ -91,7 +91,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
         self.clock = clock
         hasSystemClock = clock.isSystem
         defaultLifetime = lifetime
-        defaultSpan = Span(lifetime)
+        defaultSpan = LifetimeLength(lifetime)
         precondition(Self.lockSize + MemoryLayout<Shard>.size <= 1 << Self.shardShift, "a shard does not fit into its place")
         for number in 0...shardMask {
             lock(of: shard(number)).initialize(to: Mutex(()))
@@ -167,7 +167,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: @unchecked 
 
     /// The present time. May call an injected clock, so no lock may be held.
     @inlinable
-    func moment() -> Moment {
-        Moment(uptime: uptime(), wall: usesWall.load(ordering: .relaxed) ? clock.wall() : .min)
+    func readClock() -> ClockReading {
+        ClockReading(uptime: uptime(), wall: usesWall.load(ordering: .relaxed) ? clock.wall() : .min)
     }
 }

@@ -29,28 +29,3 @@ public struct CacheChange<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The reason of the change.
     public let cause: Cause
 }
-
-/// A change before it is delivered to listeners.
-@usableFromInline
-struct CacheNews<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    @usableFromInline let key: Key
-    @usableFromInline let before: Value?
-    @usableFromInline let after: Value?
-    @usableFromInline let cause: CacheChange<Key, Value>.Cause
-
-    @inlinable
-    init(key: Key, before: Value?, after: Value?, cause: CacheChange<Key, Value>.Cause) {
-        self.key = key
-        self.before = before
-        self.after = after
-        self.cause = cause
-    }
-}
-
-/// A listener to changes.
-struct CacheListener<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The only key whose changes the listener gets; nil for all.
-    let key: Key?
-    let continuation: AsyncStream<CacheChange<Key, Value>>.Continuation
-    var heard: UInt64 = 0
-}

@@ -9,10 +9,10 @@ public struct CacheEntry<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The cost that counts towards the cost limit.
     public let cost: Int
     /// When the value was stored.
-    public let recordedAt: Date
-    /// When the value was last known to be right: when it was stored, or ``Cache/markVerified(_:lifetime:)`` was
+    public let storedAt: Date
+    /// When the value was last known to be right: when it was stored, or ``Cache/freshenValue(forKey:lifetime:)`` was
     /// called.
-    public let verifiedAt: Date
+    public let validatedAt: Date
     /// When the lifetime is over, unless the value is read, written or verified before; nil for never.
     public let expiresAt: Date?
     /// By how long each read extends the lifetime; nil if reads do not.

@@ -15,7 +15,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     }
 
     /// The queue of an entry.
-    public enum Place: String, Hashable, Sendable {
+    public enum Queue: String, Hashable, Sendable {
         /// The queue of new entries. An entry that is hit twice before its turn stays.
         case small
         /// The main queue. An entry stays as long as it is hit between two turns.
@@ -27,7 +27,7 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     /// The state of the key.
     public let state: State
     /// The queue of the key's entry; nil if there is none.
-    public let place: Place?
+    public let queue: Queue?
     /// The hits that count for the entry at its turn, 0 … 3.
     public let frequency: Int
     /// The cost that counts towards the cost limit.
@@ -37,9 +37,9 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
     /// Whether a load of the value is in flight whose result will be stored.
     public let isLoading: Bool
     /// When the value was stored.
-    public let recordedAt: Date?
+    public let storedAt: Date?
     /// When the value was last known to be right.
-    public let verifiedAt: Date?
+    public let validatedAt: Date?
     /// When the value's lifetime is over.
     public let expiresAt: Date?
     /// The share of its limits that the cache may use now, in percent: less than 100 while memory is short, see
@@ -59,9 +59,9 @@ public struct CacheExplanation: Sendable, CustomStringConvertible {
         case .evictedLately: parts.append("absent, evicted lately")
         case .absent: parts.append("absent")
         }
-        if let place { parts.append("in \(place.rawValue), \(frequency) of 3 hits, cost \(cost)") }
-        if let recordedAt { parts.append("stored \(Self.span(from: recordedAt, to: at)) ago") }
-        if let verifiedAt, verifiedAt != recordedAt { parts.append("verified \(Self.span(from: verifiedAt, to: at)) ago") }
+        if let queue { parts.append("in \(queue.rawValue), \(frequency) of 3 hits, cost \(cost)") }
+        if let storedAt { parts.append("stored \(Self.span(from: storedAt, to: at)) ago") }
+        if let validatedAt, validatedAt != storedAt { parts.append("verified \(Self.span(from: validatedAt, to: at)) ago") }
         if let expiresAt {
             parts.append(
                 expiresAt > at ? "expires in \(Self.span(from: at, to: expiresAt))" : "over for \(Self.span(from: expiresAt, to: at))")

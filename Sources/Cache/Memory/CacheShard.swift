@@ -31,7 +31,7 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
 
     @inlinable
     deinit {
-        for number in 0..<usedSlots where record(number).pointee.place != .free { slot(number).deinitialize(count: 1) }
+        for number in 0..<usedSlots where record(number).pointee.queue != .free { slot(number).deinitialize(count: 1) }
         UnsafeMutableRawPointer(slots).deallocate()
         records.deallocate()
         cells.deallocate()
@@ -66,9 +66,9 @@ struct CacheShard<Key: Hashable, Value>: ~Copyable {
 extension CacheShard {
     /// Puts an absent key into a free slot. Requires both locks.
     @inlinable
-    mutating func add(_ key: Key, _ value: Value, _ term: Term, _ record: SlotRecord) -> Int {
+    mutating func add(_ key: Key, _ value: Value, _ resolved: ResolvedLifetime, _ record: SlotRecord) -> Int {
         let number = takeSlot()
-        slot(number).initialize(to: CacheSlot(key: key, value: value, term: term))
+        slot(number).initialize(to: CacheSlot(key: key, value: value, resolved: resolved))
         self.record(number).initialize(to: record)
         if (count + 1) * 16 > (mask + 1) * 13 { growIndex() }
         count += 1
@@ -82,7 +82,7 @@ extension CacheShard {
     mutating func take(_ number: Int) -> (key: Key, value: Value) {
         let record = record(number)
         removeCell(number, Self.tag(record.pointee.hash))
-        record.pointee.place = .free
+        record.pointee.queue = .free
         record.pointee.older = EntryReference(bits: firstFree)
         firstFree = UInt32(number)
         count -= 1

@@ -7,16 +7,16 @@ extension Cache: ShrinkableCache {
     ///
     /// - Parameter percent: 0 … 100; 100 restores the limits.
     public func shrink(toPercent percent: Int) {
-        let moment = moment()
+        let reading = readClock()
         let target = write { _ in
-            state.pointee.ration.set(percent: percent, cost: state.pointee.totalCost, count: state.pointee.count)
+            state.pointee.limitScale.set(percent: percent, cost: state.pointee.totalCost, count: state.pointee.count)
         }
         var goesOn = true
         while goesOn {
-            goesOn = write { leaving in
-                let ration = state.pointee.ration
-                let isMore = target.map { evictSome(toCost: $0.cost, toCount: $0.count, ration, moment, &leaving) } ?? false
-                (state.pointee.costLimit, state.pointee.countLimit) = (ration.costShare, ration.countShare)
+            goesOn = write { released in
+                let limitScale = state.pointee.limitScale
+                let isMore = target.map { evictSome(toCost: $0.cost, toCount: $0.count, limitScale, reading, &released) } ?? false
+                (state.pointee.costLimit, state.pointee.countLimit) = (limitScale.costShare, limitScale.countShare)
                 guard isMore else { return false }
                 // Limits in between: writes do not undo the progress, and no single write has to make all the room.
                 state.pointee.costLimit = max(target?.cost ?? 0, state.pointee.totalCost)
@@ -28,12 +28,13 @@ extension Cache: ShrinkableCache {
 
     /// - Returns: whether more may have to be evicted.
     private func evictSome(
-        toCost cost: Int, toCount count: Int, _ ration: MemoryRation, _ moment: Moment, _ leaving: inout Leaving<Key, Value>
+        toCost cost: Int, toCount count: Int, _ limitScale: LimitScale, _ reading: ClockReading,
+        _ released: inout DeferredRelease<Key, Value>
     ) -> Bool {
-        let (cost, count) = (min(cost, ration.costShare), min(count, ration.countShare))
+        let (cost, count) = (min(cost, limitScale.costShare), min(count, limitScale.countShare))
         for _ in 0..<256 {
             let isMore = evictOne(
-                toCost: cost, toCount: count, smallCost: cost / 10, smallCount: count / 10, .evictedUnderPressure, moment, &leaving)
+                toCost: cost, toCount: count, smallCost: cost / 10, smallCount: count / 10, .evictedUnderPressure, reading, &released)
             guard isMore else { return false }
         }
         return true

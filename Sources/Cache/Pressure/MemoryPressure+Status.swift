@@ -6,7 +6,7 @@ extension MemoryPressure {
             /// How a source is watched.
             public enum Watch: Hashable, Sendable {
                 /// The kernel or the service manager notifies at once.
-                case told
+                case notified
                 /// The source is read periodically, for this reason.
                 case read(reason: String)
                 /// The source is not watched, for this reason.
@@ -21,7 +21,7 @@ extension MemoryPressure {
             /// A line for people.
             public var description: String {
                 switch watch {
-                case .told: "\(path): notifies at once"
+                case .notified: "\(path): notifies at once"
                 case .read(let reason): "\(path): read now and then: \(reason)"
                 case .not(let reason): "\(path): not watched: \(reason)"
                 }

@@ -27,7 +27,7 @@ public final class MemoryPressure: Sendable {
         var listeners: [Int: AsyncStream<Event>.Continuation] = [:]
         var lastListener = 0
         var watcher: PressureWatcher?
-        var news: [News] = []
+        var notifications: [Notification] = []
         var isDelivering = false
     }
 
@@ -38,7 +38,7 @@ public final class MemoryPressure: Sendable {
     }
 
     /// Notifications to deliver, in order.
-    private enum News {
+    private enum Notification {
         case share(Int)
         case event(Event)
         case release(any ShrinkableCache)
@@ -87,14 +87,14 @@ public final class MemoryPressure: Sendable {
             watch(&state)
             return state.lastListener
         }
-        continuation.onTermination = { [weak self] _ in self?.stopTelling(number) }
+        continuation.onTermination = { [weak self] _ in self?.removeListener(number) }
         return stream
     }
 
     /// Reports a level of pressure from another source than the kernel, or in a test. A normal level only advances the
     /// time. When the call returns, all caches were notified, unless another thread is notifying them: then that thread
     /// does it.
-    public func report(_ level: Level) { see(PressureSign(level), .report) }
+    public func report(_ level: Level) { see(PressureLevel(level), .report) }
 
     /// Adds a cache to shrink, see ``ShrinkableCache/shrinks(under:)``. Adding it again has no effect.
     public func add(_ cache: some ShrinkableCache) {
@@ -102,7 +102,7 @@ public final class MemoryPressure: Sendable {
             state.members.removeAll { $0.cache == nil }
             guard !state.members.contains(where: { $0.identity == ObjectIdentifier(cache) }) else { return }
             state.members.append(Member(cache: cache, identity: ObjectIdentifier(cache)))
-            if state.machine.percent < 100 { state.news.append(.share(state.machine.percent)) }
+            if state.machine.percent < 100 { state.notifications.append(.share(state.machine.percent)) }
             watch(&state)
         }
         deliver()
@@ -113,7 +113,7 @@ public final class MemoryPressure: Sendable {
         state.withLock { state in
             let before = state.members.count
             state.members.removeAll { $0.identity == ObjectIdentifier(cache) || $0.cache == nil }
-            if state.members.count < before { state.news.append(.release(cache)) }
+            if state.members.count < before { state.notifications.append(.release(cache)) }
         }
         deliver()
         wake()
@@ -123,8 +123,8 @@ public final class MemoryPressure: Sendable {
     /// files are closed. A cache that joins later starts the watching again.
     public func stop() async {
         let watcher = state.withLock { state in
-            state.news += state.members.compactMap { member in member.cache.map { .release($0) } }
-            state.news.append(.end(Set(state.listeners.keys)))
+            state.notifications += state.members.compactMap { member in member.cache.map { .release($0) } }
+            state.notifications.append(.end(Set(state.listeners.keys)))
             state.machine = PressureMachine(calm: configuration.calm)
             defer { (state.members, state.watcher) = ([], nil) }
             return state.watcher
@@ -134,7 +134,7 @@ public final class MemoryPressure: Sendable {
         await watcher?.ended()
     }
 
-    private func stopTelling(_ number: Int) {
+    private func removeListener(_ number: Int) {
         let gone = state.withLock { $0.listeners.removeValue(forKey: number) }
         if gone != nil { wake() }
     }
@@ -152,7 +152,7 @@ public final class MemoryPressure: Sendable {
 /// The calls of the watching thread.
 extension MemoryPressure {
     /// The next action of a watcher.
-    enum Turn {
+    enum NextStep {
         case wait(until: Duration?)
         case end
     }
@@ -160,9 +160,9 @@ extension MemoryPressure {
     var now: Duration { .nanoseconds(configuration.clock.uptime()) }
 
     /// Advances the time. Ends the watching without caches and listeners.
-    func turn(_ watcher: PressureWatcher) -> Turn {
+    func advance(_ watcher: PressureWatcher) -> NextStep {
         let now = now
-        let (turn, isNews) = state.withLock { state -> (Turn, Bool) in
+        let (nextStep, hasGrown) = state.withLock { state -> (NextStep, Bool) in
             state.members.removeAll { $0.cache == nil }
             guard state.watcher === watcher else { return (.end, false) }
             if state.members.isEmpty, state.listeners.isEmpty {
@@ -170,25 +170,25 @@ extension MemoryPressure {
                 return (.end, false)
             }
             let percent = state.machine.advance(to: now)
-            if let percent { state.news += [.share(percent), .event(.grown(toPercent: percent))] }
+            if let percent { state.notifications += [.share(percent), .event(.grown(toPercent: percent))] }
             return (.wait(until: state.machine.nextGrowth), percent != nil)
         }
         // A thread that adds other notifications delivers them before it returns.
-        if isNews { deliver() }
-        return turn
+        if hasGrown { deliver() }
+        return nextStep
     }
 
     /// - Returns: whether caches had to shrink.
     @discardableResult
-    func see(_ sign: PressureSign, _ cause: Cause) -> Bool {
+    func see(_ level: PressureLevel, _ cause: Cause) -> Bool {
         let now = now
         let isShrunk = state.withLock { state in
             let before = state.machine.percent
-            guard let percent = state.machine.see(sign, at: now) else { return false }
-            state.news.append(.share(percent))
-            if percent > before { state.news.append(.event(.grown(toPercent: percent))) }
+            guard let percent = state.machine.see(level, at: now) else { return false }
+            state.notifications.append(.share(percent))
+            if percent > before { state.notifications.append(.event(.grown(toPercent: percent))) }
             if percent < before {
-                state.news.append(.event(.shrunk(toPercent: percent, sign == .critical ? .critical : .warning, cause)))
+                state.notifications.append(.event(.shrunk(toPercent: percent, level == .critical ? .critical : .warning, cause)))
             }
             return percent <= before
         }
@@ -197,7 +197,7 @@ extension MemoryPressure {
     }
 
     func lose(_ path: String, _ reason: String) {
-        state.withLock { $0.news.append(.event(.lost(path: path, reason: reason))) }
+        state.withLock { $0.notifications.append(.event(.lost(path: path, reason: reason))) }
         deliver()
     }
 
@@ -205,20 +205,21 @@ extension MemoryPressure {
     private func deliver() {
         var isFirst = true
         while true {
-            let (news, caches, listeners) = state.withLock { state -> (News?, [any ShrinkableCache], [AsyncStream<Event>.Continuation]) in
+            let (notification, caches, listeners) = state.withLock {
+                state -> (Notification?, [any ShrinkableCache], [AsyncStream<Event>.Continuation]) in
                 if isFirst, state.isDelivering { return (nil, [], []) }
-                state.isDelivering = !state.news.isEmpty
+                state.isDelivering = !state.notifications.isEmpty
                 guard state.isDelivering else { return (nil, [], []) }
-                switch state.news.removeFirst() {
+                switch state.notifications.removeFirst() {
                 case .share(let percent): return (.share(percent), state.members.compactMap(\.cache), [])
                 case .event(let event): return (.event(event), [], Array(state.listeners.values))
                 case .release(let cache): return (.release(cache), [], [])
                 case .end(let numbers): return (.end(numbers), [], numbers.compactMap { state.listeners.removeValue(forKey: $0) })
                 }
             }
-            guard let news else { return }
+            guard let notification else { return }
             isFirst = false
-            switch news {
+            switch notification {
             case .share(let percent): for cache in caches { cache.shrink(toPercent: percent) }
             case .release(let cache): cache.shrink(toPercent: 100)
             case .end: for listener in listeners { listener.finish() }

@@ -3,8 +3,8 @@
 /// ```swift
 /// let requests = RequestCache<[User]>(TwoTierCache(primary: Cache(), secondary: disk))
 /// let key = RequestKey("users", ["page": "2"])
-/// for try await users in requests.values(for: key, policy: .cacheThenNetwork, load: { try await api.users(page: 2) }) {
-///     show(users.value, users.source, users.recorded)
+/// for try await users in requests.values(forKey: key, policy: .cacheThenNetwork, load: { try await api.users(page: 2) }) {
+///     show(users.value, users.source, users.storedAt)
 /// }
 /// ```
 ///
@@ -35,7 +35,7 @@ public struct RequestCache<Value: Sendable>: Sendable {
     ///   - protection: where the value may be stored; nil for the cache's configuration.
     ///   - load: fetches the value, in a separate task.
     public func values(
-        for key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
+        forKey key: RequestKey, policy: RequestPolicy, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
     ) -> RequestedValues<Value> {
         RequestedValues(key: key, policy: policy, cache: cache) { [cache] in
@@ -46,16 +46,16 @@ public struct RequestCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// The last of the values of ``values(for:policy:lifetime:tags:protection:load:)``: with
+    /// The last of the values of ``values(forKey:policy:lifetime:tags:protection:load:)``: with
     /// ``RequestPolicy/cacheThenNetwork`` the fetched one.
     ///
     /// - Throws: the error of `load`; ``RequestError/notCached(_:)``; `CancellationError`.
     public func value(
-        for key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
+        forKey key: RequestKey, policy: RequestPolicy = .cacheElseNetwork, lifetime: Lifetime = standardLifetime, tags: Set<String> = [],
         protection: DiskProtection? = nil, load: @escaping @Sendable () async throws -> Value
     ) async throws -> RequestedValue<Value> {
         var last: RequestedValue<Value>?
-        for try await value in values(for: key, policy: policy, lifetime: lifetime, tags: tags, protection: protection, load: load) {
+        for try await value in values(forKey: key, policy: policy, lifetime: lifetime, tags: tags, protection: protection, load: load) {
             last = value
         }
         // Every policy returns a value or throws.
@@ -66,7 +66,7 @@ public struct RequestCache<Value: Sendable>: Sendable {
     /// The stored value of a request, without fetching.
     ///
     /// - Throws: ``RequestError/notCached(_:)``.
-    public func cachedValue(for key: RequestKey) async throws -> RequestedValue<Value> {
+    public func cachedValue(forKey key: RequestKey) async throws -> RequestedValue<Value> {
         guard let (item, source) = await cache.find(key) else {
             try Task.checkCancellation()
             throw RequestError.notCached(key)

@@ -1,4 +1,4 @@
-/// The values of a request, in order; see ``RequestCache/values(for:policy:lifetime:tags:protection:load:)``. Each
+/// The values of a request, in order; see ``RequestCache/values(forKey:policy:lifetime:tags:protection:load:)``. Each
 /// iterator repeats the request.
 public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
     /// A value of the request.
@@ -43,7 +43,7 @@ public struct RequestedValues<Value: Sendable>: AsyncSequence, Sendable {
 
         private mutating func first() async throws -> RequestedValue<Value> {
             switch values.policy {
-            case .cacheOnly: return try await RequestCache(values.cache).cachedValue(for: values.key)
+            case .cacheOnly: return try await RequestCache(values.cache).cachedValue(forKey: values.key)
             case .networkOnly: return RequestedValue(try await values.fetched(), .network)
             case .cacheElseNetwork:
                 let (item, source) = try await values.keptOrFetched()

@@ -3,15 +3,15 @@ extension DiskCache: SecondaryCacheTier {
     public func storedValue(named name: [UInt8]) async throws -> StoredValue? {
         guard let value = try await value(forKey: name, isTagged: true) else { return nil }
         return StoredValue(
-            bytes: value.bytes, tags: value.tags, protection: value.isEncrypted ? .encrypted : .plain, recordedAt: value.head.recorded,
-            verifiedAt: value.head.verified, deadline: value.head.deadline)
+            bytes: value.bytes, tags: value.tags, protection: value.isEncrypted ? .encrypted : .plain, storedTime: value.head.recorded,
+            validatedTime: value.head.verified, deadline: value.head.deadline)
     }
 
     /// Stores a value with its dates and tags. Returns once the write survives the end of the process.
     public func store(_ value: StoredValue, named name: [UInt8]) async throws {
         var change = try change(value.bytes, name, .unlimited, Array(value.tags ?? []), value.protection)
         if case .put(let bytes, var head, let tags) = change {
-            (head.recorded, head.verified, head.deadline) = (value.recordedAt, value.verifiedAt, value.deadline)
+            (head.recorded, head.verified, head.deadline) = (value.storedTime, value.validatedTime, value.deadline)
             change = .put(bytes: bytes, head: head, tags: tags)
         }
         try await write(change, name)

@@ -42,43 +42,43 @@ public struct StoredValue: Hashable, Sendable {
     public let tags: Set<String>?
     /// Whether the value may only be stored encrypted. Never ``DiskProtection/memoryOnly``.
     public let protection: DiskProtection
-    let recordedAt: Int64
-    let verifiedAt: Int64
+    let storedTime: Int64
+    let validatedTime: Int64
     let deadline: DiskDeadline
 
     init(
-        bytes: [UInt8], tags: Set<String>?, protection: DiskProtection, recordedAt: Int64, verifiedAt: Int64, deadline: DiskDeadline
+        bytes: [UInt8], tags: Set<String>?, protection: DiskProtection, storedTime: Int64, validatedTime: Int64, deadline: DiskDeadline
     ) {
         self.bytes = bytes
         self.tags = tags
         self.protection = protection
-        self.recordedAt = recordedAt
-        self.verifiedAt = verifiedAt
+        self.storedTime = storedTime
+        self.validatedTime = validatedTime
         self.deadline = deadline
     }
 
     /// Creates a value that a tier has read.
     ///
     /// - Parameters:
-    ///   - expires: when the lifetime is over; `nil` for never.
+    ///   - expiresAt: when the lifetime is over; `nil` for never.
     ///   - slidingLifetime: by how long each use extends the lifetime; `nil` if uses do not.
     public init(
-        bytes: [UInt8], recorded: Date, verified: Date, expires: Date?, slidingLifetime: Duration? = nil, tags: Set<String>?,
+        bytes: [UInt8], storedAt: Date, validatedAt: Date, expiresAt: Date?, slidingLifetime: Duration? = nil, tags: Set<String>?,
         protection: DiskProtection = .plain
     ) {
         func milliseconds(_ date: Date) -> Int64 { Int64(saturating: (date.timeIntervalSince1970 * 1_000).rounded()) }
         self.init(
-            bytes: bytes, tags: tags, protection: protection, recordedAt: milliseconds(recorded), verifiedAt: milliseconds(verified),
+            bytes: bytes, tags: tags, protection: protection, storedTime: milliseconds(storedAt), validatedTime: milliseconds(validatedAt),
             deadline: DiskDeadline(
-                end: expires.map(milliseconds) ?? .max, sliding: slidingLifetime.map { max(1, $0.clampedMilliseconds) } ?? 0))
+                end: expiresAt.map(milliseconds) ?? .max, sliding: slidingLifetime.map { max(1, $0.clampedMilliseconds) } ?? 0))
     }
 
     /// When the value was stored.
-    public var recorded: Date { DiskDeadline.date(recordedAt) }
+    public var storedAt: Date { DiskDeadline.date(storedTime) }
     /// When the value was last known to be right.
-    public var verified: Date { DiskDeadline.date(verifiedAt) }
+    public var validatedAt: Date { DiskDeadline.date(validatedTime) }
     /// When the lifetime is over; `nil` for never, and if each use extends it.
-    public var expires: Date? { deadline.endDate }
+    public var expiresAt: Date? { deadline.endDate }
     /// By how long each use extends the lifetime; `nil` if uses do not.
     public var slidingLifetime: Duration? { deadline.slidingLifetime }
 }

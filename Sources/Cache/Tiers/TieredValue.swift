@@ -9,8 +9,8 @@ public struct TieredValue<Value: Sendable>: Sendable {
     public let tags: Set<String>?
     /// Where the value may be stored.
     public let protection: DiskProtection
-    let recordedAt: Int64
-    let verifiedAt: Int64
+    let storedTime: Int64
+    let validatedTime: Int64
     let deadline: DiskDeadline
     /// When the lifetime is over at the latest unless the value is stored again, in nanoseconds of the uptime clock.
     private let uptimeEnd: Int64
@@ -18,14 +18,15 @@ public struct TieredValue<Value: Sendable>: Sendable {
     private let endsByWall: Bool
 
     private init(
-        _ value: Value, _ tags: Set<String>?, _ protection: DiskProtection, recordedAt: Int64, verifiedAt: Int64, _ deadline: DiskDeadline,
+        _ value: Value, _ tags: Set<String>?, _ protection: DiskProtection, storedTime: Int64, validatedTime: Int64,
+        _ deadline: DiskDeadline,
         endsByWall: Bool, uptimeEnd: Int64
     ) {
         self.value = value
         self.tags = tags
         self.protection = protection
-        self.recordedAt = recordedAt
-        self.verifiedAt = verifiedAt
+        self.storedTime = storedTime
+        self.validatedTime = validatedTime
         self.deadline = deadline
         self.endsByWall = endsByWall
         self.uptimeEnd = uptimeEnd
@@ -35,12 +36,12 @@ public struct TieredValue<Value: Sendable>: Sendable {
     ///
     /// - Parameter recordedAt: when the value was first stored, if it is only confirmed now.
     init(
-        _ value: Value, lifetime: Lifetime, tags: Set<String>?, protection: DiskProtection, recordedAt: Int64? = nil, clock: CacheClock
+        _ value: Value, lifetime: Lifetime, tags: Set<String>?, protection: DiskProtection, storedTime: Int64? = nil, clock: CacheClock
     ) {
         let wall = clock.wall()
-        let span = Span(lifetime)
+        let span = LifetimeLength(lifetime)
         self.init(
-            value, tags, protection, recordedAt: recordedAt ?? wall, verifiedAt: wall, DiskDeadline(lifetime, from: wall),
+            value, tags, protection, storedTime: storedTime ?? wall, validatedTime: wall, DiskDeadline(lifetime, from: wall),
             endsByWall: span.timing == .wall,
             uptimeEnd: span.timing == .fixed || span.timing == .sliding ? span.begun(at: clock.uptime()).deadline : .max)
     }
@@ -50,21 +51,21 @@ public struct TieredValue<Value: Sendable>: Sendable {
         let (wall, now) = (clock.wall(), clock.uptime())
         let left = stored.deadline.end == .max ? stored.deadline.sliding : max(0, stored.deadline.end.saturatingSubtract(wall))
         self.init(
-            value, stored.tags, stored.protection, recordedAt: stored.recordedAt, verifiedAt: stored.verifiedAt, stored.deadline,
+            value, stored.tags, stored.protection, storedTime: stored.storedTime, validatedTime: stored.validatedTime, stored.deadline,
             endsByWall: false, uptimeEnd: stored.deadline.isLimited ? now.saturatingAdd(min(left, .max / 1_000_000) * 1_000_000) : .max)
     }
 
     /// When the value was stored.
-    public var recorded: Date { DiskDeadline.date(recordedAt) }
+    public var storedAt: Date { DiskDeadline.date(storedTime) }
     /// When the value was last known to be right: when it was stored, or last marked as verified.
-    public var verified: Date { DiskDeadline.date(verifiedAt) }
+    public var validatedAt: Date { DiskDeadline.date(validatedTime) }
     /// When the lifetime is over; `nil` for never, and if each use extends it.
-    public var expires: Date? { deadline.endDate }
+    public var expiresAt: Date? { deadline.endDate }
     /// By how long each use extends the lifetime; `nil` if uses do not.
     public var slidingLifetime: Duration? { deadline.slidingLifetime }
 
     /// Whether the lifetime is over. Uses that extended a sliding lifetime are not known here.
-    func isOver(by clock: CacheClock) -> Bool {
+    func isExpired(by clock: CacheClock) -> Bool {
         guard deadline.isLimited else { return false }
         return endsByWall ? clock.wall() >= deadline.end : clock.uptime() >= uptimeEnd
     }

@@ -14,15 +14,15 @@ extension TwoTierCache {
         while let step = change({ $0.behind.next() }) {
             switch step {
             case .writes(let writes): await carryOut(writes)
-            case .sweep(let sweep): await carryOut(sweep)
+            case .bulkRemoval(let bulkRemoval): await carryOut(bulkRemoval)
             }
         }
     }
 
     private func carryOut(_ writes: [WriteBehind<Key, Value>.Write]) async {
         await withTaskGroup(of: Void.self) { group in
-            for (place, write) in writes.enumerated() {
-                if place >= Self.mostAtOnce { await group.next() }
+            for (index, write) in writes.enumerated() {
+                if index >= Self.mostAtOnce { await group.next() }
                 group.addTask { await self.carryOut(write) }
             }
         }
@@ -65,14 +65,14 @@ extension TwoTierCache {
 
     private func stored(_ item: TieredValue<Value>) throws -> StoredValue {
         StoredValue(
-            bytes: try values.encode(item.value), tags: item.tags, protection: item.protection, recordedAt: item.recordedAt,
-            verifiedAt: item.verifiedAt, deadline: item.deadline)
+            bytes: try values.encode(item.value), tags: item.tags, protection: item.protection, storedTime: item.storedTime,
+            validatedTime: item.validatedTime, deadline: item.deadline)
     }
 
-    private func carryOut(_ sweep: WriteBehind<Key, Value>.Sweep) async {
+    private func carryOut(_ bulkRemoval: WriteBehind<Key, Value>.BulkRemoval) async {
         let result: Result<Void, any Error>
         do {
-            switch sweep.scope {
+            switch bulkRemoval.scope {
             case .nothing: break
             case .all: try await secondary.removeAll()
             case .everything(let schema): try await secondary.invalidateEverything(schema: schema)
@@ -86,8 +86,8 @@ extension TwoTierCache {
             result = .failure(error)
         }
         let waiter = change { state in
-            state.behind.finish(sweep, isDone: (try? result.get()) != nil)
-            return state.waiters.removeValue(forKey: sweep.number)
+            state.behind.finish(bulkRemoval, isDone: (try? result.get()) != nil)
+            return state.waiters.removeValue(forKey: bulkRemoval.number)
         }
         waiter?.resume(returning: result)
     }

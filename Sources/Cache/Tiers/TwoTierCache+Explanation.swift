@@ -43,10 +43,10 @@ public struct TwoTierExplanation: Sendable, CustomStringConvertible {
         var parts = ["memory: \(memory.map { "\($0)" } ?? (isInMemory ? "present" : "absent"))"]
         switch disk {
         case .present(let stored):
-            let age = Int(max(0, at.timeIntervalSince(stored.verified)))
+            let age = Int(max(0, at.timeIntervalSince(stored.validatedAt)))
             parts.append(
                 "disk: \(stored.bytes.count) bytes\(stored.protection == .encrypted ? ", encrypted" : ""), verified \(age) s ago"
-                    + (stored.expires.map { ", over in \(Int(max(0, $0.timeIntervalSince(at)))) s" } ?? ""))
+                    + (stored.expiresAt.map { ", over in \(Int(max(0, $0.timeIntervalSince(at)))) s" } ?? ""))
         case .absent: parts.append("disk: absent")
         case .hidden: parts.append("disk: not read, a removal is due")
         case .failed(let error): parts.append("disk: \(error)")
@@ -63,22 +63,22 @@ extension TwoTierCache {
     /// count a use.
     public func explain(_ key: Key) async -> TwoTierExplanation {
         let name = name(key)
-        let (sight, isLoading) = state.withLock { state in
+        let (lookUp, isLoading) = state.withLock { state in
             let isLoading = Purpose.allCases.contains { state.loads.contains(.init(purpose: $0, key: key)) }
-            return (name.map { state.behind.sight(key, $0) }, isLoading)
+            return (name.map { state.behind.lookUp(key, $0) }, isLoading)
         }
         let isStaged = state.withLock { $0.behind.isWriting(key) }
         let staged: TwoTierExplanation.Staged? =
-            if case .value? = sight { .value } else { isStaged ? .removal : nil }
+            if case .value? = lookUp { .value } else { isStaged ? .removal : nil }
         return TwoTierExplanation(
-            memory: memory?.explain(key), isInMemory: peek(key) != nil, disk: await explainedDisk(name, sight), staged: staged,
+            memory: memory?.explain(key), isInMemory: peek(key) != nil, disk: await explainedDisk(name, lookUp), staged: staged,
             isLoading: isLoading, at: DiskDeadline.date(clock.wall()))
     }
 
-    private func explainedDisk(_ name: [UInt8]?, _ sight: WriteBehind<Key, Value>.Sight?) async -> TwoTierExplanation.Disk {
+    private func explainedDisk(_ name: [UInt8]?, _ lookUp: WriteBehind<Key, Value>.ReadResult?) async -> TwoTierExplanation.Disk {
         guard let name else { return .nameless }
         var hiding: Set<String> = []
-        switch sight {
+        switch lookUp {
         case .absent: return .hidden
         case .ask(let tags)?: hiding = tags
         case .value, nil: break

@@ -28,14 +28,14 @@ extension TwoTierCache {
         _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> (item: TieredValue<Value>, source: CacheSource) {
-        let arrival = try await shared(.load, key, tags: tags) {
-            if let (item, source) = await self.lookUp(key) { return Arrival(item: item, source: source, keeping: .nowhere) }
+        let loaded = try await shared(.load, key, tags: tags) {
+            if let (item, source) = await self.lookUp(key) { return LoadResult(item: item, source: source, storePolicy: .nowhere) }
             try Task.checkCancellation()
             let item = try await self.fetched(key, lifetime, tags, protection, load)
-            return Arrival(item: item, source: .network, keeping: .nowhere)
+            return LoadResult(item: item, source: .network, storePolicy: .nowhere)
         }
-        guard let item = arrival.item else { throw CancellationError() }
-        return (item, arrival.source)
+        guard let item = loaded.item else { throw CancellationError() }
+        return (item, loaded.source)
     }
 
     /// Loads even if a tier has a value, and stores the result in both tiers. Joins a load that is in flight.
@@ -43,17 +43,17 @@ extension TwoTierCache {
         _ key: Key, _ lifetime: Lifetime?, _ tags: Set<String>, _ protection: DiskProtection?,
         _ load: @escaping @Sendable () async throws -> Value
     ) async throws -> TieredValue<Value> {
-        let arrival = try await shared(.fetch, key, tags: tags) {
+        let loaded = try await shared(.fetch, key, tags: tags) {
             do {
                 let value = try await load()
                 self.counters.loads.add(1, ordering: .relaxed)
-                return Arrival(item: self.item(value, lifetime, tags, protection), source: .network, keeping: .inBoth)
+                return LoadResult(item: self.item(value, lifetime, tags, protection), source: .network, storePolicy: .inBoth)
             } catch {
                 self.counters.failedLoads.add(1, ordering: .relaxed)
                 throw error
             }
         }
-        guard let item = arrival.item else { throw CancellationError() }
+        guard let item = loaded.item else { throw CancellationError() }
         return item
     }
 
@@ -65,19 +65,19 @@ extension TwoTierCache {
 
     private func lookUp(_ key: Key) async -> (item: TieredValue<Value>, source: CacheSource)? {
         guard let name = name(key) else { return peek(key).map { ($0, .memory) } }
-        guard let arrival = try? await shared(.lookup, key, tags: nil, { await self.readSecondary(key, name) }) else { return nil }
-        return arrival.item.map { ($0, arrival.source) }
+        guard let loaded = try? await shared(.lookup, key, tags: nil, { await self.readSecondary(key, name) }) else { return nil }
+        return loaded.item.map { ($0, loaded.source) }
     }
 
     /// Reads the second tier, taking queued changes into account.
-    private func readSecondary(_ key: Key, _ name: [UInt8]) async -> Arrival<Value> {
+    private func readSecondary(_ key: Key, _ name: [UInt8]) async -> LoadResult<Value> {
         // The value may have been stored since the caller's lookup.
-        if let item = peek(key) { return Arrival(item: item, source: .memory, keeping: .nowhere) }
-        let nothing = Arrival<Value>(item: nil, source: .disk, keeping: .nowhere)
+        if let item = peek(key) { return LoadResult(item: item, source: .memory, storePolicy: .nowhere) }
+        let nothing = LoadResult<Value>(item: nil, source: .disk, storePolicy: .nowhere)
         let tags: Set<String>
-        switch state.withLock({ $0.behind.sight(key, name) }) {
+        switch state.withLock({ $0.behind.lookUp(key, name) }) {
         case .absent: return nothing
-        case .value(let item): return Arrival(item: open(item), source: .memory, keeping: .nowhere)
+        case .value(let item): return LoadResult(item: open(item), source: .memory, storePolicy: .nowhere)
         case .ask(let hidden): tags = hidden
         }
         do {
@@ -99,27 +99,27 @@ extension TwoTierCache {
         return stored.deadline.end != .max && clock.wall() >= stored.deadline.end
     }
 
-    private func decoded(_ stored: StoredValue, _ key: Key) -> Arrival<Value> {
+    private func decoded(_ stored: StoredValue, _ key: Key) -> LoadResult<Value> {
         do {
             let item = TieredValue(try values.decode(stored.bytes), from: stored, clock: clock)
             counters.secondaryHits.add(1, ordering: .relaxed)
-            return Arrival(item: item, source: .disk, keeping: .inMemory)
+            return LoadResult(item: item, source: .disk, storePolicy: .inMemory)
         } catch {
             counters.secondaryMisses.add(1, ordering: .relaxed)
             tell(.undecodable(key, error), "stored bytes could not be decoded", error)
-            return Arrival(item: nil, source: .disk, keeping: .discard)
+            return LoadResult(item: nil, source: .disk, storePolicy: .discard)
         }
     }
 }
 
-/// The common part of all loads: concurrent callers share one, and a write or removal fences it off.
+/// The common part of all loads: concurrent callers share one, and a write or removal invalidates it.
 extension TwoTierCache {
     typealias Purpose = TwoTierState<Key, Value>.Purpose
     private typealias LoadName = TwoTierState<Key, Value>.LoadName
 
     func shared(
-        _ purpose: Purpose, _ key: Key, tags: Set<String>?, _ body: @escaping @Sendable () async throws -> Arrival<Value>
-    ) async throws -> Arrival<Value> {
+        _ purpose: Purpose, _ key: Key, tags: Set<String>?, _ body: @escaping @Sendable () async throws -> LoadResult<Value>
+    ) async throws -> LoadResult<Value> {
         let name = LoadName(purpose: purpose, key: key)
         let (load, waiter, isNew) = change { state in
             let (load, waiter, isNew, left) = state.loads.ask(name, tags: tags)
@@ -133,34 +133,34 @@ extension TwoTierCache {
     }
 
     private func run(
-        _ load: Load<Arrival<Value>>, _ name: LoadName, _ body: @Sendable () async throws -> Arrival<Value>
+        _ load: Load<LoadResult<Value>>, _ name: LoadName, _ body: @Sendable () async throws -> LoadResult<Value>
     ) async {
         do {
-            let arrival = try await body()
-            keep(arrival, load, name)
-            load.finish(.success(arrival))
+            let loaded = try await body()
+            keep(loaded, load, name)
+            load.finish(.success(loaded))
         } catch {
             change { state in _ = Self.isEnded(load, name, &state) }
             load.finish(.failure(error))
         }
     }
 
-    /// Stores the result of a load, unless the load was fenced off.
-    private func keep(_ arrival: Arrival<Value>, _ load: Load<Arrival<Value>>, _ loadName: LoadName) {
+    /// Stores the result of a load, unless the load was invalidated.
+    private func keep(_ loaded: LoadResult<Value>, _ load: Load<LoadResult<Value>>, _ loadName: LoadName) {
         let key = loadName.key
-        let name = arrival.keeping == .nowhere ? nil : name(key)
+        let name = loaded.storePolicy == .nowhere ? nil : name(key)
         let (isMine, isKept) = change { state in
             guard Self.isEnded(load, loadName, &state) else { return (false, true) }
-            switch arrival.keeping {
+            switch loaded.storePolicy {
             case .nowhere: return (false, true)
-            case .inMemory: return (state.move(key, name, arrival.item), true)
+            case .inMemory: return (state.writeToMemory(key, name, loaded.item), true)
             case .discard: return (false, stage(nil, key, name, &state))
             case .inBoth:
-                // A load needs no fence, since it stores nothing by itself. A renewal is fenced off by a fetch, whose
+                // A load need not be invalidated, since it stores nothing by itself. A renewal is invalidated by a fetch, whose
                 // value is newer.
-                state.fence(key, loadName.purpose == .fetch ? [.lookup, .renewal] : [.lookup])
-                let isKept = stage(arrival.item, key, name, &state)
-                return (state.move(key, name, arrival.item), isKept)
+                state.invalidateLoads(key, loadName.purpose == .fetch ? [.lookup, .renewal] : [.lookup])
+                let isKept = stage(loaded.item, key, name, &state)
+                return (state.writeToMemory(key, name, loaded.item), isKept)
             }
         }
         if isMine { carryOut(key) }
@@ -169,7 +169,7 @@ extension TwoTierCache {
     }
 
     /// - Returns: whether the load might still store.
-    private static func isEnded(_ load: Load<Arrival<Value>>, _ name: LoadName, _ state: inout TwoTierState<Key, Value>) -> Bool {
+    private static func isEnded(_ load: Load<LoadResult<Value>>, _ name: LoadName, _ state: inout TwoTierState<Key, Value>) -> Bool {
         guard state.loads.holds(load, name), let ended = state.loads.end(name) else { return false }
         state.dropped += [ended.name, ended.load] as [any Sendable]
         return true

@@ -13,7 +13,9 @@ extension TwoTierCache {
 
     /// The value of a key with its metadata, from memory alone, without counting a hit or a miss. O(1).
     public func peek(_ key: Key) -> TieredValue<Value>? {
-        if moving.load(ordering: .acquiring) > 0, let move = state.withLock({ $0.moves[key] }) { return open(move.item) }
+        if memoryWriteCount.load(ordering: .acquiring) > 0, let memoryWrite = state.withLock({ $0.memoryWrites[key] }) {
+            return open(memoryWrite.item)
+        }
         // `Cache` knows of reads that extended a sliding lifetime.
         if let item = memory.map({ $0.peek(key) }) ?? open(primary.peek(key)) { return item }
         return stagedItem(key)
@@ -31,15 +33,15 @@ extension TwoTierCache {
     /// The value in memory, read for use.
     @inlinable
     func item(forKey key: Key) -> TieredValue<Value>? {
-        if let memory, moving.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return item }
+        if let memory, memoryWriteCount.load(ordering: .acquiring) == 0, let item = memory.value(forKey: key) { return item }
         return overlaidItem(key)
     }
 
     /// The slow path of a read: the first tier has no value, or may not hold the latest.
     @usableFromInline
     func overlaidItem(_ key: Key) -> TieredValue<Value>? {
-        if moving.load(ordering: .acquiring) > 0 {
-            if let move = state.withLock({ $0.moves[key] }) { return counted(open(move.item)) }
+        if memoryWriteCount.load(ordering: .acquiring) > 0 {
+            if let memoryWrite = state.withLock({ $0.memoryWrites[key] }) { return counted(open(memoryWrite.item)) }
             if let memory, let item = memory.value(forKey: key) { return item }
         }
         if memory == nil, let item = open(primary.value(forKey: key)) { return counted(item) }
@@ -54,7 +56,7 @@ extension TwoTierCache {
 
     /// Returns the value unless its lifetime is over.
     func open(_ item: TieredValue<Value>?) -> TieredValue<Value>? {
-        guard let item, !item.isOver(by: clock) else { return nil }
+        guard let item, !item.isExpired(by: clock) else { return nil }
         return item
     }
 

@@ -17,8 +17,8 @@ extension TwoTierCache {
     /// - Throws: the second tier's error. Values with that tag are then not read there until they could be removed.
     public func removeAll(taggedWith tag: String) async throws {
         try await wait(for: .tag(tag)) { state in
-            state.fenceAll(taggedWith: tag)
-            state.removeMoves { $0.item?.isTagged(tag) ?? false }
+            state.invalidateAllLoads(taggedWith: tag)
+            state.removeMemoryWrites { $0.item?.isTagged(tag) ?? false }
         } meanwhile: {
             primary.discardAll { _, item in item.isTagged(tag) }
         }.get()
@@ -31,8 +31,8 @@ extension TwoTierCache {
     public func removeAll(withNamePrefix prefix: [UInt8]) async throws {
         try await wait(for: .prefix(prefix)) { state in
             // The names of the keys that are being loaded are not known under the lock.
-            state.fenceAll()
-            state.removeMoves { $0.name?.starts(with: prefix) ?? true }
+            state.invalidateAllLoads()
+            state.removeMemoryWrites { $0.name?.starts(with: prefix) ?? true }
         } meanwhile: {
             primary.discardAll { key, _ in (try? keys.name(key).starts(with: prefix)) ?? true }
         }.get()
@@ -40,21 +40,21 @@ extension TwoTierCache {
 
     private func removeEverything(_ scope: WriteBehind<Key, Value>.Scope) async throws {
         try await wait(for: scope) { state in
-            state.fenceAll()
-            state.removeMoves { _ in true }
+            state.invalidateAllLoads()
+            state.removeMemoryWrites { _ in true }
         } meanwhile: {
             primary.removeAll()
         }.get()
     }
 
-    /// Waits for a sweep of the second tier. Readers no longer see the removed values once the state has changed.
+    /// Waits for a bulk removal in the second tier. Readers no longer see the removed values once the state has changed.
     func wait(
         for scope: WriteBehind<Key, Value>.Scope, changing body: (inout TwoTierState<Key, Value>) -> Void, meanwhile: () -> Void = {}
     ) async -> Result<Void, any Error> {
         await withCheckedContinuation { continuation in
             change { state in
                 body(&state)
-                let number = state.behind.sweep(scope)
+                let number = state.behind.bulkRemoval(scope)
                 state.waiters[number] = continuation
             }
             meanwhile()

@@ -25,15 +25,15 @@ extension TwoTierCache {
     /// - Parameter lifetime: the lifetime from now on; nil for the configuration's.
     /// - Returns: whether there was a value. A concurrent write or removal of the key takes precedence.
     @discardableResult
-    public func markVerified(_ key: Key, lifetime: Lifetime? = nil) async -> Bool {
-        let arrival = try? await shared(.renewal, key, tags: nil) {
-            guard let (old, source) = await self.find(key) else { return Arrival(item: nil, source: .memory, keeping: .nowhere) }
+    public func freshenValue(forKey key: Key, lifetime: Lifetime? = nil) async -> Bool {
+        let loaded = try? await shared(.renewal, key, tags: nil) {
+            guard let (old, source) = await self.find(key) else { return LoadResult(item: nil, source: .memory, storePolicy: .nowhere) }
             let item = TieredValue(
                 old.value, lifetime: lifetime ?? self.configuration.lifetime, tags: old.tags, protection: old.protection,
-                recordedAt: old.recordedAt, clock: self.clock)
-            return Arrival(item: item, source: source, keeping: .inBoth)
+                storedTime: old.storedTime, clock: self.clock)
+            return LoadResult(item: item, source: source, storePolicy: .inBoth)
         }
-        return arrival?.item != nil
+        return loaded?.item != nil
     }
 
     /// Waits until the second tier has all earlier writes and removals.
@@ -58,9 +58,9 @@ extension TwoTierCache {
     private func put(_ item: TieredValue<Value>?, _ key: Key) {
         let name = name(key)
         let (isMine, isKept) = change { state in
-            state.fence(key)
+            state.invalidateLoads(key)
             let isKept = stage(item, key, name, &state)
-            return (state.move(key, name, item), isKept)
+            return (state.writeToMemory(key, name, item), isKept)
         }
         if isMine { carryOut(key) }
         startDraining()
@@ -82,8 +82,8 @@ extension TwoTierCache {
 
     /// Applies the key's pending changes to the first tier, including those that are added meanwhile.
     func carryOut(_ key: Key) {
-        while let move = change({ $0.nextMove(key) }) {
-            if let item = move.item {
+        while let memoryWrite = change({ $0.nextMemoryWrite(key) }) {
+            if let item = memoryWrite.item {
                 primary.setValue(item, forKey: key, lifetime: item.lifetime(by: clock))
             } else {
                 primary.discardValue(forKey: key)

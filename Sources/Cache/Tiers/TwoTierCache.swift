@@ -33,7 +33,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
     let configuration: Configuration
     let state: Mutex<TwoTierState<Key, Value>>
     /// The number of keys whose change of the first tier is in progress. Readers take no lock while it is zero.
-    @usableFromInline let moving = Atomic(0)
+    @usableFromInline let memoryWriteCount = Atomic(0)
     /// The number of keys whose write to the second tier is queued or in progress.
     let staged = Atomic(0)
     let counters = TwoTierCounters()
@@ -74,7 +74,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
             let result = body(&state)
             swap(&dropped, &state.dropped)
             swap(&writes, &state.behind.dropped)
-            moving.store(state.moves.count, ordering: .releasing)
+            memoryWriteCount.store(state.memoryWrites.count, ordering: .releasing)
             staged.store(state.behind.count, ordering: .releasing)
             return result
         }

@@ -1,6 +1,6 @@
 /// The queue of changes for a second tier, and the view that readers have of them. A value type without clock or I/O.
 ///
-/// Writes are queued in groups between sweeps that remove many values; a group has each key at most once. One step runs
+/// Writes are queued in groups between bulk removals that remove many values; a group has each key at most once. One step runs
 /// at a time, so the changes of a key are applied in the order of the calls. A write that is superseded before it
 /// begins is skipped.
 struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -19,9 +19,9 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let change: Change
     }
 
-    /// The values that a sweep removes.
+    /// The values that a bulk removal removes.
     enum Scope: Sendable {
-        /// Removes nothing: waiting for such a sweep waits for all earlier steps.
+        /// Removes nothing: waiting for such a removal waits for all earlier steps.
         case nothing
         case all
         case everything(schema: String?)
@@ -29,18 +29,18 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case prefix([UInt8])
     }
 
-    struct Sweep: Sendable {
+    struct BulkRemoval: Sendable {
         let number: UInt64
         let scope: Scope
     }
 
     enum Step: Sendable {
         case writes([Write])
-        case sweep(Sweep)
+        case bulkRemoval(BulkRemoval)
     }
 
     /// A reader's view of a key.
-    enum Sight: Sendable {
+    enum ReadResult: Sendable {
         case value(TieredValue<Value>)
         case absent
         /// The tier has to be read. A value that has one of these tags, or whose tags are unknown, counts as absent.
@@ -48,16 +48,16 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private enum Waiting: Sendable {
-        case writes([Write], places: [Key: Int])
-        case sweep(Sweep)
+        case writes([Write], indices: [Key: Int])
+        case bulkRemoval(BulkRemoval)
     }
 
     /// The most keys to remember for which the tier may hold an outdated value. Beyond that, the tier is emptied.
-    private static var mostDoubted: Int { 4_096 }
-    /// The most doubted keys that are retried at a time.
+    private static var mostPossiblyStale: Int { 4_096 }
+    /// The most possibly stale keys that are retried at a time.
     private static var mostTried: Int { 64 }
 
-    /// The most failed sweeps to remember. Beyond that, one sweep of everything replaces them.
+    /// The most failed bulk removals to remember. Beyond that, one removal of everything replaces them.
     private static var mostFailed: Int { 64 }
 
     private let limit: Int
@@ -66,11 +66,11 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var waitingPuts = 0
     /// The last unfinished write of each key.
     private var visible: [Key: Write] = [:]
-    /// The unfinished sweeps, including failed ones.
+    /// The unfinished bulk removals, including failed ones.
     private var pending: [UInt64: Scope] = [:]
-    private var failed: [Sweep] = []
+    private var failed: [BulkRemoval] = []
     /// The keys for which the tier may hold an outdated value.
-    private var doubted: [Key: [UInt8]] = [:]
+    private var possiblyStaleKeys: [Key: [UInt8]] = [:]
     private(set) var isDraining = false
     /// Writes to be freed without a lock.
     var dropped: [Write] = []
@@ -87,14 +87,14 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return enqueue(key, name, change)
     }
 
-    /// Queues failed sweeps and removals before new changes, whether or not steps are in progress.
+    /// Queues failed bulk removals and removals before new changes, whether or not steps are in progress.
     private mutating func takeUpFailed() {
         if !failed.isEmpty {
-            waiting = failed.map { .sweep($0) } + waiting
+            waiting = failed.map { .bulkRemoval($0) } + waiting
             failed = []
         }
-        guard !doubted.isEmpty else { return }
-        for (key, name) in doubted.prefix(Self.mostTried) where visible[key] == nil { _ = enqueue(key, name, .remove) }
+        guard !possiblyStaleKeys.isEmpty else { return }
+        for (key, name) in possiblyStaleKeys.prefix(Self.mostTried) where visible[key] == nil { _ = enqueue(key, name, .remove) }
     }
 
     private mutating func enqueue(_ key: Key, _ name: [UInt8], _ change: Change) -> Bool {
@@ -103,37 +103,37 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let write = Write(number: lastNumber, key: key, name: name, change: isKept ? change : .remove)
         if let old = visible.updateValue(write, forKey: key) { dropped.append(old) }
         if write.change.isPut { waitingPuts += 1 }
-        guard case .writes(var writes, var places)? = waiting.last else {
-            waiting.append(.writes([write], places: [key: 0]))
+        guard case .writes(var writes, var indices)? = waiting.last else {
+            waiting.append(.writes([write], indices: [key: 0]))
             return isKept
         }
         // Taken out of `waiting`, since the arrays would otherwise be copied.
         waiting.removeLast()
-        if let place = places[key] {
-            if writes[place].change.isPut { waitingPuts -= 1 }
-            dropped.append(writes[place])
-            writes[place] = write
+        if let index = indices[key] {
+            if writes[index].change.isPut { waitingPuts -= 1 }
+            dropped.append(writes[index])
+            writes[index] = write
         } else {
-            places[key] = writes.count
+            indices[key] = writes.count
             writes.append(write)
         }
-        waiting.append(.writes(writes, places: places))
+        waiting.append(.writes(writes, indices: indices))
         return isKept
     }
 
     /// Readers no longer see the removed values once this returns.
-    mutating func sweep(_ scope: Scope) -> UInt64 {
+    mutating func bulkRemoval(_ scope: Scope) -> UInt64 {
         takeUpFailed()
         switch scope {
         case .nothing: break
         case .all, .everything: forgetWrites()
         case .tag, .prefix:
-            // The tier may hold an earlier value that the sweep does not cover, so the key is also removed by itself.
+            // The tier may hold an earlier value that the bulk removal does not cover, so the key is also removed by itself.
             for write in visible.values where isCovered(write, by: scope) { _ = enqueue(write.key, write.name, .remove) }
         }
         lastNumber += 1
         if case .nothing = scope {} else { pending[lastNumber] = scope }
-        waiting.append(.sweep(Sweep(number: lastNumber, scope: scope)))
+        waiting.append(.bulkRemoval(BulkRemoval(number: lastNumber, scope: scope)))
         return lastNumber
     }
 
@@ -159,12 +159,12 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    func sight(_ key: Key, _ name: [UInt8]) -> Sight {
+    func lookUp(_ key: Key, _ name: [UInt8]) -> ReadResult {
         if let write = visible[key] {
             if case .put(let item) = write.change { return .value(item) }
             return .absent
         }
-        if doubted[key] != nil { return .absent }
+        if possiblyStaleKeys[key] != nil { return .absent }
         var tags: Set<String> = []
         for scope in pending.values {
             switch scope {
@@ -198,7 +198,7 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             return nil
         }
         switch waiting.removeFirst() {
-        case .sweep(let sweep): return .sweep(sweep)
+        case .bulkRemoval(let bulkRemoval): return .bulkRemoval(bulkRemoval)
         case .writes(let writes, _):
             waitingPuts -= writes.count { $0.change.isPut }
             return .writes(writes)
@@ -207,21 +207,21 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// - Parameter isClean: whether the tier holds no outdated value for the key.
     mutating func finish(_ write: Write, isClean: Bool) {
-        if isClean { doubted[write.key] = nil } else { doubted[write.key] = write.name }
+        if isClean { possiblyStaleKeys[write.key] = nil } else { possiblyStaleKeys[write.key] = write.name }
         if visible[write.key]?.number == write.number, let old = visible.removeValue(forKey: write.key) { dropped.append(old) }
-        guard doubted.count > Self.mostDoubted else { return }
-        doubted = [:]
-        _ = sweep(.all)
+        guard possiblyStaleKeys.count > Self.mostPossiblyStale else { return }
+        possiblyStaleKeys = [:]
+        _ = bulkRemoval(.all)
     }
 
-    mutating func finish(_ sweep: Sweep, isDone: Bool) {
+    mutating func finish(_ bulkRemoval: BulkRemoval, isDone: Bool) {
         guard isDone else {
-            if pending[sweep.number] != nil { failed.append(sweep) }
+            if pending[bulkRemoval.number] != nil { failed.append(bulkRemoval) }
             if failed.count > Self.mostFailed { mergeFailed() }
             return
         }
-        pending[sweep.number] = nil
-        switch sweep.scope {
+        pending[bulkRemoval.number] = nil
+        switch bulkRemoval.scope {
         case .nothing, .tag, .prefix: break
         case .all: forgetFailed { if case .everything = $0 { false } else { true } }
         case .everything: forgetFailed { _ in true }
@@ -230,24 +230,24 @@ struct WriteBehind<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Forgets failures: the tier was emptied, so a failed removal needs no retry.
     private mutating func forgetFailed(_ isInVain: (Scope) -> Bool) {
-        doubted = [:]
-        for sweep in failed where isInVain(sweep.scope) { pending[sweep.number] = nil }
+        possiblyStaleKeys = [:]
+        for bulkRemoval in failed where isInVain(bulkRemoval.scope) { pending[bulkRemoval.number] = nil }
         failed.removeAll { isInVain($0.scope) }
     }
 
-    /// Replaces all failed sweeps with one that removes everything.
+    /// Replaces all failed bulk removals with one that removes everything.
     private mutating func mergeFailed() {
         var schema: String?
         var isEverything = false
-        for sweep in failed {
-            pending[sweep.number] = nil
-            guard case .everything(let new) = sweep.scope else { continue }
+        for bulkRemoval in failed {
+            pending[bulkRemoval.number] = nil
+            guard case .everything(let new) = bulkRemoval.scope else { continue }
             isEverything = true
             schema = new ?? schema
         }
         lastNumber += 1
         let scope = isEverything ? Scope.everything(schema: schema) : .all
-        failed = [Sweep(number: lastNumber, scope: scope)]
+        failed = [BulkRemoval(number: lastNumber, scope: scope)]
         pending[lastNumber] = scope
     }
 }

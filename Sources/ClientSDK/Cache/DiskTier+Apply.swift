@@ -34,14 +34,14 @@ extension DiskTier {
         while index < operations.count {
             let hadEffect: Bool
             switch operations[index] {
-            case .put(_, let onlyIfHeld):
-                index = try put(operations, from: index, onlyIfHeld: onlyIfHeld, &skipped)
+            case .put(_, let onlyIfCached):
+                index = try put(operations, from: index, onlyIfCached: onlyIfCached, &skipped)
                 continue
             case .confirm(let confirmation): hadEffect = try confirm(confirmation)
-            case .withoutValue(let news, let keepsValue): hadEffect = try withoutValue(news, keepsValue: keepsValue)
+            case .withoutValue(let revalidation, let keepsValue): hadEffect = try withoutValue(revalidation, keepsValue: keepsValue)
             case .invalidate(let scope, let position): hadEffect = try invalidate(scope, at: position)
             case .evict(let scope, let position): hadEffect = try evict(scope, position)
-            case .endPass(let pass, let position): hadEffect = try endPass(pass, at: position)
+            case .finishPass(let pass, let position): hadEffect = try finishPass(pass, at: position)
             }
             if !hadEffect { skipped.append(index) }
             index += 1
@@ -52,7 +52,7 @@ extension DiskTier {
     /// Stores consecutive entries; implements ``Entry/supersedes(_:)`` in SQL.
     ///
     /// - Returns: the index of the first operation that is not of this kind.
-    private func put(_ operations: [EntryOperation], from start: Int, onlyIfHeld: Bool, _ skipped: inout [Int]) throws -> Int {
+    private func put(_ operations: [EntryOperation], from start: Int, onlyIfCached: Bool, _ skipped: inout [Int]) throws -> Int {
         let update: StaticString = """
             UPDATE entry SET epoch = ?3, revision = ?4, as_of = ?5, pass = ?6, type = ?7, value = ?8, modified = ?9, verified = ?10,
               origin = ?11, invalidated = CASE WHEN epoch = ?3 AND pass = ?6 AND invalidated > ?5 THEN max(invalidated, ifnull(?12, 0)) ELSE ?12 END
@@ -67,10 +67,10 @@ extension DiskTier {
               invalidated = CASE WHEN epoch = ?3 AND pass = ?6 AND invalidated > ?5 THEN max(invalidated, ifnull(?12, 0)) ELSE ?12 END
             WHERE CASE WHEN epoch = ?3 THEN ?4 >= revision AND (?6 > pass OR (?6 = pass AND ?5 >= as_of)) ELSE ?6 > pass END
             """
-        return try connection.withStatement(onlyIfHeld ? update : insertion) { statement in
+        return try connection.withStatement(onlyIfCached ? update : insertion) { statement in
             var last: Entry?
             for index in start..<operations.count {
-                guard case .put(let entry, onlyIfHeld) = operations[index] else { return index }
+                guard case .put(let entry, onlyIfCached) = operations[index] else { return index }
                 let hadEffect = try write(entry, after: last, statement)
                 if !hadEffect { skipped.append(index) }
                 last = entry
@@ -91,7 +91,7 @@ extension DiskTier {
         return connection.changes > 0
     }
 
-    private func confirm(_ news: Confirmation) throws -> Bool {
+    private func confirm(_ revalidation: Revalidation) throws -> Bool {
         try connection.withStatement(
             """
             UPDATE entry SET as_of = max(as_of, ?5), pass = max(pass, ?6), verified = max(verified, ?7),
@@ -99,22 +99,22 @@ extension DiskTier {
             WHERE collection = ?1 AND id = ?2 AND epoch = ?3 AND revision = ?4
             """
         ) { statement in
-            try statement.bind(1, news.key.collection)
-            try statement.bind(2, news.key.id)
-            try statement.bind(3, news.epoch.token)
-            try statement.bind(4, news.revision.number)
-            try statement.bind(5, news.asOf.number)
-            try statement.bind(6, news.pass)
-            try statement.bind(7, news.verifiedAt.milliseconds)
+            try statement.bind(1, revalidation.key.collection)
+            try statement.bind(2, revalidation.key.id)
+            try statement.bind(3, revalidation.epoch.token)
+            try statement.bind(4, revalidation.revision.number)
+            try statement.bind(5, revalidation.asOf.number)
+            try statement.bind(6, revalidation.pass)
+            try statement.bind(7, revalidation.verifiedAt.milliseconds)
             try statement.run()
             return connection.changes > 0
         }
     }
 
     /// Reads the row and writes it again, since large values are rare.
-    private func withoutValue(_ news: Confirmation, keepsValue: Bool) throws -> Bool {
-        let stored = try entry(news.key)
-        let updated = Entry.withoutValue(news, over: stored, keepsValue: keepsValue)
+    private func withoutValue(_ revalidation: Revalidation, keepsValue: Bool) throws -> Bool {
+        let stored = try entry(revalidation.key)
+        let updated = Entry.withoutValue(revalidation, over: stored, keepsValue: keepsValue)
         guard updated != stored else { return false }
         try connection.withStatement(
             """
@@ -161,7 +161,7 @@ extension DiskTier {
         }
     }
 
-    private func endPass(_ pass: Int64, at position: Cursor) throws -> Bool {
+    private func finishPass(_ pass: Int64, at position: Cursor) throws -> Bool {
         let evicted = try connection.withStatement("DELETE FROM entry WHERE pass < ?1 AND (epoch <> ?2 OR as_of < ?3)") { statement in
             try statement.bind(1, pass)
             try statement.bind(2, position.epoch.token)
@@ -184,15 +184,15 @@ extension DiskTier {
         case .put(let row):
             try connection.withStatement("INSERT OR REPLACE INTO outbox(receipt, collection, id, row) VALUES(?1, ?2, ?3, ?4)") {
                 statement in
-                try statement.bind(1, row.receipt.number)
+                try statement.bind(1, row.writeID.number)
                 try statement.bind(2, row.key.collection)
                 try statement.bind(3, row.key.id)
                 try statement.bind(4, row.json)
                 try statement.run()
             }
-        case .remove(let receipt):
+        case .remove(let writeID):
             try connection.withStatement("DELETE FROM outbox WHERE receipt = ?1") { statement in
-                try statement.bind(1, receipt.number)
+                try statement.bind(1, writeID.number)
                 try statement.run()
             }
         case .watermark(let key, let watermark?):
@@ -217,14 +217,14 @@ extension DiskTier {
         switch operation {
         case .put(let write):
             try connection.withStatement("INSERT INTO rejection(receipt, size, row) VALUES(?1, ?2, ?3)") { statement in
-                try statement.bind(1, write.receipt.number)
+                try statement.bind(1, write.writeID.number)
                 try statement.bind(2, write.size)
                 try statement.bind(3, write.json)
                 try statement.run()
             }
-        case .remove(let receipt):
+        case .remove(let writeID):
             try connection.withStatement("DELETE FROM rejection WHERE receipt = ?1") { statement in
-                try statement.bind(1, receipt.number)
+                try statement.bind(1, writeID.number)
                 try statement.run()
             }
         }
@@ -272,8 +272,8 @@ extension StateChange {
     /// Whether it concerns this device's numbers, which must never be used twice, or the store in which they count.
     fileprivate var isOwn: Bool {
         switch self {
-        case .nextNumber, .nextReceipt, .mustReconcile, .store, .renamesAfter, .client: true
-        case .epoch, .cursor, .completeAt, .pass, .verification, .scope, .droppedRejections: false
+        case .nextNumber, .nextWriteID, .mustReconcile, .store, .renamesAfter, .client: true
+        case .epoch, .cursor, .completeAt, .pass, .revalidation, .scope, .droppedRejections: false
         }
     }
 }

@@ -4,7 +4,7 @@ internal import SQLite
 /// Keeps the tables within a number of bytes.
 ///
 /// Rows are evicted in the order of their numbers, which is the order of their arrival. A row that was used since the
-/// last check is spared, and gets the next number instead. This keeps the entries that least-recently-used keeps, or
+/// last check is retained, and gets the next number instead. This keeps the entries that least-recently-used keeps, or
 /// better ones (Yang et al., HotOS '23, <https://doi.org/10.1145/3593856.3595887>). A row that is never read again
 /// costs nothing, and a use is a narrow row in a separate table.
 extension DiskTier {
@@ -51,7 +51,7 @@ extension DiskTier {
                 candidates.append(
                     EvictionCandidate(
                         row: statement.int64(0), key: key, bytes: Int(statement.int64(7)), wasUsed: statement.int64(6) != 0,
-                        mayBeEvicted: Entry.mayBeEvicted(epoch: epoch, asOf: asOf, pass: statement.int64(5), state)))
+                        isEvictable: Entry.isEvictable(epoch: epoch, asOf: asOf, pass: statement.int64(5), state)))
             }
             return candidates
         }
@@ -67,8 +67,8 @@ extension DiskTier {
         // After a loss of power the entries are only evicted again.
         try setDurable(false)
         try connection.transaction {
-            for candidate in choice.doomed { try run("DELETE FROM entry WHERE rowid = ?1", candidate.row) }
-            for row in choice.spared { try run("UPDATE entry SET rowid = (SELECT max(rowid) + 1 FROM entry) WHERE rowid = ?1", row) }
+            for candidate in choice.victims { try run("DELETE FROM entry WHERE rowid = ?1", candidate.row) }
+            for row in choice.retained { try run("UPDATE entry SET rowid = (SELECT max(rowid) + 1 FROM entry) WHERE rowid = ?1", row) }
             // The marks of rows that were passed, and of rows that have been removed otherwise.
             try connection.withStatement("DELETE FROM used WHERE id < (SELECT ifnull(min(rowid), 0x7FFFFFFFFFFFFFFF) FROM entry)") {
                 try $0.run()

@@ -35,16 +35,16 @@ extension DiskTier {
                 guard let row = try? OutboxRow(json: statement.bytes(0)) else { throw Self.damaged("a row of the outbox") }
                 rows.append(row)
             }
-            return rows.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
+            return rows.sorted { ($0.number, $0.writeID) < ($1.number, $1.writeID) }
         }
     }
 
     /// O(rejected writes), without reading their contents.
-    private func rejectionPlaces() throws -> [RejectionPlace] {
+    private func rejectionPlaces() throws -> [RejectionEntry] {
         try connection.withStatement("SELECT receipt, size FROM rejection ORDER BY place") { statement in
-            var places: [RejectionPlace] = []
+            var places: [RejectionEntry] = []
             while try statement.step() {
-                places.append(RejectionPlace(receipt: Receipt(statement.int64(0)), size: Int(statement.int64(1))))
+                places.append(RejectionEntry(writeID: LocalWriteID(statement.int64(0)), size: Int(statement.int64(1))))
             }
             return places
         }
@@ -60,9 +60,9 @@ extension DiskTier {
     }
 
     /// Returns a rejected write; `nil` if it is not stored. O(1).
-    func rejection(_ receipt: Receipt) throws -> RejectedWrite? {
+    func rejection(_ writeID: LocalWriteID) throws -> RejectedWrite? {
         try connection.withStatement("SELECT row FROM rejection WHERE receipt = ?1") { statement in
-            try statement.bind(1, receipt.number)
+            try statement.bind(1, writeID.number)
             return try statement.step() ? try Self.rejection(statement) : nil
         }
     }
@@ -146,7 +146,7 @@ extension DiskTier {
     }
 
     /// Returns the rows that a query selects, page by page in the order of their keys.
-    func heldKeys(_ query: HeldQuery) throws -> [HeldKey] {
+    func cachedKeys(_ query: CachedKeyQuery) throws -> [CachedKey] {
         switch query.selection {
         case .before(let pass):
             try connection.withStatement(
@@ -156,7 +156,7 @@ extension DiskTier {
                 """
             ) { statement in
                 try statement.bind(4, pass)
-                return try Self.heldKeys(query, statement)
+                return try Self.cachedKeys(query, statement)
             }
         case .needingRefresh:
             try connection.withStatement(
@@ -164,22 +164,22 @@ extension DiskTier {
                 SELECT collection, id, epoch, revision, type FROM entry INDEXED BY entry_refresh
                 WHERE (collection, id) > (?1, ?2) AND (invalidated IS NOT NULL OR type = '') ORDER BY collection, id LIMIT ?3
                 """
-            ) { try Self.heldKeys(query, $0) }
+            ) { try Self.cachedKeys(query, $0) }
         }
     }
 
-    private static func heldKeys(_ query: HeldQuery, _ statement: Statement) throws -> [HeldKey] {
+    private static func cachedKeys(_ query: CachedKeyQuery, _ statement: Statement) throws -> [CachedKey] {
         // No collection is empty, so no row precedes this pair.
         try statement.bind(1, query.after?.collection ?? "")
         try statement.bind(2, query.after?.id ?? "")
         try statement.bind(3, query.limit)
-        var keys: [HeldKey] = []
+        var keys: [CachedKey] = []
         while try statement.step() {
             guard let key = try? RecordKey(collection: statement.text(0), id: statement.text(1)), let epoch = Epoch(statement.text(2)),
                 let revision = Revision(statement.int64(3))
             else { throw damaged("an entry") }
             let hasValue = statement.optionalText(4).map { !$0.isEmpty } ?? false
-            keys.append(HeldKey(key: key, epoch: epoch, revision: revision, hasValue: hasValue))
+            keys.append(CachedKey(key: key, epoch: epoch, revision: revision, hasValue: hasValue))
         }
         return keys
     }

@@ -38,7 +38,7 @@ package final class MemoryTier: Sendable {
     func held(_ key: RecordKey) -> Hit? { found { cache.peek(key) } }
 
     private func found(_ look: () -> CachedValue?) -> Hit? {
-        let (value, freshness) = rule.during(look)
+        let (value, freshness) = rule.readConsistently(look)
         return value.map { Hit(value: $0, freshness: freshness.of($0.view)) }
     }
 
@@ -53,8 +53,8 @@ package final class MemoryTier: Sendable {
     package func freshness(of view: KeyView) -> SnapshotFreshness? { rule.now.of(view) }
 
     /// Returns the closure's result, and a rule that held during the call. The closure may be called several times;
-    /// see ``SharedFreshness/during(_:)``.
-    func during<Found>(_ look: () -> Found) -> (Found, FreshnessRule) { rule.during(look) }
+    /// see ``SharedFreshness/readConsistently(_:)``.
+    func readConsistently<Found>(_ look: () -> Found) -> (Found, FreshnessState) { rule.readConsistently(look) }
 
     /// Sets how far values can be relied on from now on.
     ///
@@ -96,7 +96,7 @@ package final class MemoryTier: Sendable {
     ///
     /// - Returns: the object that now represents the key, if there is one.
     @discardableResult
-    package func confirm(_ news: Confirmation) -> CachedValue? { update(news.key) { $0.confirm(news) } }
+    package func confirm(_ revalidation: Revalidation) -> CachedValue? { update(revalidation.key) { $0.confirm(revalidation) } }
 
     private func update(_ key: RecordKey, _ change: (inout Entry) -> Void) -> CachedValue? {
         guard let held = cache.peek(key), var entry = held.view.entry else { return nil }
@@ -120,7 +120,7 @@ package final class MemoryTier: Sendable {
     ///
     /// - Returns: the new values of views that were not confirmed and stay.
     @discardableResult
-    package func endPass(_ pass: Int64, at position: Cursor) -> [CachedValue] {
+    package func finishPass(_ pass: Int64, at position: Cursor) -> [CachedValue] {
         var kept: [RecordKey] = []
         remove { view in
             guard let entry = view.entry else { return false }

@@ -57,7 +57,7 @@ public enum ClientError: Error, Hashable, Sendable {
     /// store, or call ``SyncClient/clear(andStop:)``, which drops them.
     case otherStore(found: String?, expected: String)
     /// The response is not from a Freshet server of this protocol. Check the URL and any proxies.
-    case unexpectedAnswer(String)
+    case unexpectedResponse(String)
     /// All responses were older than a state that this device has already seen, as from a lagging copy of the server.
     /// Try again later.
     case outdated
@@ -112,7 +112,7 @@ extension ClientError: CustomStringConvertible {
             \(expected), so nothing was sent: correct the URL or name another directory; to go over to this store, set adoptsStore, which sends \
             it the waiting writes, or call clear(), which drops them
             """
-        case .unexpectedAnswer(let text): "the response is not from a Freshet server: \(text); check the URL and any proxies"
+        case .unexpectedResponse(let text): "the response is not from a Freshet server: \(text); check the URL and any proxies"
         case .outdated: "all answers were older than what this device has already seen: try again later"
         case .unauthorized: "the server refused the token, a fresh one too: log in again"
         case .refused(let problem): "the server refused the request: \(problem)"

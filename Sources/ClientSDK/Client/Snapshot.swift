@@ -1,7 +1,7 @@
 public import FreshetWire
 
 /// A record as this client shows it at one moment: the confirmed value with this device's pending writes over it.
-public struct Snapshot<Value: Sendable>: Sendable {
+public struct Snapshot<Value: Sendable>: Identifiable, Sendable {
     /// The record's id in its collection.
     public var id: String
     /// The value; `nil` if there is no record, nothing is known, or the value does not decode (see ``decodingError``).
@@ -14,7 +14,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
     public var lacksValue: Bool
     /// The revision of the confirmed record underneath; `nil` if none is known.
     public var revision: Revision?
-    /// Whether a write of this device to the record has no verdict yet.
+    /// Whether a write of this device to the record has no outcome yet.
     public var isPending: Bool
     /// The source of the value.
     public var source: SnapshotSource
@@ -34,6 +34,8 @@ public struct Snapshot<Value: Sendable>: Sendable {
 }
 
 extension Snapshot: Equatable where Value: Equatable {}
+
+extension Snapshot: Hashable where Value: Hashable {}
 
 extension Snapshot: CustomStringConvertible {
     /// One line for a person, such as `7: Note(text: "Hello"), at revision 3, from feed, live`. A long value is cut.
@@ -68,28 +70,4 @@ extension Snapshot: CustomStringConvertible {
         }
         return parts
     }
-}
-
-/// The source of a value.
-public enum SnapshotSource: String, Hashable, Sendable {
-    /// None: the record was never read, or was evicted. Read it to know the value.
-    case unknown
-    /// A change from the feed.
-    case feed
-    /// A read from the server.
-    case fetch
-    /// A write of this device: pending, or confirmed with a value that is known in full.
-    case ownWrite
-    /// The current record that came with a rejection.
-    case rejection
-}
-
-/// How far a value can be relied on.
-public enum SnapshotFreshness: Hashable, Sendable {
-    /// Followed live: the server's newest value, except for the delay of notifications.
-    case live
-    /// Right at this time of this device's wall clock; it may have changed since.
-    case confirmed(at: Timestamp)
-    /// Kept over a reset of the feed, an invalidation or a change that came without its value, and not read again since.
-    case unverified(since: Timestamp)
 }

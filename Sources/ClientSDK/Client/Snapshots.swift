@@ -8,7 +8,7 @@ extension SyncedCollection {
     ///   while it is unknown: at first, and after an invalidation.
     /// - Returns: a sequence that ends when the client stops, and throws ``ClientError/stopped`` at once if the client
     ///   is not running.
-    public func snapshots(of id: String, policy: ReadPolicy = .cacheElseNetwork) -> Snapshots<Value> {
+    public func snapshots(forKey id: String, policy: ReadPolicy = .cacheElseNetwork) -> Snapshots<Value> {
         Snapshots(collection: self, id: id, fetches: policy != .cacheOnly)
     }
 
@@ -58,21 +58,6 @@ extension SyncedCollection {
     }
 }
 
-/// The changes of a collection since the previous element, by id. Records have no other order, so none moves.
-public struct CollectionChange<Value: Sendable>: Sendable {
-    /// Whether it is the first element of its sequence, with all records in ``inserted``.
-    public var isInitial: Bool
-    /// The new records. A record whose removal is pending counts as present, with ``Snapshot/exists`` false.
-    public var inserted: [Snapshot<Value>]
-    /// The records whose value or known state has changed. Their ``Snapshot/freshness`` is that of this moment;
-    /// changes that affect the freshness of all records at once appear in ``SyncClient/status``.
-    public var updated: [Snapshot<Value>]
-    /// The ids of the records that were removed.
-    public var removed: [String]
-}
-
-extension CollectionChange: Equatable where Value: Equatable {}
-
 /// A collection's changes, made by ``SyncedCollection/changes(policy:)``.
 public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
     let collection: SyncedCollection<Value>
@@ -106,7 +91,7 @@ public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        private func change(_ difference: CollectionObserver.Difference, _ rule: FreshnessRule, isInitial: Bool) -> CollectionChange<Value>
+        private func change(_ difference: CollectionObserver.Difference, _ rule: FreshnessState, isInitial: Bool) -> CollectionChange<Value>
         {
             func snapshot(_ value: CachedValue) -> Snapshot<Value> {
                 Snapshot(MemoryTier.Hit(value: value, freshness: rule.of(value.view)), sequence.collection.codec)
@@ -118,7 +103,7 @@ public struct CollectionChanges<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A record's snapshots, made by ``SyncedCollection/snapshots(of:policy:)``.
+/// A record's snapshots, made by ``SyncedCollection/snapshots(forKey:policy:)``.
 public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
     let collection: SyncedCollection<Value>
     let id: String
@@ -146,37 +131,6 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
             }
             guard let value = await stream?.next() else { return nil }
             return observer.map { Snapshot($0.hit(value, client.engine.memory), sequence.collection.codec) }
-        }
-    }
-}
-
-/// A collection's snapshots, made by ``SyncedCollection/snapshots(policy:)``.
-public struct CollectionSnapshots<Value: Sendable>: AsyncSequence, Sendable {
-    let collection: SyncedCollection<Value>
-    let fetches: Bool
-
-    /// Makes an iterator that begins to observe at the first call of `next`.
-    public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
-
-    /// Observes until it is released.
-    public struct Iterator: AsyncIteratorProtocol {
-        let sequence: CollectionSnapshots
-        private var observer: CollectionObserver?
-        private var signals: AsyncStream<Void>.Iterator?
-
-        init(sequence: CollectionSnapshots) { self.sequence = sequence }
-
-        /// Returns the present state of all records; `nil` when the client has stopped or the task was cancelled.
-        public mutating func next() async throws -> [Snapshot<Value>]? {
-            let (client, codec) = (sequence.collection.client, sequence.collection.codec)
-            if observer == nil {
-                let name = try sequence.collection.checkedName()
-                let (observer, stream) = try await client.engine.observe(collection: name, fetches: sequence.fetches)
-                self.observer = observer
-                signals = stream.makeAsyncIterator()
-            }
-            guard await signals?.next() != nil else { return nil }
-            return observer?.snapshots(client.engine.memory, codec)
         }
     }
 }

@@ -8,7 +8,7 @@ extension SyncClient {
     /// var configuration = SyncClient.Configuration(url: "https://sync.example.org", namespace: "shop")
     /// configuration.storage = .directory("/var/lib/shop/cache")
     /// configuration.token = { _ in try await session.accessToken() }
-    /// configuration.following = .held                        // the records that are read or written here; by default all
+    /// configuration.following = .cachedRecords                        // the records that are read or written here; by default all
     /// ```
     public struct Configuration: Sendable {
         /// The storage of entries, cursor and outbox.
@@ -26,7 +26,7 @@ extension SyncClient {
             /// Changes of records that were read or written on this device. Other records are read on demand, and a
             /// list of a collection is read from the server: see ``SyncedCollection/ids(policy:)``. For namespaces of
             /// which a device needs a small part.
-            case held
+            case cachedRecords
         }
 
         /// The server, such as `https://sync.example.org` or `http://127.0.0.1:8180`; a path before `/v1` may follow.
@@ -74,7 +74,7 @@ extension SyncClient {
         /// pages are used again.
         ///
         /// `nil`, the default, means no limit for ``Following/everything``, since a copy that evicts records is
-        /// incomplete, and ``standardDiskLimit`` for ``Following/held``.
+        /// incomplete, and ``standardDiskLimit`` for ``Following/cachedRecords``.
         public var diskLimit: Int?
         /// 256 MiB.
         public static let standardDiskLimit = 256 << 20
@@ -101,7 +101,7 @@ extension SyncClient {
         /// After a larger response the client asks for less: fewer writes, keys or changes, down to one. An atomic
         /// batch whose changes are larger, at most 32 MiB of values, then comes change by change, and may be shown in
         /// parts. A single record that is larger cannot be read: a read of it fails with
-        /// ``ClientError/unexpectedAnswer(_:)``, and after a reset it leaves the cache. A single change that is
+        /// ``ClientError/unexpectedResponse(_:)``, and after a reset it leaves the cache. A single change that is
         /// larger, which a server with its usual limits does not send, keeps the client from following;
         /// ``SyncClient/Status`` reports this.
         public var responseLimit = 64 << 20

@@ -20,7 +20,7 @@ extension SyncClient {
         public var id: Int64 { number }
 
         init(_ write: RejectedWrite) {
-            number = write.receipt.number
+            number = write.writeID.number
             key = write.key
             operation = write.operation
             problem = write.problem
@@ -63,7 +63,7 @@ public struct Rejections: AsyncSequence, Sendable {
     ///   this device knows now.
     /// - Throws: ``ClientError/unknownRejection(_:)`` if it was retried or discarded already;
     ///   ``ClientError/cannotApply(_:)`` if the present value cannot take the operation; and the errors of
-    ///   ``SyncedCollection/set(_:for:onConflict:)``. Then the rejection stays.
+    ///   ``SyncedCollection/setValue(_:forKey:onConflict:)``. Then the rejection stays.
     @discardableResult
     public func retry(_ rejection: SyncClient.Rejection, onConflict: OnConflict? = nil) async throws -> PendingWrite {
         let policy = try onConflict.map { try client.policy($0, rejection.key.collection) }

@@ -21,7 +21,7 @@ extension SyncClient {
         public var connection: Connection
         /// The position up to which changes are stored; `nil` before the first.
         public var cursor: Cursor?
-        /// The number of writes without a verdict.
+        /// The number of writes without an outcome.
         public var waitingWrites: Int
         /// The number of these writes that wait for a merge closure, or behind such a write to the same record, by the
         /// collection that was not opened with its closure yet; empty if there are none. They are kept, also over

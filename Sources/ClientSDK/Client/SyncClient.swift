@@ -10,9 +10,9 @@ internal import HTTPTypes
 /// try await client.start()
 ///
 /// let notes = client.collection("notes", of: Note.self)
-/// try await notes.set(Note(text: "Hello"), for: "1")      // shown and durable at once, pending until the server has it
+/// try await notes.setValue(Note(text: "Hello"), forKey: "1")      // shown and durable at once, pending until the server has it
 /// print(notes["1"]?.value as Any)                         // from memory, without waiting
-/// for try await snapshot in notes.snapshots(of: "1") { print(snapshot.value as Any, snapshot.isPending) }
+/// for try await snapshot in notes.snapshots(forKey: "1") { print(snapshot.value as Any, snapshot.isPending) }
 /// ```
 ///
 /// All members may be used from any thread or task. The client stops when it is deallocated; data on disk stays,
@@ -96,18 +96,18 @@ public final class SyncClient: Sendable {
 
     /// The present status and then each change. A slow consumer receives only the latest. Does not end while the
     /// client exists. A sleep of the device is detected within five seconds.
-    public var statuses: AsyncStream<Status> { engine.board.follow() }
+    public var statuses: AsyncStream<Status> { engine.statusBroadcaster.subscribe() }
 
     /// The rejected writes that wait to be retried or discarded, including those of earlier processes.
     public var rejections: Rejections { Rejections(client: self) }
 
-    /// Waits until every write has its verdict.
+    /// Waits until every write has its outcome.
     /// - Throws: ``ClientError/stopped`` when the client is not running, and `CancellationError`.
-    public func drained() async throws { try await wait { $0.waitingWrites == 0 } }
+    public func waitUntilDrained() async throws { try await wait { $0.waitingWrites == 0 } }
 
     /// Waits until the client is live: it has caught up, and the server notifies it of each change.
-    /// - Throws: as ``drained()``.
-    public func live() async throws { try await wait { $0.isLive } }
+    /// - Throws: as ``waitUntilDrained()``.
+    public func waitUntilLive() async throws { try await wait { $0.isLive } }
 
     private func wait(until condition: (Status) -> Bool) async throws {
         for await status in statuses {
@@ -171,11 +171,11 @@ public final class SyncClient: Sendable {
             do {
                 return try InvalidationReceipt(json: reply.body).revision
             } catch {
-                throw ClientError.unexpectedAnswer(error.description)
+                throw ClientError.unexpectedResponse(error.description)
             }
         case 401: throw ClientError.unauthorized
         case 400...:
-            switch ReplyDecoder.answer(reply) {
+            switch ReplyDecoder.problem(in: reply) {
             case .success(let problem): throw ClientError.refused(problem)
             case .failure(let failure): throw ClientError(failure)
             }

@@ -15,10 +15,10 @@ extension SyncedCollection {
     ///   - onMissing: the write's effect if the server has no record when it arrives.
     ///   - min: the minimum of the sum.
     ///   - max: the maximum of the sum.
-    /// - Returns: the receipt, whose verdict can be awaited.
+    /// - Returns: the pending write, whose outcome can be awaited.
     /// - Throws: ``ClientError/cannotApply(_:)`` if the shown value cannot take the increment: nothing was written
     ///   then. ``ClientError/invalidConfiguration(_:)`` if `min` is above `max`, ``ClientError/notEncodable(_:)`` and
-    ///   ``ClientError/invalidName(_:)``; failures as of ``set(_:for:onConflict:)``.
+    ///   ``ClientError/invalidName(_:)``; failures as of ``setValue(_:forKey:onConflict:)``.
     @discardableResult
     public func increment(
         _ path: String, by amount: Int = 1, of id: String, onMissing: OnMissing<Value> = .rejectIfKnown, min: Int? = nil,

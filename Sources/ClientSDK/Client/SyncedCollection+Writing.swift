@@ -4,12 +4,12 @@ extension SyncedCollection {
     /// Writes a value. When this returns, the value is on disk and shown as pending to all readers and observers of
     /// this client. The server gets it exactly once, as soon as it can be reached.
     ///
-    /// - Returns: the receipt, whose verdict can be awaited.
+    /// - Returns: the pending write, whose outcome can be awaited.
     /// - Throws: ``ClientError/diskFull(path:)`` and other failures of the disk: then nothing was written.
     ///   ``ClientError/notEncodable(_:)``, ``ClientError/invalidName(_:)``, ``ClientError/stopped``;
     ///   ``ClientError/baseUnknown(key:)`` for policies other than the default.
     @discardableResult
-    public func set(_ value: Value, for id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
+    public func setValue(_ value: Value, forKey id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
         try await write(id, .put(try encode(value)), onConflict)
     }
 
@@ -46,7 +46,7 @@ extension SyncedCollection {
 
     /// Removes the record. If there is none, the removal is confirmed without effect.
     @discardableResult
-    public func remove(_ id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
+    public func removeValue(forKey id: String, onConflict: OnConflict = .lastWriterWins) async throws -> PendingWrite {
         try await write(id, .delete, onConflict)
     }
 

@@ -10,7 +10,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
     // MARK: Reading
 
-    /// The record in memory, with pending writes; `nil` if memory does not hold it: then use ``snapshot(of:policy:)``.
+    /// The record in memory, with pending writes; `nil` if memory does not hold it: then use ``snapshot(forKey:policy:)``.
     ///
     /// Never waits, neither for the disk nor for a writer. O(1).
     public subscript(id: String) -> Snapshot<Value>? {
@@ -21,9 +21,9 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// Returns the value, or `nil` if there is no record.
     ///
     /// - Parameter policy: the sources of the read, and their order.
-    /// - Throws: ``ClientError/notDecodable(key:_:)``, and the errors of ``snapshot(of:policy:)``.
-    public func value(for id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Value? {
-        let snapshot = try await snapshot(of: id, policy: policy)
+    /// - Throws: ``ClientError/notDecodable(key:_:)``, and the errors of ``snapshot(forKey:policy:)``.
+    public func value(forKey id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Value? {
+        let snapshot = try await snapshot(forKey: id, policy: policy)
         if let error = snapshot.decodingError { throw error }
         return snapshot.value
     }
@@ -33,7 +33,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// - Throws: ``ClientError/unreachable(_:)`` or ``ClientError/intercepted(status:_:)`` if the network is needed
     ///   and the server cannot be reached, ``ClientError/refused(_:)``, ``ClientError/unauthorized``,
     ///   ``ClientError/stopped``, `CancellationError`, or a failure of the disk.
-    public func snapshot(of id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Snapshot<Value> {
+    public func snapshot(forKey id: String, policy: ReadPolicy = .cacheElseNetwork) async throws -> Snapshot<Value> {
         let key = try key(id)
         switch policy {
         case .cacheOnly: return try await cached(key)
@@ -53,8 +53,8 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// Returns the ids of the collection's records, in the order of their bytes.
     ///
     /// A client that follows everything in the collection lists its copy; before it has caught up for the first time
-    /// (``SyncClient/live()``), these are the records received so far. Other clients ask the server: those with
-    /// ``SyncClient/Configuration/Following/held``, with a ``SyncClient/Configuration/diskLimit``, or whose
+    /// (``SyncClient/waitUntilLive()``), these are the records received so far. Other clients ask the server: those with
+    /// ``SyncClient/Configuration/Following/cachedRecords``, with a ``SyncClient/Configuration/diskLimit``, or whose
     /// ``SyncClient/Configuration/prefix`` or ``SyncClient/Configuration/collections`` exclude records of the
     /// collection. Such a list contains the records that the server lists or this device holds, including records
     /// created during the call, with the device's pending writes over them. A record on which server and device differ
@@ -82,7 +82,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     /// ``ReadPolicy/networkOnly`` and ``ReadPolicy/networkElseCache`` all are read. O(records) in time and in memory.
     ///
     /// - Parameter policy: as of ``ids(policy:)``.
-    /// - Throws: as ``ids(policy:)``; ``ClientError/unexpectedAnswer(_:)`` if a record is larger than
+    /// - Throws: as ``ids(policy:)``; ``ClientError/unexpectedResponse(_:)`` if a record is larger than
     ///   ``SyncClient/Configuration/responseLimit``.
     public func all(policy: ReadPolicy = .cacheElseNetwork) async throws -> [Snapshot<Value>] {
         let (engine, name) = (client.engine, try checkedName())
@@ -115,7 +115,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
     }
 
     /// Reads the records that are not known yet from the server, many with one request.
-    /// - Throws: as ``snapshot(of:policy:)``.
+    /// - Throws: as ``snapshot(forKey:policy:)``.
     public func prefetch(_ ids: some Sequence<String> & Sendable) async throws {
         var seen: Set<String> = []
         let keys = try ids.filter { seen.insert($0).inserted }.map(key)
@@ -129,7 +129,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         let (hit, notes) = try await client.engine.explain(key)
         return Explanation(
             key: key, snapshot: Snapshot(hit, .raw),
-            events: notes.map { Explanation.Event(time: $0.at, text: $0.sentence) })
+            events: notes.map { Explanation.Event(time: $0.at, text: $0.message) })
     }
 
     private func cached(_ key: RecordKey) async throws -> Snapshot<Value> {
@@ -139,7 +139,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
 
     private func fetched(_ key: RecordKey, mustBeNew: Bool) async throws -> Snapshot<Value> {
         guard let hit = try await client.engine.fetch([key], mustBeNew: mustBeNew).first else {
-            throw ClientError.unexpectedAnswer("a read of \(key) gave nothing")
+            throw ClientError.unexpectedResponse("a read of \(key) gave nothing")
         }
         return Snapshot(hit, codec)
     }

@@ -3,11 +3,11 @@ internal import FreshetWire
 /// A caller that waits for the machine's answer.
 enum Caller {
     /// With the rejected write that this write replaces, if there is one.
-    case write(RecordKey, Receipt?, CheckedContinuation<PendingWrite, any Error>)
+    case write(RecordKey, LocalWriteID?, CheckedContinuation<PendingWrite, any Error>)
     case views([RecordKey], CheckedContinuation<[MemoryTier.Hit], any Error>)
     /// With whether the client stops as soon as the clear is done.
     case clear(CheckedContinuation<Void, any Error>, stops: Bool)
-    case discard(Receipt, CheckedContinuation<Void, any Error>)
+    case discard(LocalWriteID, CheckedContinuation<Void, any Error>)
     /// No caller: observed keys are read again.
     case refresh([RecordKey])
 
@@ -30,10 +30,10 @@ enum Caller {
     }
 
     /// The rejected write for an error of the call.
-    var rejection: Receipt? {
+    var rejection: LocalWriteID? {
         switch self {
-        case .write(_, let receipt, _): receipt
-        case .discard(let receipt, _): receipt
+        case .write(_, let writeID, _): writeID
+        case .discard(let writeID, _): writeID
         case .views, .clear, .refresh: nil
         }
     }

@@ -13,7 +13,7 @@ extension ClientError {
             case .offline(let failure): ClientError(failure)
             case .refused(let problem): problem.code == .unauthorized ? .unauthorized : .refused(problem)
             case .outdated: .outdated
-            case .malformed(let text): .unexpectedAnswer(text)
+            case .malformed(let text): .unexpectedResponse(text)
             case .cleared: .cleared
             case .stopped: .stopped
             }
@@ -25,7 +25,7 @@ extension ClientError {
             case .transport(let failure): Self(failure)
             case .unauthorized: .unauthorized
             case .refused(let problem): .refused(problem)
-            case .malformed(let text): .unexpectedAnswer(text)
+            case .malformed(let text): .unexpectedResponse(text)
             case .disk(.full): .diskFull(path: path)
             case .disk(.failed(let text)): .storageFailed(path: path, text)
             }
@@ -38,7 +38,7 @@ extension ClientError {
             switch failure {
             case .unreachable(let text), .interrupted(let text): .unreachable(text)
             case .watchdog: .unreachable("no response in time; the connection counts as dead and is replaced")
-            case .foreign(let answer): .intercepted(status: answer.status, answer.text)
+            case .foreign(let response): .intercepted(status: response.status, response.text)
             case .otherStore(let found, let expected): .otherStore(found: found?.token, expected: expected.token)
             }
     }

@@ -115,7 +115,7 @@ final class CollectionObserver: Sendable {
 
     // MARK: Reporting changes
 
-    func tell(_ value: CachedValue) {
+    func notify(_ value: CachedValue) {
         state.withLock { state in
             let view = value.view
             let key = view.key
@@ -152,9 +152,9 @@ final class CollectionObserver: Sendable {
 
     func forget(_ condition: (KeyView) -> Bool) {
         state.withLock { state in
-            var doomed: [KeyView] = []
-            state.forEach { if !$0.view.isPending, condition($0.view) { doomed.append($0.view) } }
-            for view in doomed {
+            var victims: [KeyView] = []
+            state.forEach { if !$0.view.isPending, condition($0.view) { victims.append($0.view) } }
+            for view in victims {
                 state.staged[view.key] = .gone
                 state.unknown.insert(view.key)
             }
@@ -179,7 +179,7 @@ final class CollectionObserver: Sendable {
 
     /// Returns the members by id. O(members), and O(n log n) in those inserted since the last read.
     func snapshots<Value: Sendable>(_ memory: MemoryTier, _ codec: ValueCodec<Value>) -> [Snapshot<Value>] {
-        let (members, rule) = memory.during {
+        let (members, rule) = memory.readConsistently {
             state.withLock { state in
                 state.sort()
                 return state.order.compactMap { state.members[$0] }
@@ -189,13 +189,13 @@ final class CollectionObserver: Sendable {
     }
 
     /// Returns the changes since the last read; all members at the first. O(n log n) in the changes.
-    func changes(_ memory: MemoryTier) -> (Difference, FreshnessRule) { changes(memory.during) }
+    func changes(_ memory: MemoryTier) -> (Difference, FreshnessState) { changes(memory.readConsistently) }
 
     /// - Parameter during: repeats the read until one rule held throughout it.
-    func changes(_ during: (() -> Difference) -> (Difference, FreshnessRule)) -> (Difference, FreshnessRule) {
+    func changes(_ readConsistently: (() -> Difference) -> (Difference, FreshnessState)) -> (Difference, FreshnessState) {
         // Changes that a repeated read has taken belong to the next attempt as well.
         var taken: [RecordKey: Bool] = [:]
-        return during {
+        return readConsistently {
             state.withLock { state in
                 taken.merge(state.changed) { first, _ in first }
                 state.changed = [:]

@@ -12,5 +12,5 @@ enum DeviceClock {
     /// The wall clock, for people.
     static var wall: Timestamp { Timestamp(milliseconds: SystemClock.wallMilliseconds) }
 
-    static var moment: Moment { Moment(uptime: uptime, wall: wall, random: .random(in: .min ... .max)) }
+    static var eventContext: EventContext { EventContext(uptime: uptime, wall: wall, random: .random(in: .min ... .max)) }
 }

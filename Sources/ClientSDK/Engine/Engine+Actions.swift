@@ -13,12 +13,12 @@ extension Engine {
         case .cancel(let id): cancel(id)
         case .commit(let transaction): commit(transaction)
         case .publish(let publications): observers.deliver { for publication in publications { publish(publication) } }
-        case .answer(let token, let answer): self.answer(token, answer)
-        case .verdict(let receipt, _, let verdict): decide(receipt, verdict)
+        case .complete(let callerID, let result): self.complete(callerID, result)
+        case .outcome(let writeID, _, let outcome): decide(writeID, outcome)
         case .status(let status): take(status)
         case .schedule(let deadline): timer?.schedule(at: deadline)
         case .merge(let request): merge(request)
-        case .loadHeld(let query): loadHeld(query)
+        case .loadCachedKeys(let query): loadCachedKeys(query)
         case .log(let line): log(line)
         }
     }
@@ -47,7 +47,7 @@ extension Engine {
         do {
             let skipped = try disk.apply(transaction)
             if transaction.clear != nil { reader.resume() }
-            watchesRoom = true
+            checksDiskLimit = true
             submit(.committed(transaction.id, skipped: skipped))
             if transaction.clear != nil || !transaction.rejections.isEmpty { rejections.send(()) }
         } catch {
@@ -56,14 +56,14 @@ extension Engine {
         }
     }
 
-    private func loadHeld(_ query: HeldQuery) {
+    private func loadCachedKeys(_ query: CachedKeyQuery) {
         commitWaiting()
         guard let disk else { return }
         do {
-            submit(.heldKeys(query, try disk.heldKeys(query)))
+            submit(.cachedKeys(query, try disk.cachedKeys(query)))
         } catch {
             guard let failure = diskFailure(error) else { return }
-            submit(.heldKeysFailed(query, failure))
+            submit(.cachedKeysFailed(query, failure))
         }
     }
 
@@ -85,23 +85,27 @@ extension Engine {
     private func publish(_ publication: Publication) {
         switch publication {
         case .view(let view, _):
-            observers.tell(memory.store(view))
+            observers.notify(memory.store(view))
             if view.value == .unknown { wantsRefresh = true }
-        case .confirmed(let news):
-            if let value = memory.confirm(news) { observers.tell(value) } else { observers.update(news.key) { $0.confirmed(news) } }
+        case .confirmed(let revalidation):
+            if let value = memory.confirm(revalidation) {
+                observers.notify(value)
+            } else {
+                observers.update(revalidation.key) { $0.confirmed(revalidation) }
+            }
         case .changed(let key, _): show(key)
         case .invalidated(let scope, let position):
-            for value in memory.invalidate(scope, at: position) { observers.tell(value) }
+            for value in memory.invalidate(scope, at: position) { observers.notify(value) }
             observers.update { scope.contains($0.key) ? $0.invalidated(at: position) : nil }
         case .swept(let scope, let position):
             memory.sweep(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
             wantsRefresh = true
-        case .passEnded(let pass, let position):
-            let kept = memory.endPass(pass, at: position)
+        case .passFinished(let pass, let position):
+            let kept = memory.finishPass(pass, at: position)
             observers.forget { $0.entry.map { $0.ended(pass, at: position) == nil } ?? false }
             observers.update { $0.ended(pass, at: position) }
-            for value in kept { observers.tell(value) }
+            for value in kept { observers.notify(value) }
             wantsRefresh = true
         case .cleared:
             // The disk must not be read before the clear is done there; see `reading(_:else:_:)` for the engine's reads.
@@ -115,27 +119,27 @@ extension Engine {
     private func show(_ key: RecordKey) {
         guard disk != nil, memory.peek(key) != nil || observers.watches(key) else { return }
         do {
-            observers.tell(memory.store(view(of: key, stored: try stored(key))))
+            observers.notify(memory.store(view(of: key, stored: try stored(key))))
         } catch {
             // The view in memory is older than the row: it is removed, and a later read meets the failure.
-            observers.tell(memory.store(view(of: key, stored: nil)))
+            observers.notify(memory.store(view(of: key, stored: nil)))
             _ = diskFailure(error)
         }
     }
 
     /// The latest status, not live if that can no longer be true.
     nonisolated var status: SyncClient.Status {
-        var status = board.status
+        var status = statusBroadcaster.status
         if status.isLive, !memory.mayBeLive { status.connection = .catchingUp }
         return status
     }
 
     private func take(_ status: SyncStatus) {
-        let wasLive = board.status.isLive
+        let wasLive = statusBroadcaster.status.isLive
         memory.setFreshness(isLive: status.connection == .live, pass: status.pass)
         let path = settings.path
-        board.update { $0 = SyncClient.Status(status, path: path) }
-        guard !wasLive, board.status.isLive else { return }
+        statusBroadcaster.update { $0 = SyncClient.Status(status, path: path) }
+        guard !wasLive, statusBroadcaster.status.isLive else { return }
         wantsRefresh = true
         listForObservers()
     }
@@ -145,22 +149,22 @@ extension Engine {
         let keys = observers.unknownKeys.filter { !refreshing.contains($0) }
         guard !keys.isEmpty else { return }
         refreshing.formUnion(keys)
-        let token = nextToken()
-        callers[token] = .refresh(keys)
-        submit(.fetch(FetchRequest(token: token, items: keys.map { FetchRequest.Item(key: $0) })))
+        let callerID = nextCallerID()
+        callers[callerID] = .refresh(keys)
+        submit(.fetch(FetchRequest(callerID: callerID, items: keys.map { FetchRequest.Item(key: $0) })))
     }
 
     // MARK: Callers
 
-    private func answer(_ token: Token, _ answer: Answer) {
-        guard let caller = callers.removeValue(forKey: token) else { return }
+    private func complete(_ callerID: CallerID, _ result: CallResult) {
+        guard let caller = callers.removeValue(forKey: callerID) else { return }
         if case .refresh(let keys) = caller { refreshing.subtract(keys) }
-        switch (caller, answer) {
+        switch (caller, result) {
         case (_, .failed(let failure)): caller.fail(ClientError(failure, caller, path: settings.path))
-        case (.write(let key, _, let continuation), .accepted(let receipt)):
-            let promise = VerdictPromise()
-            promises[receipt] = promise
-            continuation.resume(returning: PendingWrite(receipt: receipt, key: key, promise: promise))
+        case (.write(let key, _, let continuation), .accepted(let writeID)):
+            let promise = WriteOutcomePromise()
+            promises[writeID] = promise
+            continuation.resume(returning: PendingWrite(writeID: writeID, key: key, promise: promise))
         case (.views(_, let continuation), .views(let views)): continuation.resume(returning: views.map { memory.hit(CachedValue($0)) })
         case (.clear(let continuation, let stops), .cleared):
             // Before any further request is sent.
@@ -168,13 +172,14 @@ extension Engine {
             continuation.resume()
         case (.discard(_, let continuation), .discarded): continuation.resume()
         case (.refresh, _): break
-        default: caller.fail(ClientError.unexpectedAnswer("the sync machine gave an answer to another question, which is a mistake in it"))
+        default:
+            caller.fail(ClientError.unexpectedResponse("the sync machine gave an answer to another question, which is a mistake in it"))
         }
     }
 
-    private func decide(_ receipt: Receipt, _ verdict: WriteVerdict) {
-        let promise = promises.removeValue(forKey: receipt)
-        switch verdict {
+    private func decide(_ writeID: LocalWriteID, _ outcome: LocalWriteOutcome) {
+        let promise = promises.removeValue(forKey: writeID)
+        switch outcome {
         case .applied(let revision): promise?.resolve(.success(.confirmed(revision)))
         case .rejected(let problem): promise?.resolve(.success(.rejected(problem)))
         case .merged(let next): promises[next] = promise
@@ -198,7 +203,7 @@ extension Engine {
             }
             transport.run { @Sendable [weak self] in
                 self?.assumeIsolated { engine in
-                    if engine.run == run { engine.submit(.merged(request.receipt, resolution, generation: request.generation)) }
+                    if engine.run == run { engine.submit(.merged(request.writeID, resolution, generation: request.generation)) }
                 }
             }
         }
@@ -216,7 +221,7 @@ extension Engine {
 /// Changes of a view that a collection's observer holds and memory may not hold; `nil` without a change. Views of
 /// pending writes follow separately.
 extension KeyView {
-    fileprivate func confirmed(_ news: Confirmation) -> KeyView? { changed { $0.confirm(news) } }
+    fileprivate func confirmed(_ revalidation: Revalidation) -> KeyView? { changed { $0.confirm(revalidation) } }
 
     fileprivate func invalidated(at position: Cursor) -> KeyView? { isPending ? nil : changed { $0.invalidate(at: position) } }
 

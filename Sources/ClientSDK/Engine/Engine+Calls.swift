@@ -3,20 +3,20 @@ internal import FreshetWire
 extension Engine {
     // MARK: Writing
 
-    /// Returns the receipt once the row is on disk; by then the value is shown.
+    /// Returns the pending write once the row is on disk; by then the value is shown.
     ///
     /// - Parameter retries: the rejected write that this write replaces.
     func write(
-        _ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy, rejectsIfGone: Bool = false, retries: Receipt? = nil
+        _ key: RecordKey, _ operation: WriteOperation, _ policy: ConflictPolicy, rejectsIfGone: Bool = false, retries: LocalWriteID? = nil
     ) async throws -> PendingWrite {
         let base = try base(key)
-        let token = nextToken()
+        let callerID = nextCallerID()
         return try await withCheckedThrowingContinuation { continuation in
-            callers[token] = .write(key, retries, continuation)
+            callers[callerID] = .write(key, retries, continuation)
             submit(
                 .set(
                     SetRequest(
-                        token: token, key: key, operation: operation, policy: policy, rejectsIfGone: rejectsIfGone, base: base,
+                        callerID: callerID, key: key, operation: operation, policy: policy, rejectsIfGone: rejectsIfGone, base: base,
                         retries: retries)))
         }
     }
@@ -30,10 +30,10 @@ extension Engine {
     func clear(andStop stops: Bool) async throws {
         _ = try running()
         clears += 1
-        let token = nextToken()
+        let callerID = nextCallerID()
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            callers[token] = .clear(continuation, stops: stops)
-            submit(.clear(newClient: EngineSettings.randomClient, token))
+            callers[callerID] = .clear(continuation, stops: stops)
+            submit(.clear(newClient: EngineSettings.randomClient, callerID))
         }
     }
 
@@ -71,26 +71,26 @@ extension Engine {
         return memory.hit(CachedValue(KeyView(key, absence)))
     }
 
-    /// Fetches the server's values, through the fence of the machine. Cancelling the task ends the wait, not the fetch.
+    /// Fetches the server's values, with the machine's staleness check. Cancelling the task ends the wait, not the fetch.
     ///
     /// - Parameter mustBeNew: whether to wait for a request sent after this call, rather than to join one that is in flight.
     func fetch(_ keys: [RecordKey], mustBeNew: Bool) async throws -> [MemoryTier.Hit] {
         let items = try keys.map { FetchRequest.Item(key: $0, known: try stored($0)) }
-        let token = nextToken()
+        let callerID = nextCallerID()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[MemoryTier.Hit], any Error>) in
                 guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
-                callers[token] = .views(keys, continuation)
-                submit(.fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew)))
+                callers[callerID] = .views(keys, continuation)
+                submit(.fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: mustBeNew)))
             }
         } onCancel: {
-            transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(token) } }
+            transport.run { @Sendable [weak self] in self?.assumeIsolated { $0.abandon(callerID) } }
         }
     }
 
-    private func abandon(_ token: Token) {
-        guard let caller = callers.removeValue(forKey: token) else { return }
-        submit(.abandon(token))
+    private func abandon(_ callerID: CallerID) {
+        guard let caller = callers.removeValue(forKey: callerID) else { return }
+        submit(.abandon(callerID))
         caller.fail(CancellationError())
     }
 
@@ -110,8 +110,8 @@ extension Engine {
     /// Returns those of the keys whose values are neither in memory nor on disk.
     func unknown(_ keys: [RecordKey]) throws -> [RecordKey] { try keys.filter { !(try load($0).view.value.isKnown) } }
 
-    func explain(_ key: RecordKey) throws -> (hit: MemoryTier.Hit, notes: [StoryNote]) {
-        (try hit(key), machine?.story(of: key) ?? [])
+    func explain(_ key: RecordKey) throws -> (hit: MemoryTier.Hit, notes: [HistoryEvent]) {
+        (try hit(key), machine?.history(of: key) ?? [])
     }
 
     // MARK: Observing

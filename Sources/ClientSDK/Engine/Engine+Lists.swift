@@ -3,7 +3,7 @@ internal import HTTPTypes
 internal import Logging
 
 /// Lists of collections that this device does not hold completely. The ids come from the server page by page, and the
-/// values by the reads of ``fetch(_:mustBeNew:)``, so that they pass the machine's fence before they are stored, and
+/// values by the reads of ``fetch(_:mustBeNew:)``, so that they pass the machine's staleness check before they are stored, and
 /// show with the device's pending writes over them.
 extension Engine {
     /// The progress of reading a list.
@@ -144,16 +144,16 @@ extension Engine {
     }
 
     private func page(_ position: inout Position, until deadline: ContinuousClock.Instant) async throws -> RecordList {
-        let floor = machine?.state.cursor
+        let lowerBound = machine?.state.cursor
         while true {
             let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
             let path = settings.namespace.listPath(of: position.collection, after: position.after, limit: position.limit, values: false)
             switch try await outcome(of: .get, path, within: min(left, settings.requestTimeout)) {
-            case .success(let reply): return try checked(try list(in: reply), from: reply, position, floor)
+            case .success(let reply): return try checked(try list(in: reply), from: reply, position, lowerBound)
             case .failure(.tooLarge) where position.limit > 1: position.limit /= 2
             case .failure(.tooLarge(let limit)):
                 throw PageFailure(
-                    error: ClientError.unexpectedAnswer("one id with its record has more than \(limit) bytes"), isTransient: false)
+                    error: ClientError.unexpectedResponse("one id with its record has more than \(limit) bytes"), isTransient: false)
             case .failure(.aborted):
                 try check(position)
                 throw PageFailure(error: ClientError.unreachable("the connection was closed"))
@@ -166,11 +166,11 @@ extension Engine {
         switch reply.status {
         case 200 where reply.fields[.freshetCursor] != nil && Content.isJSON(reply.fields[.contentType] ?? ""):
             do { return try RecordList(json: reply.body) } catch {
-                throw PageFailure(error: ClientError.unexpectedAnswer(error.description), isTransient: false)
+                throw PageFailure(error: ClientError.unexpectedResponse(error.description), isTransient: false)
             }
         case 401: throw PageFailure(error: ClientError.unauthorized, isTransient: false)
         case 400...:
-            switch ReplyDecoder.answer(reply) {
+            switch ReplyDecoder.problem(in: reply) {
             case .success(let problem):
                 let isTransient = problem.status >= 500 || [408, 425, 429].contains(problem.status)
                 throw PageFailure(error: ClientError.refused(problem), isTransient: isTransient)
@@ -182,24 +182,24 @@ extension Engine {
 
     /// Returns the page if it is from the device's store and history, and no older than the device's position at the
     /// request.
-    private func checked(_ list: RecordList, from reply: HTTPReply, _ position: Position, _ floor: Cursor?) throws -> RecordList {
+    private func checked(_ list: RecordList, from reply: HTTPReply, _ position: Position, _ lowerBound: Cursor?) throws -> RecordList {
         guard let state = machine?.state else { throw ClientError.stopped }
         var binding = StoreBinding(state.store)
         let store = reply.fields[.freshetStore].flatMap { StoreIdentifier($0) }
-        if case .refused(let failure) = binding.judge(.quiet(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
+        if case .refused(let failure) = binding.check(.quiet(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
             throw PageFailure(error: ClientError(failure), isTransient: false)
         }
         // The feed will soon find another history.
         if let epoch = state.epoch, list.cursor.epoch != epoch { throw PageFailure(error: ClientError.outdated) }
-        if let floor, floor.epoch == list.cursor.epoch, list.cursor.revision < floor.revision {
+        if let lowerBound, lowerBound.epoch == list.cursor.epoch, list.cursor.revision < lowerBound.revision {
             throw PageFailure(error: ClientError.outdated)
         }
         guard list.records.allSatisfy({ $0.key.collection == position.collection }) else {
-            throw PageFailure(error: ClientError.unexpectedAnswer("the list has records of another collection"), isTransient: false)
+            throw PageFailure(error: ClientError.unexpectedResponse("the list has records of another collection"), isTransient: false)
         }
         // Otherwise a list would have no end.
         if let next = list.next, let after = position.after, !after.utf8.lexicographicallyPrecedes(next.utf8) {
-            throw PageFailure(error: ClientError.unexpectedAnswer("the list's next page is not after this one"), isTransient: false)
+            throw PageFailure(error: ClientError.unexpectedResponse("the list's next page is not after this one"), isTransient: false)
         }
         return list
     }

@@ -17,7 +17,7 @@ actor Engine {
     nonisolated let memory: MemoryTier
     nonisolated let observers = ObserverRegistry()
     nonisolated let reader = DiskReader()
-    nonisolated let board = StatusBoard()
+    nonisolated let statusBroadcaster = StatusBroadcaster()
     nonisolated let merges = MergeRegistry()
     nonisolated let rejections = Broadcast<Void>(keepingLatest: 1)
     nonisolated let counters = DiskCounters()
@@ -30,7 +30,7 @@ actor Engine {
     /// The eviction in progress, while the disk tier is above its limit.
     var eviction: EvictionRound?
     /// The size of the disk tier when nothing could be evicted; 0 while something can.
-    var hopelessBytes = 0
+    var unevictableBytes = 0
     /// The reason why there is no machine although ``stop()`` was not called: the disk failed permanently.
     var failure: ClientError?
 
@@ -40,13 +40,13 @@ actor Engine {
     /// Transactions that wait for the queued calls, in order.
     var uncommitted: Deque<DiskTransaction> = []
     private var isHandling = false
-    private var lastToken: Int64 = 0
-    var callers: [Token: Caller] = [:]
-    var promises: [Receipt: VerdictPromise] = [:]
+    private var lastCallerID: Int64 = 0
+    var callers: [CallerID: Caller] = [:]
+    var promises: [LocalWriteID: WriteOutcomePromise] = [:]
     /// The transport's number of each request; `nil` while its token is being requested.
     var requests: [RequestID: UInt64?] = [:]
     /// Whether the disk may have outgrown its limit during the present event.
-    var watchesRoom = false
+    var checksDiskLimit = false
     /// Whether an observed key may have become unknown during the present event.
     var wantsRefresh = false
     /// Keys that are being fetched for observers, so that they are not requested twice.
@@ -92,7 +92,7 @@ actor Engine {
         run += 1
         for name in merges.names { submit(.registered(name)) }
         submit(.started(persisted))
-        watchRoom()
+        checkDiskLimit()
     }
 
     private func loaded(_ disk: DiskTier) throws(ClientError) -> PersistedState {
@@ -122,7 +122,7 @@ actor Engine {
         listing = []
         wantsRefresh = false
         eviction = nil
-        hopelessBytes = 0
+        unevictableBytes = 0
         for caller in callers.values { caller.fail(reason) }
         callers = [:]
         for promise in promises.values { promise.resolve(.failure(reason)) }
@@ -130,7 +130,7 @@ actor Engine {
         memory.removeAll()
         observers.finish()
         rejections.finish()
-        board.update { $0.connection = .stopped }
+        statusBroadcaster.update { $0.connection = .stopped }
     }
 
     /// Stops the client because the disk is damaged, moves the file aside and reports it as critical.
@@ -142,7 +142,7 @@ actor Engine {
         let failure = ClientError.corrupt(path: path, quarantine: DiskTier.quarantine(path))
         settings.logger.critical("\(failure)")
         self.failure = failure
-        board.update { $0.feedError = failure }
+        statusBroadcaster.update { $0.feedError = failure }
     }
 
     // MARK: Events
@@ -154,7 +154,7 @@ actor Engine {
         isHandling = true
         defer { isHandling = false }
         while let event = inbox.popFirst() {
-            let actions = machine?.handle(event, at: DeviceClock.moment) ?? []
+            let actions = machine?.handle(event, at: DeviceClock.eventContext) ?? []
             // An action may stop the client.
             for action in actions where machine != nil { carryOut(action) }
             if inbox.isEmpty, wantsRefresh {
@@ -162,10 +162,10 @@ actor Engine {
                 refresh()
             }
         }
-        guard watchesRoom else { return }
+        guard checksDiskLimit else { return }
         // After all sends and notifications.
-        watchesRoom = false
-        watchRoom()
+        checksDiskLimit = false
+        checkDiskLimit()
     }
 
     /// Retries all requests that are in flight or wait after a failure.
@@ -184,9 +184,9 @@ actor Engine {
         if due { submit(.timer) }
     }
 
-    func nextToken() -> Token {
-        lastToken += 1
-        return Token(lastToken)
+    func nextCallerID() -> CallerID {
+        lastCallerID += 1
+        return CallerID(lastCallerID)
     }
 
     /// Returns the disk of the running client, or throws the reason why there is none.

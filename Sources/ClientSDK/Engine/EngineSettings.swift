@@ -38,7 +38,8 @@ struct EngineSettings: Sendable {
         }
         memoryLimit = try Self.check(configuration.memoryLimit, in: 0...Int.max, "memoryLimit", "bytes")
         memoryPressure = configuration.memoryPressure
-        let diskLimit = configuration.diskLimit ?? (configuration.following == .held ? SyncClient.Configuration.standardDiskLimit : .max)
+        let diskLimit =
+            configuration.diskLimit ?? (configuration.following == .cachedRecords ? SyncClient.Configuration.standardDiskLimit : .max)
         self.diskLimit = try Self.check(diskLimit, in: 262_144...Int.max, "diskLimit", "bytes")
         client = try configuration.client.map { text throws(ClientError) in
             try Self.name { () throws(WireError) in try ClientIdentifier(text) }
@@ -69,7 +70,7 @@ struct EngineSettings: Sendable {
 
     private static func sync(_ configuration: SyncClient.Configuration) throws(ClientError) -> SyncSettings {
         var sync = SyncSettings()
-        sync.following = configuration.following == .everything ? .everything : .held
+        sync.following = configuration.following == .everything ? .everything : .cachedKeys
         sync.filter = try name { () throws(WireError) in
             try ChangeFilter(collections: configuration.collections, prefix: try RecordKey.check(prefix: configuration.prefix))
         }

@@ -1,6 +1,6 @@
 /// Carries out a ``WakeSchedule``; belongs to the engine's thread.
 ///
-/// The clock of its alarm does not advance while the device sleeps. So the timer reads the clocks every few seconds:
+/// The clock of its timer does not advance while the device sleeps. So the timer reads the clocks every few seconds:
 /// after a sleep or a halt a connection may be dead although nothing has ended it, and a deadline may have passed long
 /// ago.
 final class EngineTimer {
@@ -15,7 +15,7 @@ final class EngineTimer {
         arm()
     }
 
-    deinit { transport.clearAlarm() }
+    deinit { transport.clearTimer() }
 
     func schedule(at deadline: Int64?) {
         schedule.deadline = deadline
@@ -30,6 +30,6 @@ final class EngineTimer {
 
     private func arm() {
         guard let wait = schedule.wait(uptime: DeviceClock.uptime) else { return }
-        transport.setAlarm(in: wait, fire)
+        transport.setTimer(in: wait, fire)
     }
 }

@@ -17,19 +17,19 @@ final class KeyObserver: Sendable {
         continuation.yield(first)
     }
 
-    func tell(_ value: CachedValue) {
+    func notify(_ value: CachedValue) {
         latest.withLock { $0 = value }
         continuation.yield(value)
     }
 
     func forget(_ condition: (KeyView) -> Bool) {
         let view = latest.withLock { $0.view }
-        if view.value != .unknown, !view.isPending, condition(view) { tell(CachedValue(KeyView(key, nil))) }
+        if view.value != .unknown, !view.isPending, condition(view) { notify(CachedValue(KeyView(key, nil))) }
     }
 
     /// Returns a value of this observer with its present freshness. A value that was replaced since is not live any more.
     func hit(_ value: CachedValue, _ memory: MemoryTier) -> MemoryTier.Hit {
-        let (isLatest, rule) = memory.during { latest.withLock { $0 === value } }
+        let (isLatest, rule) = memory.readConsistently { latest.withLock { $0 === value } }
         var freshness = rule.of(value.view)
         if !isLatest, freshness == .live, let entry = value.view.entry { freshness = .confirmed(at: entry.verifiedAt) }
         return MemoryTier.Hit(value: value, freshness: freshness)

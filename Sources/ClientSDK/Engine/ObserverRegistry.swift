@@ -11,7 +11,7 @@ final class ObserverRegistry: Sendable {
         var keys: [RecordKey: [Int: KeyObserver]] = [:]
         var collections: [String: [Int: CollectionObserver]] = [:]
         /// Observers with reported changes that are not visible yet.
-        var told: [ObjectIdentifier: CollectionObserver] = [:]
+        var notified: [ObjectIdentifier: CollectionObserver] = [:]
     }
 
     private let state = Mutex(State())
@@ -50,23 +50,23 @@ final class ObserverRegistry: Sendable {
     /// of them at its end, observers of a key see each at once.
     func deliver(_ body: () -> Void) {
         body()
-        let told = state.withLock { state in
-            defer { state.told = [:] }
-            return state.told.values
+        let notified = state.withLock { state in
+            defer { state.notified = [:] }
+            return state.notified.values
         }
-        for observer in told { observer.commit() }
+        for observer in notified { observer.commit() }
     }
 
     /// Notifies the key's observers, within ``deliver(_:)``. O(observers of it).
-    func tell(_ value: CachedValue) {
+    func notify(_ value: CachedValue) {
         let key = value.view.key
         let (keys, collections) = state.withLock { state in
             let collections = state.collections[key.collection].map { Array($0.values) } ?? []
-            for observer in collections { state.told[ObjectIdentifier(observer)] = observer }
+            for observer in collections { state.notified[ObjectIdentifier(observer)] = observer }
             return (state.keys[key].map { Array($0.values) } ?? [], collections)
         }
-        for observer in keys { observer.tell(value) }
-        for observer in collections { observer.tell(value) }
+        for observer in keys { observer.notify(value) }
+        for observer in collections { observer.notify(value) }
     }
 
     /// Whether the key has an observer, directly or through its collection. O(1).
@@ -87,7 +87,7 @@ final class ObserverRegistry: Sendable {
     func update(_ key: RecordKey, _ change: (KeyView) -> KeyView?) {
         let observers = state.withLock { state in
             let observers = state.collections[key.collection].map { Array($0.values) } ?? []
-            for observer in observers { state.told[ObjectIdentifier(observer)] = observer }
+            for observer in observers { state.notified[ObjectIdentifier(observer)] = observer }
             return observers
         }
         for observer in observers { observer.update(key, change) }
@@ -103,7 +103,7 @@ final class ObserverRegistry: Sendable {
     /// Notifies all observers that nothing is known any more, pending or not, and that no key is to be fetched again.
     func forgetAll() {
         let (keys, collections) = everyoneTold
-        for observer in keys { observer.tell(CachedValue(KeyView(observer.key, nil))) }
+        for observer in keys { observer.notify(CachedValue(KeyView(observer.key, nil))) }
         for observer in collections { observer.forgetAll() }
     }
 
@@ -127,7 +127,7 @@ final class ObserverRegistry: Sendable {
     /// All observers; those of collections are marked for the next ``CollectionObserver/commit()``.
     private var everyoneTold: ([KeyObserver], [CollectionObserver]) {
         let (keys, collections) = everyone
-        state.withLock { state in for observer in collections { state.told[ObjectIdentifier(observer)] = observer } }
+        state.withLock { state in for observer in collections { state.notified[ObjectIdentifier(observer)] = observer } }
         return (keys, collections)
     }
 

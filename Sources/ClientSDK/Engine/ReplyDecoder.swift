@@ -74,7 +74,7 @@ package enum ReplyDecoder {
     // MARK: Errors
 
     private static func refusal(_ reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Reply {
-        switch answer(reply) {
+        switch problem(in: reply) {
         case .success(let problem):
             let cursor = try cursor(of: reply)
             if case .record = kind, problem.code == .notFound, let cursor { return .missing(cursor) }
@@ -87,7 +87,7 @@ package enum ReplyDecoder {
     ///
     /// Every `401` is about the token, since a proxy that checks tokens may stand in front of the server. It decides about
     /// no request.
-    static func answer(_ reply: HTTPReply) -> Result<Problem, TransportFailure> {
+    static func problem(in reply: HTTPReply) -> Result<Problem, TransportFailure> {
         guard let type = reply.fields[.contentType], type.lowercased().hasPrefix(Problem.contentType) else {
             return notOurs(reply, "its media type is \(mediaType(of: reply)), not \(Problem.contentType)")
         }
@@ -109,10 +109,10 @@ package enum ReplyDecoder {
     }
 
     /// Describes a response that is not the server's.
-    static func foreign(_ reply: HTTPReply, _ fault: String) -> ForeignAnswer {
+    static func foreign(_ reply: HTTPReply, _ fault: String) -> ForeignResponse {
         let place = (300..<400).contains(reply.status) ? reply.fields[.location].map { "it leads to \($0.shortened)" } : nil
         let way = reply.proxy.map { "; it came through \($0)" } ?? ""
-        return ForeignAnswer(status: reply.status, retryAfter: retryAfter(reply), (place ?? fault) + way)
+        return ForeignResponse(status: reply.status, retryAfter: retryAfter(reply), (place ?? fault) + way)
     }
 
     // MARK: Fields

@@ -35,7 +35,7 @@ struct WakeSchedule {
 
     /// Returns how long to wait for the next look, and notes it; `nil` if the timer that is set comes early enough.
     ///
-    /// Each response of the server moves the deadlines: an unnecessary look costs less than an alarm for each response.
+    /// Each response of the server moves the deadlines: an unnecessary look costs less than a timer for each response.
     mutating func wait(uptime: Int64) -> Int64? {
         // The timer's clock does not advance in a sleep: when overdue, it may come late. The expected time is kept,
         // for the look to detect the gap.

@@ -17,7 +17,7 @@ public struct CachedHTTPResponse: Hashable, Sendable {
     }
 
     /// One redirect.
-    public struct Hop: Hashable, Sendable {
+    public struct Redirect: Hashable, Sendable {
         /// The URL that answered with a redirect.
         public let url: String
         /// Its status: 301, 302, 303, 307 or 308.
@@ -43,7 +43,7 @@ public struct CachedHTTPResponse: Hashable, Sendable {
     /// Whether the response is that of another caller's identical request, so that none was sent for this one.
     public internal(set) var wasJoined = false
     /// The redirects that led here, in order.
-    public internal(set) var redirects: [Hop] = []
+    public internal(set) var redirects: [Redirect] = []
 
     /// The status code.
     public var status: Int { response.status.code }

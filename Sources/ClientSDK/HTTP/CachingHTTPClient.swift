@@ -51,8 +51,8 @@ public final class CachingHTTPClient: Sendable {
     let configuration: Configuration
     let transport: CurlTransport
     let repository: ResponseRepository
-    let flights = FlightTable()
-    let turns = KeyedTurns<HTTPURL>()
+    let flights = InFlightRequests()
+    let mutex = KeyedMutex<HTTPURL>()
     let counts = Mutex(HTTPClientStatistics())
 
     /// - Parameters:
@@ -106,19 +106,19 @@ public final class CachingHTTPClient: Sendable {
     public func data(
         for request: HTTPRequest, body: [UInt8]? = nil, mode: HTTPCacheMode = .standard
     ) async throws -> CachedHTTPResponse {
-        var hop = try hop(for: request, body)
-        var redirects: [CachedHTTPResponse.Hop] = []
+        var step = try step(for: request, body)
+        var redirects: [CachedHTTPResponse.Redirect] = []
         while true {
-            var result = try await exchange(hop, mode)
-            guard configuration.maximumRedirects > 0, let next = try hop.following(result.response) else {
+            var result = try await exchange(step, mode)
+            guard configuration.maximumRedirects > 0, let next = try step.following(result.response) else {
                 result.redirects = redirects
                 return result
             }
-            redirects.append(CachedHTTPResponse.Hop(url: result.url, status: result.status, source: result.source))
+            redirects.append(CachedHTTPResponse.Redirect(url: result.url, status: result.status, source: result.source))
             guard redirects.count <= configuration.maximumRedirects else {
                 throw HTTPClientError.tooManyRedirects(limit: configuration.maximumRedirects, last: next.url.description)
             }
-            hop = next
+            step = next
         }
     }
 
@@ -126,9 +126,9 @@ public final class CachingHTTPClient: Sendable {
     ///
     /// - Throws: ``HTTPClientError/invalidRequest(_:)``.
     public func explain(_ request: HTTPRequest, mode: HTTPCacheMode = .standard) async throws -> String {
-        let hop = try hop(for: request, nil)
-        let stored = await repository.response(for: hop.request, at: hop.url)
-        let decision = configuration.policy.decision(for: hop.request, stored: stored, mode: mode, now: configuration.clock.wall())
+        let step = try step(for: request, nil)
+        let stored = await repository.response(for: step.request, at: step.url)
+        let decision = configuration.policy.decision(for: step.request, stored: stored, mode: mode, now: configuration.clock.wall())
         return switch decision {
         case .serve(let reason): "from the cache: \(reason)"
         case .serveAndRevalidate(_, let reason): "from the cache: \(reason)"
@@ -157,8 +157,8 @@ public final class CachingHTTPClient: Sendable {
     public func removeAll(withPrefix prefix: String) async throws {
         guard let prefix = HTTPURL(prefix)?.description else { throw HTTPClientError.invalidRequest(Self.rule(for: prefix)) }
         flights.outdate { $0.description.hasPrefix(prefix) }
-        // A write that began earlier ends before the removal; a later one sees that its flight is outdated.
-        await turns.finish()
+        // A write that began earlier ends before the removal; a later one sees that its request is outdated.
+        await mutex.finish()
         try await repository.store.removeAll(withPrefix: prefix)
     }
 
@@ -167,8 +167,8 @@ public final class CachingHTTPClient: Sendable {
     /// - Throws: the store's error.
     public func removeAll() async throws {
         flights.outdate { _ in true }
-        // A write that began earlier ends before the removal; a later one sees that its flight is outdated.
-        await turns.finish()
+        // A write that began earlier ends before the removal; a later one sees that its request is outdated.
+        await mutex.finish()
         try await repository.store.removeAll()
     }
 
@@ -178,7 +178,7 @@ public final class CachingHTTPClient: Sendable {
     /// Ends all requests with ``HTTPClientError/stopped`` and closes the connections. Stored responses stay.
     public func shutdown() { transport.shutdown() }
 
-    private func hop(for request: HTTPRequest, _ body: [UInt8]?) throws(HTTPClientError) -> HTTPHop {
+    private func step(for request: HTTPRequest, _ body: [UInt8]?) throws(HTTPClientError) -> RedirectStep {
         guard let url = HTTPURL(request) else {
             throw .invalidRequest(Self.rule(for: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"))
         }
@@ -188,7 +188,7 @@ public final class CachingHTTPClient: Sendable {
         request.path = url.target
         if request.headerFields[.accept] == nil { request.headerFields[.accept] = "*/*" }
         if request.headerFields[.userAgent] == nil { request.headerFields[.userAgent] = configuration.userAgent }
-        return HTTPHop(request: request, url: url, body: body)
+        return RedirectStep(request: request, url: url, body: body)
     }
 
     private static func rule(for url: String) -> String {

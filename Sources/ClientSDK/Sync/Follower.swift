@@ -9,14 +9,14 @@ struct Follower: Hashable, Sendable {
     private var isPolling = false
     /// The latest time at which the last stored response was still true for certain, in milliseconds of uptime. The
     /// response may have been in transit for long.
-    private var trueAt: Int64 = 0
+    private var validAsOf: Int64 = 0
     /// The same for the responses that are being stored, in order; at most two.
     private var storing: [Int64] = []
     /// The start of the page that may be requested while this one is stored; `nil` where the last response reached the end.
     private var next: Cursor?
     private var retry = Retry()
     /// The number of consecutive responses which said that the position is ahead of the server.
-    private var aheads = 0
+    private var cursorAheadCount = 0
     /// The number of consecutive polls that returned at once without changes.
     private var idleResponses = 0
     /// The most changes of a page; reduced while larger responses are refused for their size.
@@ -33,10 +33,10 @@ struct Follower: Hashable, Sendable {
     // MARK: Asking
 
     mutating func advance(
-        _ state: SyncState, isVerifying: Bool, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
+        _ state: SyncState, isRevalidating: Bool, _ rule: WatermarkRule, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
         if let end = liveUntil(turn.settings), turn.now.uptime >= end { isCaughtUp = false }
-        guard request == nil, retry.isDue(turn), let since = nextSince(state, isVerifying, turn.settings) else { return }
+        guard request == nil, retry.isDue(turn), let since = nextSince(state, isRevalidating, turn.settings) else { return }
         let wait = state.cursor == nil || !storing.isEmpty ? 0 : pollWait(turn)
         // After any gap, the device catches up before it polls.
         isPolling = wait > 0
@@ -51,10 +51,10 @@ struct Follower: Hashable, Sendable {
     }
 
     /// The start of the next request; `nil` while there is none. While one page is stored, the next may be in flight.
-    private func nextSince(_ state: SyncState, _ isVerifying: Bool, _ settings: SyncSettings) -> Since? {
+    private func nextSince(_ state: SyncState, _ isRevalidating: Bool, _ settings: SyncSettings) -> Since? {
         if !storing.isEmpty { return storing.count == 1 ? next.map { .after($0) } : nil }
-        // The held keys are verified before newer changes are requested.
-        if isVerifying { return nil }
+        // The cached keys are verified before newer changes are requested.
+        if isRevalidating { return nil }
         return state.cursor.map { .after($0) } ?? (settings.following == .everything ? .start : .now)
     }
 
@@ -64,12 +64,12 @@ struct Follower: Hashable, Sendable {
     /// shortens the next wait, so that data older than hold and twice the grace is never called live (rule 9).
     private func pollWait(_ turn: Turn) -> Int {
         guard isCaughtUp else { return 0 }
-        let excess = max(0, turn.now.uptime - trueAt - turn.settings.grace)
+        let excess = max(0, turn.now.uptime - validAsOf - turn.settings.grace)
         return max(0, Int((Int64(turn.settings.hold) * 1_000 - excess) / 1_000))
     }
 
     /// The end of the time for which stored data may be called live, in milliseconds of uptime (rule 9).
-    private func vouchedUntil(_ settings: SyncSettings) -> Int64 { trueAt + Int64(settings.hold) * 1_000 + 2 * settings.grace }
+    private func vouchedUntil(_ settings: SyncSettings) -> Int64 { validAsOf + Int64(settings.hold) * 1_000 + 2 * settings.grace }
 
     /// Notes that the request has ended without a usable response.
     mutating func released() { request = nil }
@@ -78,54 +78,54 @@ struct Follower: Hashable, Sendable {
 
     mutating func take(
         _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, since: Since, wait: Int, _ state: SyncState,
-        _ contact: inout Contact, _ turn: inout Turn
+        _ reachability: inout Reachability, _ turn: inout Turn
     ) -> [Effect] {
         request = nil
         switch reply {
         case .page(let page):
-            if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &contact, &turn) }
-            let effects = heard(sent, isIdle: wait > 0 && page.cursor == state.cursor, &contact, &turn)
+            if let fault = Self.fault(of: page, since: since) { return fail(.malformed(fault), &reachability, &turn) }
+            let effects = heard(sent, isIdle: wait > 0 && page.cursor == state.cursor, &reachability, &turn)
             // Before the next request, entries that were read before the first position of all are verified.
             return effects
                 + store(
-                    .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), trueAt: sent.sentAt,
+                    .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), validAsOf: sent.sentAt,
                     next: page.upToDate || since == .now ? nil : page.cursor)
         case .quiet(let position):
             // With `since` at the start or now, an empty response counts as a page without changes: it gives the first
             // position.
             guard case .after(let asked) = since else {
                 let page = ChangePage(changes: [], cursor: position, upToDate: true)
-                return take(.page(page), lastWrite, to: sent, since: since, wait: wait, state, &contact, &turn)
+                return take(.page(page), lastWrite, to: sent, since: since, wait: wait, state, &reachability, &turn)
             }
             guard position.revision >= asked.revision else {
                 let text = "204 with the position \(position), which is before the one asked from, \(since)"
-                return fail(.malformed(text), &contact, &turn)
+                return fail(.malformed(text), &reachability, &turn)
             }
-            let effects = heard(sent, isIdle: wait > 0 && position == state.cursor, &contact, &turn)
+            let effects = heard(sent, isIdle: wait > 0 && position == state.cursor, &reachability, &turn)
             // The server had no changes until the end of the wait, unless the response arrived before that.
             let end = sent.sentAt + Int64(wait) * 1_000
             return effects
                 + store(
-                    .quiet(position, since: since, lastWrite: lastWrite), trueAt: end <= turn.now.uptime ? end : sent.sentAt, next: nil)
+                    .quiet(position, since: since, lastWrite: lastWrite), validAsOf: end <= turn.now.uptime ? end : sent.sentAt, next: nil)
         case .problem(let problem, _, let retryAfter):
-            return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &contact, &turn)
+            return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &reachability, &turn)
         case .failure(let failure):
             let usual = wait > 0 ? Int64(wait) * 1_000 + turn.settings.grace : 1_000
             let isSlow = turn.now.uptime - sent.sentAt >= usual
-            return fail(.transport(failure), after: failure.retryAfter, isSlow: isSlow, &contact, &turn)
-        case .tooLarge(let text): return tooLarge(text, &contact, &turn)
-        case .garbage(let text): return fail(.malformed(text), &contact, &turn)
+            return fail(.transport(failure), after: failure.retryAfter, isSlow: isSlow, &reachability, &turn)
+        case .tooLarge(let text): return tooLarge(text, &reachability, &turn)
+        case .garbage(let text): return fail(.malformed(text), &reachability, &turn)
         case .results, .reads, .record, .notModified, .missing, .client:
-            return fail(.malformed("an answer that does not belong to a request for changes"), &contact, &turn)
+            return fail(.malformed("an answer that does not belong to a request for changes"), &reachability, &turn)
         }
     }
 
-    private mutating func store(_ intent: Intent, trueAt: Int64, next: Cursor?) -> [Effect] {
-        storing.append(trueAt)
+    private mutating func store(_ input: QueuedInput, validAsOf: Int64, next: Cursor?) -> [Effect] {
+        storing.append(validAsOf)
         self.next = next
         // While more pages follow, they are likely to be as large.
         if next == nil { limit = .max }
-        return [.store(intent)]
+        return [.store(input)]
     }
 
     /// Returns the fault of a page; `nil` for a valid page.
@@ -147,11 +147,11 @@ struct Follower: Hashable, Sendable {
     }
 
     private mutating func heard(
-        _ sent: RequestTable.Request, isIdle: Bool, _ contact: inout Contact, _ turn: inout Turn
+        _ sent: RequestTable.Request, isIdle: Bool, _ reachability: inout Reachability, _ turn: inout Turn
     ) -> [Effect] {
-        let effects: [Effect] = contact.isLost ? [.regainedContact] : []
-        contact.heard(turn)
-        aheads = 0
+        let effects: [Effect] = reachability.isLost ? [.regainedContact] : []
+        reachability.heard(turn)
+        cursorAheadCount = 0
         retry.succeed()
         if isIdle, turn.now.uptime - sent.sentAt < 1_000 {
             // The server or a proxy does not hold polls: continue, but not in a hot loop.
@@ -168,9 +168,9 @@ struct Follower: Hashable, Sendable {
     mutating func stored(upToDate: Bool, _ state: SyncState, _ turn: Turn) -> Bool {
         // A reset began while the page was being stored: the device is not live before it has read the coming history.
         guard !storing.isEmpty else { return false }
-        trueAt = storing.removeFirst()
-        // The verification of held keys takes time, and so may the disk: the device catches up after them.
-        isCaughtUp = upToDate && state.verification != .ofHeldKeys && turn.now.uptime < vouchedUntil(turn.settings)
+        validAsOf = storing.removeFirst()
+        // The verification of cached keys takes time, and so may the disk: the device catches up after them.
+        isCaughtUp = upToDate && state.revalidation != .ofCachedKeys && turn.now.uptime < vouchedUntil(turn.settings)
         return upToDate && isPolling
     }
 
@@ -185,49 +185,51 @@ struct Follower: Hashable, Sendable {
 
     // MARK: Trouble
 
-    mutating func notStored(_ failure: DiskFailure, _ contact: inout Contact, _ turn: inout Turn) {
+    mutating func notStored(_ failure: DiskFailure, _ reachability: inout Reachability, _ turn: inout Turn) {
         dropped()
-        contact.trouble = .disk(failure)
+        reachability.trouble = .disk(failure)
         retry.fail(&turn)
     }
 
     private mutating func refused(
-        _ problem: Problem, _ retryAfter: Int64?, _ state: SyncState, hadFreshToken: Bool, _ contact: inout Contact, _ turn: inout Turn
+        _ problem: Problem, _ retryAfter: Int64?, _ state: SyncState, hadFreshToken: Bool, _ reachability: inout Reachability,
+        _ turn: inout Turn
     ) -> [Effect] {
-        contact.touched(turn)
+        reachability.touched(turn)
         switch problem.code {
         case .cursorExpired: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         case .invalidCursor where state.cursor != nil: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .cursorAhead:
-            aheads += 1
+            cursorAheadCount += 1
             // A server that lags behind will catch up; one that lost its newest changes without a new epoch will not.
-            if aheads < 4 { return fail(.refused(problem), after: retryAfter, &contact, &turn) }
-            aheads = 0
+            if cursorAheadCount < 4 { return fail(.refused(problem), after: retryAfter, &reachability, &turn) }
+            cursorAheadCount = 0
             return [.reset(state.epoch, forgets: true, because: problem.description)]
         default:
-            guard problem.status == 401 else { return fail(.refused(problem), after: retryAfter, &contact, &turn) }
+            guard problem.status == 401 else { return fail(.refused(problem), after: retryAfter, &reachability, &turn) }
             retry.refuseToken()
             isCaughtUp = false
-            return hadFreshToken ? fail(.unauthorized, after: retryAfter, &contact, &turn) : []
+            return hadFreshToken ? fail(.unauthorized, after: retryAfter, &reachability, &turn) : []
         }
     }
 
     /// Requests a smaller page at once; a page of one change that is too large is a failure.
-    private mutating func tooLarge(_ text: String, _ contact: inout Contact, _ turn: inout Turn) -> [Effect] {
+    private mutating func tooLarge(_ text: String, _ reachability: inout Reachability, _ turn: inout Turn) -> [Effect] {
         let asked = min(turn.settings.pageLimit, limit)
-        guard asked > 1 else { return fail(.malformed(text), &contact, &turn) }
+        guard asked > 1 else { return fail(.malformed(text), &reachability, &turn) }
         limit = asked / 2
         isCaughtUp = false
-        contact.touched(turn)
+        reachability.touched(turn)
         return []
     }
 
     private mutating func fail(
-        _ trouble: SyncStatus.Trouble, after retryAfter: Int64? = nil, isSlow: Bool = false, _ contact: inout Contact, _ turn: inout Turn
+        _ trouble: SyncStatus.Trouble, after retryAfter: Int64? = nil, isSlow: Bool = false, _ reachability: inout Reachability,
+        _ turn: inout Turn
     ) -> [Effect] {
         isCaughtUp = false
-        contact.lost(trouble, isSlow: isSlow, turn)
+        reachability.lost(trouble, isSlow: isSlow, turn)
         retry.fail(&turn, retryAfter: retryAfter)
         return []
     }
@@ -251,8 +253,8 @@ struct Follower: Hashable, Sendable {
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
-        request = requests.place(of: request)
-        trueAt = uptime - trueAt
+        request = requests.relativeID(of: request)
+        validAsOf = uptime - validAsOf
         storing = storing.map { uptime - $0 }
         retry.makeRelative(to: uptime)
     }
@@ -264,46 +266,4 @@ extension ChangePage {
         guard filter != filter.requestable else { return self }
         return ChangePage(changes: changes.filter { filter.matches($0.scope) }, cursor: cursor, upToDate: upToDate)
     }
-}
-
-/// Whether the server was reached lately, and the failure if it was not.
-struct Contact: Hashable, Sendable {
-    /// When contact was lost; `nil` while there is contact, and before the first attempt has failed.
-    private(set) var lostAt: Timestamp?
-    /// When the server answered last.
-    private var last: Timestamp?
-    /// Whether more than one attempt has failed since then, or one that took long.
-    private var lasts = false
-    /// The failure that keeps the device from being live.
-    var trouble: SyncStatus.Trouble?
-
-    var isLost: Bool { lostAt != nil }
-
-    /// Notes a valid response of the server.
-    mutating func heard(_ turn: Turn) {
-        lostAt = nil
-        lasts = false
-        trouble = nil
-        last = turn.now.wall
-    }
-
-    /// Notes that the server answered, if only to refuse.
-    mutating func touched(_ turn: Turn) { last = turn.now.wall }
-
-    /// - Parameter isSlow: whether no response came for long, rather than that something broke.
-    mutating func lost(_ trouble: SyncStatus.Trouble, isSlow: Bool = false, _ turn: Turn) {
-        self.trouble = trouble
-        lasts = lasts || isLost || isSlow
-        lostAt = lostAt ?? last ?? turn.now.wall
-    }
-
-    /// Why the server cannot be reached, if that lasts. Immediately after a loss of contact it is `nil`: a read may
-    /// then get through as the feed does.
-    var outage: TransportFailure? {
-        guard lasts, case .transport(let failure)? = trouble else { return nil }
-        return failure
-    }
-
-    /// Resets the state for the start of the process.
-    mutating func start() { lostAt = nil }
 }

@@ -6,7 +6,7 @@ import FreshetWire
 struct LocalState: Hashable, Sendable {
     private var state: SyncState
     private var writes = Outbox()
-    private var intake = Intake()
+    private var unstored = UnstoredWrites()
     private var transactions = Transactions()
     private var rejected = RejectionList()
 
@@ -20,11 +20,11 @@ struct LocalState: Hashable, Sendable {
     /// As they are on disk.
     var rejections: RejectionList { rejected }
     var rejectionCount: Int { rejected.count }
-    /// Whether held keys are to be verified before newer changes are requested.
-    var isVerifying: Bool { state.verification == .ofHeldKeys && state.cursor != nil }
-    var isVerified: Bool { state.verification == .complete }
+    /// Whether cached keys are to be verified before newer changes are requested.
+    var isRevalidating: Bool { state.revalidation == .ofCachedKeys && state.cursor != nil }
+    var isVerified: Bool { state.revalidation == .complete }
     /// How many keys have writes that are not on disk yet.
-    var claimCount: Int { intake.claimCount }
+    var keyCount: Int { unstored.keyCount }
 
     /// Starts the process. The views of writes that were pending when the last process ended are published before any read.
     mutating func start(_ persisted: PersistedState, _ turn: inout Turn) {
@@ -40,7 +40,7 @@ struct LocalState: Hashable, Sendable {
     func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.keys[key]?.view ?? KeyView(key, stored) }
 
     /// Whether writes of this device apply to the key's entry, on disk or being stored.
-    func needs(_ key: RecordKey) -> Bool { writes.keys[key] != nil || intake.claims(key) }
+    func mustKeep(_ key: RecordKey) -> Bool { writes.keys[key] != nil || unstored.contains(key) }
 
     /// Returns the record over which the key's writes are replayed; `known` for a key without writes.
     func base(of key: RecordKey, else known: Entry?) -> Entry? { writes.keys[key].map(\.base) ?? known }
@@ -49,7 +49,7 @@ struct LocalState: Hashable, Sendable {
     /// device's copy is complete and includes the key.
     func absence(of key: RecordKey, _ settings: SyncSettings) -> Entry? {
         guard settings.following == .everything, settings.filter.matches(key), isVerified, let cursor = state.cursor,
-            let time = state.completeAt, !needs(key)
+            let time = state.completeAt, !mustKeep(key)
         else { return nil }
         return Entry(
             key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
@@ -80,54 +80,54 @@ struct LocalState: Hashable, Sendable {
     mutating func add(_ request: SetRequest, isKnownAbsent: Bool = false) {
         var request = request
         request.isKnownAbsent = isKnownAbsent
-        if intake.isEmpty { transactions.add(.sets) }
-        intake.add(request, base: base(of: request.key, else: request.base))
+        if unstored.isEmpty { transactions.add(.sets) }
+        unstored.add(request, base: base(of: request.key, else: request.base))
     }
 
     /// Makes one plan of all waiting writes. Refuses those whose values cannot take the operation.
-    mutating func planSets(_ sender: Sender, _ turn: inout Turn) -> Plan? {
-        let requests = intake.takeAll()
+    mutating func planSets(_ sender: Sender, _ turn: inout Turn) -> TransactionPlan? {
+        let requests = unstored.takeAll()
         var builder = PlanBuilder(.sets([], accepted: []), turn, self, sender)
-        let refused = builder.add(requests) { [intake] in intake.base(of: $0) }
-        for (request, failure) in refused { answer(request, .failed(failure), &turn) }
+        let refused = builder.add(requests) { [unstored] in unstored.base(of: $0) }
+        for (request, failure) in refused { complete(request, .failed(failure), &turn) }
         return refused.count == requests.count ? nil : builder.plan
     }
 
     /// Answers a write that is on disk, or will not be stored.
-    mutating func answer(_ request: SetRequest, _ answer: Answer, _ turn: inout Turn) {
-        intake.release(request)
-        turn.emit(.answer(request.token, answer))
+    mutating func complete(_ request: SetRequest, _ result: CallResult, _ turn: inout Turn) {
+        unstored.release(request)
+        turn.emit(.complete(request.callerID, result))
     }
 
-    /// Removes the writes, and the calls to discard rejected ones, that are not on disk yet. Returns the tokens of
+    /// Removes the writes, and the calls to discard rejected ones, that are not on disk yet. Returns the ids of
     /// their callers, in order.
-    mutating func dropSets() -> [Token] {
-        var tokens: [Token] = []
-        switch transactions.underWay?.continuation {
-        case .sets(let requests, _): tokens = requests.map(\.token)
-        case .discarded(let token): tokens = [token]
+    mutating func dropSets() -> [CallerID] {
+        var callerIDs: [CallerID] = []
+        switch transactions.underWay?.onCommit {
+        case .sets(let requests, _): callerIDs = requests.map(\.callerID)
+        case .discarded(let callerID): callerIDs = [callerID]
         default: break
         }
-        return tokens + transactions.removeDiscards() + intake.removeAll()
+        return callerIDs + transactions.removeDiscards() + unstored.removeAll()
     }
 
     // MARK: Transactions
 
     var isIdle: Bool { transactions.isIdle }
     func isUnderWay(_ id: TransactionID) -> Bool { transactions.isUnderWay(id) }
-    mutating func add(_ intent: Intent) { transactions.add(intent) }
-    mutating func nextIntent() -> Intent? { transactions.next() }
+    mutating func add(_ input: QueuedInput) { transactions.add(input) }
+    mutating func nextInput() -> QueuedInput? { transactions.next() }
     mutating func dropFetches() { transactions.dropFetches() }
 
-    /// Drops intents that came from the server. Returns the keys whose reads are being stored already.
+    /// Drops inputs that came from the server. Returns the keys whose reads are being stored already.
     mutating func dropResponses() -> Set<RecordKey> {
         transactions.dropResponses()
-        guard case .fetched(let entries)? = transactions.underWay?.continuation else { return [] }
+        guard case .fetched(let entries)? = transactions.underWay?.onCommit else { return [] }
         return Set(entries.map(\.key))
     }
 
     /// Hands the plan to the disk. Returns whether there is something to store.
-    mutating func begin(_ plan: Plan, generation: Int64, _ turn: inout Turn) -> Bool {
+    mutating func begin(_ plan: TransactionPlan, generation: Int64, _ turn: inout Turn) -> Bool {
         let id = transactions.begin(plan, generation: generation)
         guard let transaction = plan.transaction(id, over: writes) else { return false }
         turn.emit(.commit(transaction))
@@ -135,11 +135,11 @@ struct LocalState: Hashable, Sendable {
     }
 
     /// Applies and publishes the transaction that the disk has committed.
-    mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) -> Plan? {
+    mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) -> TransactionPlan? {
         guard let plan = transactions.end() else { return nil }
         if let client = plan.clear {
             state = SyncState(client: client)
-            if !intake.isEmpty { transactions.add(.sets) }
+            if !unstored.isEmpty { transactions.add(.sets) }
             return plan
         }
         let dropped = state.droppedRejections
@@ -151,20 +151,20 @@ struct LocalState: Hashable, Sendable {
         }
         let before = plan.staged.map { writes.keys[$0.key]?.view }
         for pending in plan.staged { writes.put(pending) }
-        if case .renamed = plan.continuation { writes.renumber() }
-        intake.apply(plan.entries)
+        if case .renamed = plan.onCommit { writes.renumber() }
+        unstored.apply(plan.entries)
         plan.publish(skipped, before, { view(of: $0, stored: $1) }, &turn)
         return plan
     }
 
     /// Ends the transaction that the disk has not committed.
-    mutating func failed() -> Plan? { transactions.end() }
+    mutating func failed() -> TransactionPlan? { transactions.end() }
 
     /// Begins a clear: removes all state, and fails pending writes. The answer to a transaction under way is ignored;
     /// the clearing transaction follows it.
     mutating func clear(_ turn: inout Turn) {
         for key in writes.sortedKeys {
-            for row in writes.keys[key]?.rows ?? OutboxRows() where row.isPending { turn.emit(.verdict(row.receipt, key, .cleared)) }
+            for row in writes.keys[key]?.rows ?? OutboxRows() where row.isPending { turn.emit(.outcome(row.writeID, key, .cleared)) }
         }
         transactions.removeAll()
         writes = Outbox()

@@ -4,7 +4,7 @@ import FreshetWire
 /// waits while its closure is not registered.
 struct Merger: Hashable, Sendable {
     /// The conflicts that were given to a closure, each with the record that the closure got.
-    private var open: [Receipt: Entry] = [:]
+    private var open: [LocalWriteID: Entry] = [:]
     /// Keys that were read after one of their writes was rejected.
     private var wasRead: Set<RecordKey> = []
     /// The closures that can be called.
@@ -21,7 +21,7 @@ struct Merger: Hashable, Sendable {
     func deadline(_ outbox: Outbox) -> Int64? { outbox.isMerging ? retry.notBefore : nil }
 
     /// Returns the record that the closure got; `nil` where no closure has the conflict.
-    func theirs(_ receipt: Receipt) -> Entry? { open[receipt] }
+    func theirs(_ writeID: LocalWriteID) -> Entry? { open[writeID] }
 
     /// Returns how many writes wait for closures that are not registered, by their names. O(writes of the keys with
     /// conflicts).
@@ -66,19 +66,19 @@ struct Merger: Hashable, Sendable {
         var unread: [RecordKey] = []
         for key in outbox.mergingKeys {
             guard let pending = outbox.keys[key] else { continue }
-            for row in pending.rows where row.isMerging && open[row.receipt] == nil {
+            for row in pending.rows where row.isMerging && open[row.writeID] == nil {
                 guard case .merge(let name) = row.policy, registered.contains(name) else { continue }
                 guard let base = pending.base, !base.lacksValue, wasRead.contains(key) || Self.hasMoved(base, since: row, state) else {
                     unread.append(key)
                     continue
                 }
-                open[row.receipt] = base
+                open[row.writeID] = base
                 var mine = Overlay(row.ancestor)
                 try? mine.apply(row.original ?? row.operation)
                 turn.emit(
                     .merge(
                         MergeRequest(
-                            receipt: row.receipt, key: key, name: name, base: row.ancestor, mine: mine.value.content,
+                            writeID: row.writeID, key: key, name: name, base: row.ancestor, mine: mine.value.content,
                             theirs: base.content, generation: generation)))
             }
         }
@@ -96,7 +96,7 @@ struct Merger: Hashable, Sendable {
     mutating func noteRead(_ key: RecordKey, _ outbox: Outbox) { if outbox.mergingKeys.contains(key) { wasRead.insert(key) } }
 
     /// Removes the conflict of a write that has its verdict.
-    mutating func decided(_ receipt: Receipt) { open[receipt] = nil }
+    mutating func decided(_ writeID: LocalWriteID) { open[writeID] = nil }
 
     mutating func stored() { retry.succeed() }
 

@@ -2,17 +2,17 @@ import FreshetWire
 
 /// All writes of this device that are not part of the confirmed records yet.
 struct Outbox: Hashable, Sendable {
-    /// Where a write without a verdict stands in the queue.
-    struct Place: Hashable, Sendable {
+    /// Where a write without an outcome stands in the queue.
+    struct QueueEntry: Hashable, Sendable {
         var number: Int64
-        var receipt: Receipt
+        var writeID: LocalWriteID
         var key: RecordKey
     }
 
     /// Never iterated where the order could be visible.
     private(set) var keys: [RecordKey: PendingKey] = [:]
     /// The writes that are to be sent or wait for their answer, in the order of their numbers.
-    private(set) var queue: [Place] = []
+    private(set) var queue: [QueueEntry] = []
     /// The keys with writes that wait only for the base.
     private var awaitingBase: Set<RecordKey> = []
     /// The keys with writes that wait for the user's closure.
@@ -33,7 +33,7 @@ struct Outbox: Hashable, Sendable {
     /// The keys, in order.
     var sortedKeys: [RecordKey] { keys.keys.sorted() }
 
-    /// Writes without a verdict.
+    /// Writes without an outcome.
     var pendingCount: Int {
         queue.count + merging.reduce(0) { $0 + (keys[$1].map { $0.rows.counts.merging + $0.rows.counts.held } ?? 0) }
             + displaced.reduce(0) { $0 + (keys[$1]?.rows.counts.displaced ?? 0) }
@@ -48,14 +48,14 @@ struct Outbox: Hashable, Sendable {
     /// The keys with writes that are to be merged, in order.
     var mergingKeys: [RecordKey] { merging.sorted() }
 
-    /// Returns the place of the write with this number, if it has no verdict yet. O(log n).
-    func place(ofNumber number: Int64) -> Place? {
+    /// Returns the place of the write with this number, if it has no outcome yet. O(log n).
+    func entry(ofNumber number: Int64) -> QueueEntry? {
         let index = index(ofNumber: number)
         return index < queue.count && queue[index].number == number ? queue[index] : nil
     }
 
     /// Returns the row of a queued write. O(log n).
-    func row(at place: Place) -> OutboxRow? { keys[place.key]?.rows.row(number: place.number, receipt: place.receipt) }
+    func row(at entry: QueueEntry) -> OutboxRow? { keys[entry.key]?.rows.row(number: entry.number, writeID: entry.writeID) }
 
     /// Whether a write stays until its record contains it or is read.
     var awaitsBase: Bool { !awaitingBase.isEmpty }
@@ -64,7 +64,7 @@ struct Outbox: Hashable, Sendable {
     /// write exists.
     func followsDisplaced(_ row: OutboxRow) -> Bool {
         guard displaced.contains(row.key), case .after(let earlier) = row.precondition, let rows = keys[row.key]?.rows else { return false }
-        return rows.contains { $0.receipt == earlier && $0.isDisplaced }
+        return rows.contains { $0.writeID == earlier && $0.isDisplaced }
     }
 
     /// Stores the new state of a key, and removes a key without rows.
@@ -87,7 +87,7 @@ struct Outbox: Hashable, Sendable {
         remove(before.map(\.number).filter { !staying.contains($0) })
         let known = Set(before.map(\.number))
         for row in after where !known.contains(row.number) {
-            queue.insert(Place(number: row.number, receipt: row.receipt, key: row.key), at: index(ofNumber: row.number))
+            queue.insert(QueueEntry(number: row.number, writeID: row.writeID, key: row.key), at: index(ofNumber: row.number))
         }
     }
 
@@ -98,7 +98,7 @@ struct Outbox: Hashable, Sendable {
     /// Orders the queue again after the numbers of the writes have changed. O(writes log writes).
     mutating func renumber() {
         let rows = keys.values.flatMap { $0.rows.filter(\.isQueued) }.sorted { $0.number < $1.number }
-        queue = rows.map { Place(number: $0.number, receipt: $0.receipt, key: $0.key) }
+        queue = rows.map { QueueEntry(number: $0.number, writeID: $0.writeID, key: $0.key) }
     }
 
     /// - Parameter numbers: in order. Numbers that are adjacent in the queue are removed together.

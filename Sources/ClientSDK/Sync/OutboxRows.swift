@@ -1,6 +1,6 @@
 import FreshetWire
 
-/// The writes of one key, in the order of their numbers, and of their receipts where these are the same.
+/// The writes of one key, in the order of their numbers, and of their ids where these are the same.
 ///
 /// A plan changes a copy while the original is the state on disk. Copies share the rows that they have in common: a
 /// change copies one chunk of at most 64 rows and a reference to each other chunk, and ``changes(since:)`` skips the
@@ -9,7 +9,7 @@ import FreshetWire
 struct OutboxRows: Sendable {
     /// How many rows are of each kind.
     struct Counts: Hashable, Sendable {
-        /// Those without a verdict.
+        /// Those without an outcome.
         fileprivate(set) var pending = 0
         /// Those that the user's closure is to merge.
         fileprivate(set) var merging = 0
@@ -70,20 +70,20 @@ struct OutboxRows: Sendable {
         for row in rows { counts.count(row) }
     }
 
-    /// Returns the place of the write with this number and receipt. O(log rows).
-    func index(number: Int64, receipt: Receipt) -> Index? {
-        func isBefore(_ row: OutboxRow) -> Bool { (row.number, row.receipt) < (number, receipt) }
+    /// Returns the place of the write with this number and id. O(log rows).
+    func index(number: Int64, writeID: LocalWriteID) -> Index? {
+        func isBefore(_ row: OutboxRow) -> Bool { (row.number, row.writeID) < (number, writeID) }
         let chunk = chunks.partitioningIndex { !isBefore($0.rows[$0.rows.count - 1]) }
         guard chunk < chunks.count else { return nil }
         let offset = chunks[chunk].rows.partitioningIndex { !isBefore($0) }
         guard offset < chunks[chunk].rows.count else { return nil }
         let found = chunks[chunk].rows[offset]
-        guard found.number == number, found.receipt == receipt else { return nil }
+        guard found.number == number, found.writeID == writeID else { return nil }
         return Index(chunk: chunk, offset: offset)
     }
 
-    /// Returns the write with this number and receipt. O(log rows).
-    func row(number: Int64, receipt: Receipt) -> OutboxRow? { index(number: number, receipt: receipt).map { self[$0] } }
+    /// Returns the write with this number and id. O(log rows).
+    func row(number: Int64, writeID: LocalWriteID) -> OutboxRow? { index(number: number, writeID: writeID).map { self[$0] } }
 
     // MARK: Changes
 
@@ -91,10 +91,10 @@ struct OutboxRows: Sendable {
     mutating func append(_ row: OutboxRow) { insert(row, at: endIndex) }
 
     /// Inserts a row before the place. O(64 + rows / 64).
-    mutating func insert(_ row: OutboxRow, at place: Index) {
+    mutating func insert(_ row: OutboxRow, at index: Index) {
         counts.count(row)
         count += 1
-        if place == endIndex {
+        if index == endIndex {
             if let last = chunks.last, last.rows.count < Chunk.capacity {
                 chunks[chunks.count - 1] = Chunk(last.rows + [row])
             } else {
@@ -102,33 +102,33 @@ struct OutboxRows: Sendable {
             }
             return
         }
-        var rows = chunks[place.chunk].rows
-        rows.insert(row, at: place.offset)
+        var rows = chunks[index.chunk].rows
+        rows.insert(row, at: index.offset)
         let half = rows.count > Chunk.capacity ? rows.count / 2 : rows.count
         let parts = [rows[..<half], rows[half...]].filter { !$0.isEmpty }
-        chunks.replaceSubrange(place.chunk...place.chunk, with: parts.map { Chunk(Array($0)) })
+        chunks.replaceSubrange(index.chunk...index.chunk, with: parts.map { Chunk(Array($0)) })
     }
 
     /// Removes and returns the row at the place. Other places become invalid. O(64 + rows / 64).
     @discardableResult
-    mutating func remove(at place: Index) -> OutboxRow {
-        var rows = chunks[place.chunk].rows
-        let row = rows.remove(at: place.offset)
+    mutating func remove(at index: Index) -> OutboxRow {
+        var rows = chunks[index.chunk].rows
+        let row = rows.remove(at: index.offset)
         counts.count(row, by: -1)
         count -= 1
-        if rows.isEmpty { chunks.remove(at: place.chunk) } else { chunks[place.chunk] = Chunk(rows) }
+        if rows.isEmpty { chunks.remove(at: index.chunk) } else { chunks[index.chunk] = Chunk(rows) }
         return row
     }
 
-    /// Removes the rows for which the closure returns true, and returns their receipts, in order. O(rows).
+    /// Removes the rows for which the closure returns true, and returns their ids, in order. O(rows).
     @discardableResult
-    mutating func removeAll(where condition: (OutboxRow) -> Bool) -> [Receipt] {
-        var removed: [Receipt] = []
+    mutating func removeAll(where condition: (OutboxRow) -> Bool) -> [LocalWriteID] {
+        var removed: [LocalWriteID] = []
         var left: [Chunk] = []
         for chunk in chunks {
             let rows = chunk.rows.filter { row in
                 guard condition(row) else { return true }
-                removed.append(row.receipt)
+                removed.append(row.writeID)
                 counts.count(row, by: -1)
                 return false
             }
@@ -140,7 +140,7 @@ struct OutboxRows: Sendable {
     }
 
     /// Restores the order after numbers have changed. O(rows log rows).
-    mutating func sort() { self = OutboxRows(sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }) }
+    mutating func sort() { self = OutboxRows(sorted { ($0.number, $0.writeID) < ($1.number, $1.writeID) }) }
 
     // MARK: Differences
 
@@ -160,26 +160,26 @@ extension OutboxRows: BidirectionalCollection {
     var endIndex: Index { Index(chunk: chunks.count, offset: 0) }
     var isEmpty: Bool { chunks.isEmpty }
 
-    func index(after place: Index) -> Index {
-        let next = place.offset + 1
-        return next < chunks[place.chunk].rows.count ? Index(chunk: place.chunk, offset: next) : Index(chunk: place.chunk + 1, offset: 0)
+    func index(after index: Index) -> Index {
+        let next = index.offset + 1
+        return next < chunks[index.chunk].rows.count ? Index(chunk: index.chunk, offset: next) : Index(chunk: index.chunk + 1, offset: 0)
     }
 
-    func index(before place: Index) -> Index {
-        place.offset > 0
-            ? Index(chunk: place.chunk, offset: place.offset - 1)
-            : Index(chunk: place.chunk - 1, offset: chunks[place.chunk - 1].rows.count - 1)
+    func index(before index: Index) -> Index {
+        index.offset > 0
+            ? Index(chunk: index.chunk, offset: index.offset - 1)
+            : Index(chunk: index.chunk - 1, offset: chunks[index.chunk - 1].rows.count - 1)
     }
 
-    /// The row at the place. Setting it copies its chunk; its number and receipt must keep the order.
-    subscript(place: Index) -> OutboxRow {
-        get { chunks[place.chunk].rows[place.offset] }
+    /// The row at the place. Setting it copies its chunk; its number and id must keep the order.
+    subscript(index: Index) -> OutboxRow {
+        get { chunks[index.chunk].rows[index.offset] }
         set {
-            var rows = chunks[place.chunk].rows
-            counts.count(rows[place.offset], by: -1)
+            var rows = chunks[index.chunk].rows
+            counts.count(rows[index.offset], by: -1)
             counts.count(newValue)
-            rows[place.offset] = newValue
-            chunks[place.chunk] = Chunk(rows)
+            rows[index.offset] = newValue
+            chunks[index.chunk] = Chunk(rows)
         }
     }
 }

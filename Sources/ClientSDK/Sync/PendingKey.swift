@@ -39,9 +39,9 @@ struct PendingKey: Sendable {
     /// - Parameters:
     ///   - epoch: the history that the response is of.
     ///   - sentThrough: writes up to this number may have been sent.
-    func needsWatermark(in epoch: Epoch?, sentThrough: Int64) -> Bool {
+    func needsWatermark(in epoch: Epoch?, lastSentNumber: Int64) -> Bool {
         rows.contains { row in
-            guard row.number <= sentThrough else { return false }
+            guard row.number <= lastSentNumber else { return false }
             guard let watermark, watermark.epoch == epoch else { return true }
             return row.number > watermark.number
         }
@@ -52,7 +52,7 @@ struct PendingKey: Sendable {
     /// Computes the overlay and keeps it until the next change.
     mutating func replay() { replayed = overlay }
 
-    /// Adds a write that has no verdict yet.
+    /// Adds a write that has no outcome yet.
     ///
     /// - Parameter overlay: the present overlay with this write, so that earlier writes are not replayed for each new one.
     mutating func append(_ row: OutboxRow, showing overlay: Overlay) {
@@ -79,39 +79,39 @@ struct PendingKey: Sendable {
 
     /// Inserts a merge after all writes that have a number, and before the held ones, the first of which was made over it.
     mutating func insert(_ merge: OutboxRow) {
-        let place = rows.firstIndex(where: \.isHeld) ?? rows.endIndex
-        if place < rows.endIndex, rows[place].precondition != .none { rows[place].precondition = .after(merge.receipt) }
-        rows.insert(merge, at: place)
+        let index = rows.firstIndex(where: \.isHeld) ?? rows.endIndex
+        if index < rows.endIndex, rows[index].precondition != .none { rows[index].precondition = .after(merge.writeID) }
+        rows.insert(merge, at: index)
     }
 
     /// Gives the held writes their numbers, from `number` on, once no write waits to be merged.
     mutating func release(_ number: inout Int64) {
         guard rows.counts.merging == 0, rows.counts.held > 0 else { return }
-        for place in rows.indices where rows[place].isHeld {
-            var row = rows[place]
+        for index in rows.indices where rows[index].isHeld {
+            var row = rows[index]
             (row.state, row.number) = (.pending, number)
-            rows[place] = row
+            rows[index] = row
             number += 1
         }
     }
 
-    /// Sets the precondition of the writes that were made over the write of this receipt, which has its verdict.
+    /// Sets the precondition of the writes that were made over the write with this id, which has its verdict.
     ///
     /// O(writes) where any write follows another. Usually that is the next one, but a change of name can put others
     /// between them.
-    mutating func setPrecondition(_ precondition: OutboxRow.Precondition, ofThoseAfter receipt: Receipt) {
+    mutating func setPrecondition(_ precondition: OutboxRow.Precondition, ofThoseAfter writeID: LocalWriteID) {
         guard rows.counts.following > 0 else { return }
-        for place in rows.indices where rows[place].precondition == .after(receipt) { rows[place].precondition = precondition }
+        for index in rows.indices where rows[index].precondition == .after(writeID) { rows[index].precondition = precondition }
     }
 
     /// Invalidates the revisions of the old history, since another one begins.
     mutating func leaveHistory() {
-        for place in rows.indices {
-            var row = rows[place]
+        for index in rows.indices {
+            var row = rows[index]
             // An old revision could match by accident. One that never matches makes the server answer with the present record.
             if case .revision(let revision) = row.precondition, revision != .zero { row.precondition = .revision(.maximum) }
             if let revision = row.baseRevision, revision != .zero { row.baseRevision = .maximum }
-            rows[place] = row
+            rows[index] = row
         }
     }
 
@@ -121,24 +121,24 @@ struct PendingKey: Sendable {
         rows.removeAll { $0.position != nil }
     }
 
-    /// Gives the writes without a verdict the `numbers` that they have under the device's new name. Held writes get
+    /// Gives the writes without an outcome the `numbers` that they have under the device's new name. Held writes get
     /// theirs later.
-    mutating func rename(_ numbers: [Receipt: Int64]) {
-        for place in rows.indices {
-            var row = rows[place]
-            if let number = numbers[row.receipt] {
+    mutating func rename(_ numbers: [LocalWriteID: Int64]) {
+        for index in rows.indices {
+            var row = rows[index]
+            if let number = numbers[row.writeID] {
                 (row.number, row.isDisplaced) = (number, false)
             } else if !row.isHeld {
                 row.number = watermark.map { row.number <= $0.number } ?? false ? -1 : 0
             }
-            rows[place] = row
+            rows[index] = row
         }
         rows.sort()
         watermark?.number = -1
     }
 
-    /// Removes the writes that leave the overlay, and returns their receipts.
-    mutating func settle(in epoch: Epoch?) -> [Receipt] {
+    /// Removes the writes that leave the overlay, and returns their ids.
+    mutating func removeIncluded(in epoch: Epoch?) -> [LocalWriteID] {
         rows.removeAll { [base, watermark] in $0.standing(at: watermark, isRecordKnown: base != nil, in: epoch) == .finished }
     }
 
@@ -146,20 +146,20 @@ struct PendingKey: Sendable {
     func operations(since old: PendingKey?) -> [OutboxOperation] {
         var operations: [OutboxOperation] = []
         let changes = rows.changes(since: old?.rows ?? OutboxRows())
-        // A held write has a lower receipt than the merge before it.
-        var before = changes.before.sorted { $0.receipt < $1.receipt }[...]
-        for row in changes.after.sorted(by: { $0.receipt < $1.receipt }) {
-            while let gone = before.first, gone.receipt < row.receipt {
-                operations.append(.remove(gone.receipt))
+        // A held write has a lower id than the merge before it.
+        var before = changes.before.sorted { $0.writeID < $1.writeID }[...]
+        for row in changes.after.sorted(by: { $0.writeID < $1.writeID }) {
+            while let gone = before.first, gone.writeID < row.writeID {
+                operations.append(.remove(gone.writeID))
                 before.removeFirst()
             }
-            if before.first?.receipt == row.receipt {
+            if before.first?.writeID == row.writeID {
                 if before.removeFirst() != row { operations.append(.put(row)) }
             } else {
                 operations.append(.put(row))
             }
         }
-        operations += before.map { .remove($0.receipt) }
+        operations += before.map { .remove($0.writeID) }
         let kept = rows.isEmpty ? nil : watermark
         if kept != old?.watermark { operations.append(.watermark(key, kept)) }
         return operations
@@ -189,11 +189,11 @@ extension EntryOperation {
             // An invalidation that is newer than the entry says nothing about the record.
             updated.map { $0.revision == entry.revision && $0.epoch == entry.epoch && $0.asOf == entry.asOf && $0.pass == entry.pass }
                 ?? false
-        case .confirm(let news): updated?.revision == news.revision && updated?.epoch == news.epoch
-        case .withoutValue(let news, _):
-            updated.map { $0.lacksValue && $0.revision == news.revision && $0.epoch == news.epoch } ?? false
+        case .confirm(let revalidation): updated?.revision == revalidation.revision && updated?.epoch == revalidation.epoch
+        case .withoutValue(let revalidation, _):
+            updated.map { $0.lacksValue && $0.revision == revalidation.revision && $0.epoch == revalidation.epoch } ?? false
         case .evict: updated == nil
-        case .invalidate, .endPass: false
+        case .invalidate, .finishPass: false
         }
     }
 }

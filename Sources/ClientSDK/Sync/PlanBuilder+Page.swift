@@ -15,7 +15,7 @@ extension PlanBuilder {
     func hasWatermarks(for page: ChangePage, _ since: Since, _ lastWrite: Int64?) -> Bool {
         guard lastWrite == nil, !outbox.keys.isEmpty else { return true }
         let epoch = page.cursor.epoch
-        guard case .after = since, state.verification == .complete else {
+        guard case .after = since, state.revalidation == .complete else {
             return !outbox.keys.keys.contains { needsWatermark($0, in: epoch) }
         }
         return !page.changes.contains { change in
@@ -32,18 +32,18 @@ extension PlanBuilder {
             begin(page.cursor, since, upToDate: page.upToDate)
             for change in page.changes { take(change, page.cursor.epoch, stated, state.pass + 1) }
         }
-        if page.upToDate, state.verification == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
+        if page.upToDate, state.revalidation == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
         if page.cursor != state.cursor { change(.cursor(page.cursor)) }
         if page.upToDate, page.cursor != state.cursor || state.completeAt == nil { change(.completeAt(now.wall)) }
         if !page.upToDate, state.completeAt != nil { change(.completeAt(nil)) }
         if page.upToDate { raiseAll(to: stated) }
-        settle(.confirmed)
+        removeIncluded(.confirmed)
     }
 
     /// Raises the watermarks of all followed keys: the page reached the end of the feed, so their records are of the
     /// state for which the number was stated.
     private mutating func raiseAll(to stated: WriteWatermark?) {
-        guard let stated, after.verification == .complete else { return }
+        guard let stated, after.revalidation == .complete else { return }
         for key in outbox.sortedKeys where isFollowed(key) {
             guard let before = pending(key) else { continue }
             var pending = before
@@ -56,12 +56,12 @@ extension PlanBuilder {
     /// changed in between.
     private mutating func begin(_ cursor: Cursor, _ since: Since, upToDate: Bool) {
         change(.epoch(cursor.epoch), .pass(state.pass + 1), .scope(settings.scope))
-        raiseFloor(.everything, to: cursor.revision)
+        raiseLowerBound(.everything, to: cursor.revision)
         outdateReads()
         if since == .now {
-            change(.verification(.ofHeldKeys))
+            change(.revalidation(.ofCachedKeys))
         } else if !upToDate {
-            change(.verification(.fromStart))
+            change(.revalidation(.fromStart))
         }
     }
 
@@ -73,33 +73,33 @@ extension PlanBuilder {
             let absent = Entry(
                 key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
                 verifiedAt: now.wall, origin: .feed)
-            apply(.put(absent, onlyIfHeld: false), to: key, .verified, stated: stated)
+            apply(.put(absent, onlyIfCached: false), to: key, .revalidated, stated: stated)
         }
-        endPass(pass, at: cursor)
-        change(.verification(.complete))
+        finishPass(pass, at: cursor)
+        change(.revalidation(.complete))
     }
 
     /// Evicts the entries that the pass has not confirmed. Entries known beyond the position from which the feed
     /// continues stay: the feed would bring them back with older values.
-    mutating func endPass(_ pass: Int64, at position: Cursor) {
-        apply(.endPass(pass, at: position), toAllIn: .everything, .verified)
+    mutating func finishPass(_ pass: Int64, at position: Cursor) {
+        apply(.finishPass(pass, at: position), toAllIn: .everything, .revalidated)
     }
 
     private mutating func take(_ change: Change, _ epoch: Epoch, _ stated: WriteWatermark?, _ pass: Int64) {
         let position = Cursor(epoch: epoch, revision: change.revision)
         let stated = stated ?? ownWatermark(change, epoch)
-        raiseFloor(change.scope, to: change.revision)
+        raiseLowerBound(change.scope, to: change.revision)
         if let author = change.author, author.client == state.client, author.write >= state.nextNumber { suspectName() }
         switch change.effect {
         case .put(let key, let content, _, _): take(change, put: key, content, position, stated, pass)
         case .delete(let key):
             note(.key(key), .deleted(change.revision))
             let isOurs = outbox.keys[key] != nil
-            if isOurs || settings.following == .held {
+            if isOurs || settings.following == .cachedKeys {
                 let absent = Entry(
                     key: key, epoch: epoch, revision: change.revision, asOf: change.revision, pass: pass, content: nil,
                     modified: change.modified, verifiedAt: now.wall, origin: .feed)
-                apply(.put(absent, onlyIfHeld: !isOurs), to: key, .deleted, stated: stated)
+                apply(.put(absent, onlyIfCached: !isOurs), to: key, .deleted, stated: stated)
                 decideOwn(change, key, position)
             } else {
                 applyOnDisk(.evict(.key(key), before: position), .deleted)
@@ -123,16 +123,16 @@ extension PlanBuilder {
             let entry = Entry(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
                 modified: change.modified, verifiedAt: now.wall, origin: .feed)
-            let onlyIfHeld = settings.following == .held && outbox.keys[key] == nil
-            apply(.put(entry, onlyIfHeld: onlyIfHeld), to: key, .changed, stated: stated)
+            let onlyIfCached = settings.following == .cachedKeys && outbox.keys[key] == nil
+            apply(.put(entry, onlyIfCached: onlyIfCached), to: key, .changed, stated: stated)
         } else {
             note(.key(key), .valueLeftOut(revision))
-            let news = Confirmation(
+            let revalidation = Revalidation(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
-            apply(.confirm(news), to: key, .verified, stated: stated)
+            apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
             if settings.following == .everything, isFollowed(key) {
                 // Under writes of this device, an earlier value would lack the writes that the record contains.
-                apply(.withoutValue(news, keepsValue: outbox.keys[key] == nil), to: key, .changed, stated: stated)
+                apply(.withoutValue(revalidation, keepsValue: outbox.keys[key] == nil), to: key, .changed, stated: stated)
             } else {
                 apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
             }

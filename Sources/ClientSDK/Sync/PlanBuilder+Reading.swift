@@ -2,53 +2,53 @@ import FreshetWire
 
 /// Plans for reads, verifications and resets.
 extension PlanBuilder {
-    /// Adds a read that passed the fence.
+    /// Adds a read that passed the staleness check.
     mutating func add(fetched entry: Entry, at cursor: Cursor, _ lastWrite: Int64?) {
         if state.epoch == nil, plan.state.isEmpty { change(.epoch(cursor.epoch)) }
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
-        apply(.put(entry, onlyIfHeld: false), to: entry.key, .fetched, stated: stated)
+        apply(.put(entry, onlyIfCached: false), to: entry.key, .fetched, stated: stated)
         note(.key(entry.key), .fetched(entry.content == nil ? nil : entry.revision, asOf: cursor.revision))
     }
 
     // MARK: Verification
 
-    mutating func add(verified keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) {
+    mutating func add(revalidated keys: [CachedKey], _ response: ReadsResponse, _ lastWrite: Int64?) {
         let cursor = response.cursor
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
         for held in keys {
             let key = held.key
-            note(.key(key), .verified(asOf: cursor.revision))
+            note(.key(key), .revalidated(asOf: cursor.revision))
             let known = records[key]?.revision ?? (missing.contains(key) ? nil : held.revision)
             if let record = records[key], let content = record.content {
                 let entry = Entry(
                     key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                     modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-                apply(.put(entry, onlyIfHeld: true), to: key, .verified, stated: stated)
+                apply(.put(entry, onlyIfCached: true), to: key, .revalidated, stated: stated)
             } else if let known {
                 // Unchanged, or too large for the response: only the same revision may stay.
-                let news = Confirmation(
+                let revalidation = Revalidation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
-                apply(.confirm(news), to: key, .verified, stated: stated)
-                apply(.evict(.key(key), before: cursor), to: key, .verified, stated: stated)
+                apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
+                apply(.evict(.key(key), before: cursor), to: key, .revalidated, stated: stated)
             } else {
                 let absent = Entry(
                     key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
                     verifiedAt: now.wall, origin: .fetch)
-                apply(.put(absent, onlyIfHeld: true), to: key, .verified, stated: stated)
+                apply(.put(absent, onlyIfCached: true), to: key, .revalidated, stated: stated)
             }
         }
-        settle(.verified)
+        removeIncluded(.revalidated)
     }
 
     /// Adds a response about records that were invalidated or lack their values.
     ///
-    /// The rules of the entries suffice without a fence: an older response replaces no newer entry, and ends no later
+    /// The rules of the entries suffice without a staleness check: an older response replaces no newer entry, and ends no later
     /// invalidation (``Entry/replacing(_:)``). Entries that have left the device in the meantime do not come back.
     ///
     /// - Returns: the keys whose values were too large for the response.
-    mutating func add(refreshed keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?) -> [RecordKey] {
+    mutating func add(refreshed keys: [CachedKey], _ response: ReadsResponse, _ lastWrite: Int64?) -> [RecordKey] {
         let cursor = response.cursor
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
@@ -61,14 +61,14 @@ extension PlanBuilder {
                     let absent = Entry(
                         key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
                         verifiedAt: now.wall, origin: .fetch)
-                    apply(.put(absent, onlyIfHeld: true), to: key, .fetched, stated: stated)
+                    apply(.put(absent, onlyIfCached: true), to: key, .fetched, stated: stated)
                 } else {
-                    let news = Confirmation(
+                    let revalidation = Revalidation(
                         key: key, epoch: cursor.epoch, revision: held.revision, asOf: cursor.revision, pass: state.pass,
                         verifiedAt: now.wall)
-                    apply(.confirm(news), to: key, .verified, stated: stated)
+                    apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
                 }
-                note(.key(key), .verified(asOf: cursor.revision))
+                note(.key(key), .revalidated(asOf: cursor.revision))
                 continue
             }
             guard let content = record.content else {
@@ -78,17 +78,17 @@ extension PlanBuilder {
             let entry = Entry(
                 key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                 modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-            apply(.put(entry, onlyIfHeld: true), to: key, .fetched, stated: stated)
+            apply(.put(entry, onlyIfCached: true), to: key, .fetched, stated: stated)
             note(.key(key), .fetched(entry.revision, asOf: cursor.revision))
         }
-        settle(.fetched)
+        removeIncluded(.fetched)
         return large
     }
 
-    mutating func addEndOfVerification(at cursor: Cursor) {
-        endPass(state.pass, at: cursor)
-        change(.verification(.complete))
-        settle(.verified)
+    mutating func addEndOfRevalidation(at cursor: Cursor) {
+        finishPass(state.pass, at: cursor)
+        change(.revalidation(.complete))
+        removeIncluded(.revalidated)
     }
 
     // MARK: Reset
@@ -96,14 +96,14 @@ extension PlanBuilder {
     /// Keeps the outbox, the overlay and the entries; the entries become unverified.
     mutating func addReset(to epoch: Epoch?, forgets: Bool) {
         change(.pass(state.pass + 1), .cursor(nil), .epoch(epoch))
-        change(.verification(settings.following == .everything ? .fromStart : .ofHeldKeys))
+        change(.revalidation(settings.following == .everything ? .fromStart : .ofCachedKeys))
         guard epoch == nil || epoch != state.epoch || forgets else { return }
         change(.mustReconcile(true))
         for key in outbox.sortedKeys {
             guard let before = outbox.keys[key] else { continue }
             var pending = before
             pending.leaveHistory()
-            if pending != before { stage(pending, .verified) }
+            if pending != before { stage(pending, .revalidated) }
         }
         guard forgets, let epoch else { return }
         apply(.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum)), toAllIn: .everything, .invalidated)

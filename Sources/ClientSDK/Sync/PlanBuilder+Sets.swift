@@ -4,47 +4,47 @@ import FreshetWire
 extension PlanBuilder {
     /// Adds all waiting writes. Returns those whose values cannot take the operation.
     mutating func add(_ requests: [SetRequest], over base: (RecordKey) -> Entry?) -> [(request: SetRequest, failure: SyncFailure)] {
-        var accepted: [(SetRequest, Receipt)] = []
+        var accepted: [(SetRequest, LocalWriteID)] = []
         var refused: [(request: SetRequest, failure: SyncFailure)] = []
         var number = state.nextNumber
-        var receipt = state.nextReceipt
+        var writeID = state.nextWriteID
         for request in requests {
             var pending = pending(request.key) ?? PendingKey(key: request.key, base: base(request.key))
             do throws(SyncFailure) {
                 if let retried = request.retries, !rejections.contains(retried) { throw .noRejection }
-                let (row, overlay) = try row(for: request, over: pending, Receipt(receipt), number)
+                let (row, overlay) = try row(for: request, over: pending, LocalWriteID(writeID), number)
                 pending.append(row, showing: overlay)
                 stage(pending, .written)
-                note(.key(request.key), .written(row.receipt))
+                note(.key(request.key), .written(row.writeID))
                 if let retried = request.retries { change(.remove(retried)) }
-                accepted.append((request, row.receipt))
+                accepted.append((request, row.writeID))
                 if !row.isHeld { number += 1 }
-                receipt += 1
+                writeID += 1
             } catch { refused.append((request, error)) }
         }
-        continueWith(.sets(accepted.map(\.0), accepted: accepted.map(\.1)))
-        change(.nextNumber(number), .nextReceipt(receipt))
+        setOnCommit(.sets(accepted.map(\.0), accepted: accepted.map(\.1)))
+        change(.nextNumber(number), .nextWriteID(writeID))
         return refused
     }
 
     /// Returns the row of a write, and the overlay of its key with the write.
     private func row(
-        for request: SetRequest, over pending: PendingKey, _ receipt: Receipt, _ number: Int64
+        for request: SetRequest, over pending: PendingKey, _ writeID: LocalWriteID, _ number: Int64
     ) throws(SyncFailure) -> (OutboxRow, Overlay) {
         let before = pending.overlay
         let operation = Self.operation(of: request, over: before)
         var after = before
         try after.apply(operation)
         var row = OutboxRow(
-            receipt: receipt, number: number, key: request.key, operation: operation, policy: request.policy,
-            baseRevision: pending.base.map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall, nonce: nonce(of: receipt))
+            writeID: writeID, number: number, key: request.key, operation: operation, policy: request.policy,
+            baseRevision: pending.base.map(revision) ?? (request.isKnownAbsent ? .zero : nil), created: now.wall, nonce: nonce(of: writeID))
         // A merge is a new write, and would undo a later write that was sent before it.
         if pending.rows.counts.merging > 0 { (row.state, row.number) = (.held, OutboxRow.unnumbered) }
         guard request.policy != .lastWriterWins else { return (row, after) }
-        // An earlier write of this device without a verdict decides the state that this one must find.
+        // An earlier write of this device without an outcome decides the state that this one must find.
         if let earlier = pending.rows.last {
             switch earlier.state {
-            case .pending, .held, .merging: row.precondition = .after(earlier.receipt)
+            case .pending, .held, .merging: row.precondition = .after(earlier.writeID)
             case .applied(let position):
                 if case .delete = earlier.operation {
                     row.precondition = .revision(.zero)
@@ -77,9 +77,9 @@ extension PlanBuilder {
     }
 
     /// Returns a nonce that distinguishes the write from one to which a copy of this device gives the same number.
-    func nonce(of receipt: Receipt) -> Int64 {
-        var chance = Chance(now.random ^ UInt64(bitPattern: receipt.number))
-        return chance.below(Revision.maximum.number) + 1
+    func nonce(of writeID: LocalWriteID) -> Int64 {
+        var random = SeededRandom(now.random ^ UInt64(bitPattern: writeID.number))
+        return random.below(Revision.maximum.number) + 1
     }
 
     /// Returns the revision that the server must find if its record is this one. For a record of another history it is

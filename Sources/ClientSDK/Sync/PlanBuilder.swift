@@ -1,30 +1,30 @@
 import FreshetWire
 
-/// Builds one transaction from the state on disk. Each extension turns one kind of intent into a ``Plan``.
+/// Builds one transaction from the state on disk. Each extension turns one kind of input into a ``TransactionPlan``.
 struct PlanBuilder {
     let settings: SyncSettings
     /// The state on disk.
     let state: SyncState
     /// The outbox on disk.
     let outbox: Outbox
-    let now: Moment
+    let now: EventContext
     /// Writes up to this number may have been sent.
-    let sentThrough: Int64
+    let lastSentNumber: Int64
     /// Writes that the server refuses to parse, each with the problem.
-    let voided: [Int64: Problem]
+    let refusedWrites: [Int64: Problem]
     /// The list after the plan.
     private(set) var rejections: RejectionList
-    private(set) var plan: Plan
+    private(set) var plan: TransactionPlan
 
-    init(_ continuation: Plan.Continuation, _ turn: Turn, _ local: LocalState, _ sender: Sender) {
+    init(_ onCommit: TransactionPlan.OnCommit, _ turn: Turn, _ local: LocalState, _ sender: Sender) {
         settings = turn.settings
         state = local.sync
         outbox = local.outbox
         now = turn.now
-        sentThrough = sender.sentThrough
-        voided = sender.voided
+        lastSentNumber = sender.lastSentNumber
+        refusedWrites = sender.refusedWrites
         rejections = local.rejections
-        plan = Plan(continuation)
+        plan = TransactionPlan(onCommit)
     }
 
     // MARK: Looking
@@ -41,7 +41,7 @@ struct PlanBuilder {
 
     /// Whether a response of this epoch that describes the key must state the device's last decided write.
     func needsWatermark(_ key: RecordKey, in epoch: Epoch?) -> Bool {
-        outbox.keys[key]?.needsWatermark(in: epoch, sentThrough: sentThrough) ?? false
+        outbox.keys[key]?.needsWatermark(in: epoch, lastSentNumber: lastSentNumber) ?? false
     }
 
     /// Whether the feed brings the key's changes.
@@ -50,26 +50,26 @@ struct PlanBuilder {
     // MARK: Building
 
     mutating func change(_ changes: StateChange...) { plan.state += changes }
-    mutating func raiseFloor(_ scope: InvalidationScope, to revision: Revision) {
-        plan.floors.append(Plan.Floor(scope: scope, revision: revision))
+    mutating func raiseLowerBound(_ scope: InvalidationScope, to revision: Revision) {
+        plan.lowerBounds.append(TransactionPlan.LowerBound(scope: scope, revision: revision))
     }
     mutating func outdateReads() { plan.outdatesReads = true }
     mutating func clear(for client: ClientIdentifier) { plan.clear = client }
-    mutating func continueWith(_ continuation: Plan.Continuation) { plan.continuation = continuation }
+    mutating func setOnCommit(_ onCommit: TransactionPlan.OnCommit) { plan.onCommit = onCommit }
     mutating func stage(_ pending: PendingKey, _ cause: Cause) { plan.stage(pending, cause) }
 
-    mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
-        plan.notes.append(StoryNote(at: now.wall, scope: scope, what: what))
+    mutating func note(_ scope: InvalidationScope, _ kind: HistoryEvent.Kind) {
+        plan.notes.append(HistoryEvent(at: now.wall, scope: scope, kind: kind))
     }
 
-    mutating func tell(_ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) {
-        plan.verdicts.append(Plan.Decision(receipt: receipt, key: key, verdict: verdict))
-        note(.key(key), verdict.note(receipt))
+    mutating func report(_ writeID: LocalWriteID, _ key: RecordKey, _ outcome: LocalWriteOutcome) {
+        plan.outcomes.append(TransactionPlan.Decision(writeID: writeID, key: key, outcome: outcome))
+        note(.key(key), outcome.note(writeID))
     }
 
     /// Rejects a write, and keeps it for its user. The oldest rejections are dropped if there are too many. O(rejections).
     mutating func reject(_ row: OutboxRow, _ problem: Problem) {
-        tell(row.receipt, row.key, .rejected(problem))
+        report(row.writeID, row.key, .rejected(problem))
         change(.put(RejectedWrite(row, problem, at: now.wall)))
         while let oldest = rejections.surplus(settings) {
             change(.remove(oldest))
@@ -113,52 +113,54 @@ struct PlanBuilder {
 
     /// Removes the writes that the records contain from the overlay, for the state after the plan: writes of keys that
     /// the plan touches, and writes that wait only for the record.
-    mutating func settle(_ cause: Cause) {
-        settle(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil }, cause)
+    mutating func removeIncluded(_ cause: Cause) {
+        removeIncluded(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil }, cause)
     }
 
-    mutating func settle(_ keys: [RecordKey], _ cause: Cause) {
+    mutating func removeIncluded(_ keys: [RecordKey], _ cause: Cause) {
         let epoch = after.epoch
         for key in keys {
             guard var pending = pending(key) else { continue }
-            let receipts = pending.settle(in: epoch)
-            guard !receipts.isEmpty else { continue }
-            for receipt in receipts { note(.key(key), .confirmed(receipt)) }
+            let writeIDs = pending.removeIncluded(in: epoch)
+            guard !writeIDs.isEmpty else { continue }
+            for writeID in writeIDs { note(.key(key), .confirmed(writeID)) }
             plan.stage(pending, plan.stagedCause(key) ?? cause)
         }
     }
 
-    // MARK: Intents
+    // MARK: Inputs
 
-    /// Returns the plan of an intent that needs only the state on disk; `nil` for another intent, or if there is
+    /// Returns the plan of an input that needs only the state on disk; `nil` for another input, or if there is
     /// nothing to do.
-    static func plan(for intent: Intent, _ turn: inout Turn, _ local: LocalState, _ sender: Sender, _ merger: Merger) -> Plan? {
-        func builder(_ continuation: Plan.Continuation) -> PlanBuilder { PlanBuilder(continuation, turn, local, sender) }
-        switch intent {
+    static func plan(for input: QueuedInput, _ turn: inout Turn, _ local: LocalState, _ sender: Sender, _ merger: Merger)
+        -> TransactionPlan?
+    {
+        func builder(_ onCommit: TransactionPlan.OnCommit) -> PlanBuilder { PlanBuilder(onCommit, turn, local, sender) }
+        switch input {
         case .results(let results, let lastWrite):
-            var builder = builder(.verdicts)
+            var builder = builder(.outcomes)
             builder.add(results, lastWrite)
             return builder.plan
         case .reconcile(let last, let cursor):
             var builder = builder(.reconciled(last: last))
             if let fault = builder.addReconciliation(last: last, at: cursor) { turn.log(.error, fault) }
             return builder.plan
-        case .verificationOver:
+        case .revalidationFinished:
             guard let cursor = local.sync.cursor else { return nil }
-            var builder = builder(.heldVerified)
-            builder.addEndOfVerification(at: cursor)
+            var builder = builder(.cachedKeysRevalidated)
+            builder.addEndOfRevalidation(at: cursor)
             return builder.plan
-        case .merged(let receipt, let resolution):
+        case .merged(let writeID, let resolution):
             var builder = builder(.merged)
-            guard let theirs = merger.theirs(receipt), builder.addMerge(receipt, resolution, over: theirs) else { return nil }
+            guard let theirs = merger.theirs(writeID), builder.addMerge(writeID, resolution, over: theirs) else { return nil }
             return builder.plan
-        case .discard(let receipt, let token):
-            var builder = builder(.discarded(token))
-            guard builder.rejections.contains(receipt) else {
-                turn.emit(.answer(token, .failed(.noRejection)))
+        case .discard(let writeID, let callerID):
+            var builder = builder(.discarded(callerID))
+            guard builder.rejections.contains(writeID) else {
+                turn.emit(.complete(callerID, .failed(.noRejection)))
                 return nil
             }
-            builder.change(.remove(receipt))
+            builder.change(.remove(writeID))
             return builder.plan
         case .rename:
             guard local.sync.renamesAfter != nil else { return nil }
@@ -169,7 +171,7 @@ struct PlanBuilder {
             var builder = builder(.bound)
             builder.change(.store(store))
             return builder.plan
-        case .page, .quiet, .sets, .fetched, .heldVerified, .refreshed: return nil
+        case .page, .quiet, .sets, .fetched, .cachedKeysRevalidated, .refreshed: return nil
         }
     }
 }

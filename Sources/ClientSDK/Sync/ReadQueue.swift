@@ -6,15 +6,15 @@ struct ReadQueue: Hashable, Sendable {
     struct Item: Hashable, Sendable {
         var key: RecordKey
         /// The key's place in the order of the first requests.
-        fileprivate(set) var place: Int64 = 0
+        fileprivate(set) var sequence: Int64 = 0
         /// The device's record at the time of the request.
         var known: Entry?
         /// A response that reflects an earlier position is dropped (rule 4).
-        var floor: Revision
+        var lowerBound: Revision
         /// The waiting callers.
-        var askers: [Token]
+        var waiters: [CallerID]
         /// Callers that came while a request was in flight and want the response to a later one.
-        var later: [Token] = []
+        var nextWaiters: [CallerID] = []
         /// Whether the machine needs the record itself.
         var isOwn = false
         var isUnderWay = false
@@ -28,16 +28,16 @@ struct ReadQueue: Hashable, Sendable {
         /// The failure of the last attempt.
         var failure: SyncFailure?
 
-        var hasCallers: Bool { !askers.isEmpty || !later.isEmpty }
+        var hasCallers: Bool { !waiters.isEmpty || !nextWaiters.isEmpty }
     }
 
-    private struct Place: Hashable, Sendable {
+    private struct QueuePosition: Hashable, Sendable {
         var key: RecordKey
-        var place: Int64
+        var sequence: Int64
     }
 
     /// A caller with the views that it has got so far.
-    private struct Asker: Hashable, Sendable {
+    private struct Waiter: Hashable, Sendable {
         var keys: [RecordKey]
         /// Uptime in milliseconds; `Int64.max` for none.
         var deadline: Int64
@@ -47,38 +47,40 @@ struct ReadQueue: Hashable, Sendable {
     /// By key.
     private var items: [RecordKey: Item] = [:]
     /// The keys in the order in which they were first requested, with some that have left.
-    private var line: [Place] = []
-    private var lastPlace: Int64 = 0
-    private var askers: [Token: Asker] = [:]
+    private var queue: [QueuePosition] = []
+    private var lastSequence: Int64 = 0
+    private var waiters: [CallerID: Waiter] = [:]
     /// The number of requests in flight.
     private(set) var underWay = 0
 
     var isEmpty: Bool { items.isEmpty }
 
     /// The keys in the order in which they were first requested.
-    private var order: [RecordKey] { line.compactMap { items[$0.key]?.place == $0.place ? $0.key : nil } }
+    private var order: [RecordKey] { queue.compactMap { items[$0.key]?.sequence == $0.sequence ? $0.key : nil } }
 
     // MARK: Asking
 
     /// - Parameter mustBeNew: whether a request that is already in flight does not suffice.
-    mutating func add(_ key: RecordKey, known: Entry?, floor: Revision, asker: Token?, mustBeNew: Bool = false) {
+    mutating func add(_ key: RecordKey, known: Entry?, lowerBound: Revision, waiter: CallerID?, mustBeNew: Bool = false) {
         if var item = items[key] {
             // A new caller wants the present value, so no caller gets an older response.
-            item.floor = max(item.floor, floor)
-            item.isOwn = item.isOwn || asker == nil
-            if let asker, mustBeNew, item.isUnderWay { item.later.append(asker) } else if let asker { item.askers.append(asker) }
+            item.lowerBound = max(item.lowerBound, lowerBound)
+            item.isOwn = item.isOwn || waiter == nil
+            if let waiter, mustBeNew, item.isUnderWay { item.nextWaiters.append(waiter) } else if let waiter { item.waiters.append(waiter) }
             items[key] = item
         } else {
-            lastPlace += 1
-            var item = Item(key: key, known: known, floor: floor, askers: asker.map { [$0] } ?? [])
-            item.place = lastPlace
-            item.isOwn = asker == nil
+            lastSequence += 1
+            var item = Item(key: key, known: known, lowerBound: lowerBound, waiters: waiter.map { [$0] } ?? [])
+            item.sequence = lastSequence
+            item.isOwn = waiter == nil
             items[key] = item
-            line.append(Place(key: key, place: lastPlace))
+            queue.append(QueuePosition(key: key, sequence: lastSequence))
         }
     }
 
-    mutating func add(_ token: Token, keys: [RecordKey], deadline: Int64) { askers[token] = Asker(keys: keys, deadline: deadline) }
+    mutating func add(_ callerID: CallerID, keys: [RecordKey], deadline: Int64) {
+        waiters[callerID] = Waiter(keys: keys, deadline: deadline)
+    }
 
     mutating func update(_ key: RecordKey, _ change: (inout Item) -> Void) {
         guard var item = items[key] else { return }
@@ -86,10 +88,10 @@ struct ReadQueue: Hashable, Sendable {
         items[key] = item
     }
 
-    /// Raises the floor of the keys that are being read. O(keys being read) for a sweep, O(1) for a key.
+    /// Raises the lower bound of the keys that are being read. O(keys being read) for an eviction of many, O(1) for a key.
     mutating func raise(_ scope: InvalidationScope, to revision: Revision) {
-        if case .key(let key) = scope { return update(key) { $0.floor = max($0.floor, revision) } }
-        for key in order where scope.contains(key) { update(key) { $0.floor = max($0.floor, revision) } }
+        if case .key(let key) = scope { return update(key) { $0.lowerBound = max($0.lowerBound, revision) } }
+        for key in order where scope.contains(key) { update(key) { $0.lowerBound = max($0.lowerBound, revision) } }
     }
 
     subscript(key: RecordKey) -> Item? { items[key] }
@@ -111,8 +113,8 @@ struct ReadQueue: Hashable, Sendable {
         for key in order where !keys.contains(key) { update(key) { $0.isUnderWay = false } }
     }
 
-    /// Resets the floors, since positions of another history mean nothing here.
-    mutating func forgetFloors() { for key in order { update(key) { $0.floor = .zero } } }
+    /// Resets the lower bounds, since positions of another history mean nothing here.
+    mutating func resetLowerBounds() { for key in order { update(key) { $0.lowerBound = .zero } } }
 
     /// Ends the waits of keys whose reads failed without contact, since the server can be reached again.
     mutating func regainContact() { for key in order where items[key]?.lacksContact == true { update(key) { $0.retry.hurry() } } }
@@ -138,7 +140,7 @@ struct ReadQueue: Hashable, Sendable {
     // MARK: Deadlines
 
     /// The earliest deadline of a caller. O(callers).
-    var deadline: Int64? { askers.values.lazy.map(\.deadline).filter { $0 < .max }.min() }
+    var deadline: Int64? { waiters.values.lazy.map(\.deadline).filter { $0 < .max }.min() }
 
     /// Returns how long a request for these keys may take: at most as long as a caller waits for one of them; for the
     /// machine's own reads the usual timeout.
@@ -146,56 +148,56 @@ struct ReadQueue: Hashable, Sendable {
         var end = uptime
         for item in keys.lazy.compactMap({ items[$0] }) {
             if item.isOwn { return settings.requestTimeout }
-            for token in item.askers { end = max(end, askers[token]?.deadline ?? 0) }
+            for callerID in item.waiters { end = max(end, waiters[callerID]?.deadline ?? 0) }
         }
         return max(1, min(settings.requestTimeout, end - uptime))
     }
 
-    /// Removes the callers whose deadline has passed. Returns their tokens in order, each with the last failure of one
+    /// Removes the callers whose deadline has passed. Returns their ids in order, each with the last failure of one
     /// of its keys.
-    mutating func expire(at uptime: Int64) -> [(Token, SyncFailure?)] {
-        let expired = askers.filter { $0.value.deadline <= uptime }.sorted { $0.key < $1.key }
-        return expired.map { token, asker in
-            let failure = asker.keys.first { items[$0]?.failure != nil }.flatMap { items[$0]?.failure }
-            abandon(token)
-            return (token, failure)
+    mutating func expire(at uptime: Int64) -> [(CallerID, SyncFailure?)] {
+        let expired = waiters.filter { $0.value.deadline <= uptime }.sorted { $0.key < $1.key }
+        return expired.map { callerID, waiter in
+            let failure = waiter.keys.first { items[$0]?.failure != nil }.flatMap { items[$0]?.failure }
+            abandon(callerID)
+            return (callerID, failure)
         }
     }
 
     // MARK: Answering
 
     /// Completes the read of a key. Returns the callers for which it was the last key, with all their views.
-    mutating func finish(_ key: RecordKey, _ view: KeyView) -> [(Token, [KeyView])] {
+    mutating func finish(_ key: RecordKey, _ view: KeyView) -> [(CallerID, [KeyView])] {
         guard let item = remove(key) else { return [] }
-        var complete: [(Token, [KeyView])] = []
-        for token in item.askers {
-            guard var asker = askers[token] else { continue }
-            asker.views[key] = view
-            if asker.keys.allSatisfy({ asker.views[$0] != nil }) {
-                askers[token] = nil
-                complete.append((token, asker.keys.compactMap { asker.views[$0] }))
+        var complete: [(CallerID, [KeyView])] = []
+        for callerID in item.waiters {
+            guard var waiter = waiters[callerID] else { continue }
+            waiter.views[key] = view
+            if waiter.keys.allSatisfy({ waiter.views[$0] != nil }) {
+                waiters[callerID] = nil
+                complete.append((callerID, waiter.keys.compactMap { waiter.views[$0] }))
             } else {
-                askers[token] = asker
+                waiters[callerID] = waiter
             }
         }
         return complete
     }
 
     /// Ends the failed read of a key. Returns its callers.
-    mutating func fail(_ key: RecordKey) -> [Token] {
+    mutating func fail(_ key: RecordKey) -> [CallerID] {
         guard let item = remove(key) else { return [] }
-        let tokens = item.askers.filter { askers[$0] != nil }
-        for token in tokens { abandon(token) }
-        return tokens
+        let callerIDs = item.waiters.filter { waiters[$0] != nil }
+        for callerID in callerIDs { abandon(callerID) }
+        return callerIDs
     }
 
     /// Removes a caller. Keys that no other caller wants and that are not in flight are removed too.
-    mutating func abandon(_ token: Token) {
-        guard let asker = askers.removeValue(forKey: token) else { return }
-        for key in asker.keys {
-            guard var item = items[key], item.askers.contains(token) || item.later.contains(token) else { continue }
-            item.askers.removeAll { $0 == token }
-            item.later.removeAll { $0 == token }
+    mutating func abandon(_ callerID: CallerID) {
+        guard let waiter = waiters.removeValue(forKey: callerID) else { return }
+        for key in waiter.keys {
+            guard var item = items[key], item.waiters.contains(callerID) || item.nextWaiters.contains(callerID) else { continue }
+            item.waiters.removeAll { $0 == callerID }
+            item.nextWaiters.removeAll { $0 == callerID }
             items[key] = item
             if !item.isUnderWay { dropUnlessWanted(key) }
         }
@@ -206,33 +208,33 @@ struct ReadQueue: Hashable, Sendable {
         if let item = items[key], !item.isOwn, !item.hasCallers { _ = remove(key) }
     }
 
-    /// Removes everything. Returns the tokens of all callers, in order.
-    mutating func removeAll() -> [Token] {
-        let tokens = askers.keys.sorted()
+    /// Removes everything. Returns the ids of all callers, in order.
+    mutating func removeAll() -> [CallerID] {
+        let callerIDs = waiters.keys.sorted()
         self = ReadQueue()
-        return tokens
+        return callerIDs
     }
 
     private mutating func remove(_ key: RecordKey) -> Item? {
         defer {
-            if line.count > 2 * items.count + 16 { line.removeAll { items[$0.key]?.place != $0.place } }
+            if queue.count > 2 * items.count + 16 { queue.removeAll { items[$0.key]?.sequence != $0.sequence } }
         }
         guard let item = items.removeValue(forKey: key) else { return nil }
-        for asker in item.later { add(key, known: item.known, floor: item.floor, asker: asker) }
+        for waiter in item.nextWaiters { add(key, known: item.known, lowerBound: item.lowerBound, waiter: waiter) }
         return item
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64) {
-        for (place, key) in order.enumerated() {
+        for (sequence, key) in order.enumerated() {
             update(key) {
-                $0.place = Int64(place)
+                $0.sequence = Int64(sequence)
                 $0.retry.makeRelative(to: uptime)
             }
         }
-        for (token, asker) in askers where asker.deadline < .max { askers[token]?.deadline -= uptime }
+        for (callerID, waiter) in waiters where waiter.deadline < .max { waiters[callerID]?.deadline -= uptime }
         // Both follow from the places.
-        line = []
-        lastPlace = 0
+        queue = []
+        lastSequence = 0
     }
 }

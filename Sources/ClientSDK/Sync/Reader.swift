@@ -1,17 +1,17 @@
 import FreshetWire
 
-/// Reads records from the server, with a fence against responses older than the known state (rule 4).
+/// Reads records from the server, with a check against responses older than the known state (rule 4).
 struct Reader: Hashable, Sendable {
-    /// A response for one key, before the fence.
-    struct Arrival: Hashable, Sendable {
-        enum News: Hashable, Sendable {
+    /// A response for one key, before the staleness check.
+    struct KeyResponse: Hashable, Sendable {
+        enum Body: Hashable, Sendable {
             case record(Record)
             case unchanged
             case missing
         }
 
         var key: RecordKey
-        var news: News
+        var body: Body
         var cursor: Cursor
     }
 
@@ -27,15 +27,16 @@ struct Reader: Hashable, Sendable {
     /// - Parameter known: the device's record of a key.
     mutating func add(_ request: FetchRequest, _ state: SyncState, _ turn: Turn, known: (FetchRequest.Item) -> Entry?) {
         let (deadline, isEndless) = turn.now.uptime.addingReportingOverflow(turn.settings.readTimeout)
-        queue.add(request.token, keys: request.items.map(\.key), deadline: isEndless ? .max : deadline)
+        queue.add(request.callerID, keys: request.items.map(\.key), deadline: isEndless ? .max : deadline)
         for item in request.items {
             let known = known(item)
-            queue.add(item.key, known: known, floor: Self.floor(known, state), asker: request.token, mustBeNew: request.mustBeNew)
+            queue.add(
+                item.key, known: known, lowerBound: Self.lowerBound(known, state), waiter: request.callerID, mustBeNew: request.mustBeNew)
         }
     }
 
     /// Returns the minimum position of a response to a request sent now: that of the device's entry and that of the feed.
-    private static func floor(_ known: Entry?, _ state: SyncState) -> Revision {
+    private static func lowerBound(_ known: Entry?, _ state: SyncState) -> Revision {
         let position = state.cursor?.revision ?? .zero
         guard let known, known.epoch == state.epoch else { return position }
         return max(position, known.asOf)
@@ -44,16 +45,16 @@ struct Reader: Hashable, Sendable {
     /// Reads a key for the machine itself, no older than the answers to the key's writes.
     mutating func refresh(_ pending: PendingKey, _ state: SyncState) {
         guard queue[pending.key] == nil else { return }
-        var floor = Self.floor(pending.base, state)
+        var lowerBound = Self.lowerBound(pending.base, state)
         for row in pending.rows {
-            if let position = row.position, position.epoch == state.epoch { floor = max(floor, position.revision) }
+            if let position = row.position, position.epoch == state.epoch { lowerBound = max(lowerBound, position.revision) }
         }
-        queue.add(pending.key, known: pending.base, floor: floor, asker: nil)
+        queue.add(pending.key, known: pending.base, lowerBound: lowerBound, waiter: nil)
     }
 
     /// Reads a key for the machine itself whose value is too large for a response with other records.
     mutating func refresh(large key: RecordKey, _ state: SyncState) {
-        queue.add(key, known: nil, floor: Self.floor(nil, state), asker: nil)
+        queue.add(key, known: nil, lowerBound: Self.lowerBound(nil, state), waiter: nil)
         queue.update(key) { $0.isAlone = true }
     }
 
@@ -100,9 +101,9 @@ struct Reader: Hashable, Sendable {
     /// Answers the callers that have waited for as long as a read may take.
     mutating func expire(_ turn: inout Turn) {
         guard let deadline, deadline <= turn.now.uptime else { return }
-        for (token, failure) in queue.expire(at: turn.now.uptime) {
+        for (callerID, failure) in queue.expire(at: turn.now.uptime) {
             let silence = SyncFailure.offline(.interrupted("no answer within \(turn.settings.readTimeout) ms"))
-            turn.emit(.answer(token, .failed(failure ?? silence)))
+            turn.emit(.complete(callerID, .failed(failure ?? silence)))
         }
     }
 
@@ -111,19 +112,19 @@ struct Reader: Hashable, Sendable {
     /// Notes that the request has ended without a usable response.
     mutating func released(_ keys: [RecordKey]) { queue.requeue(keys) }
 
-    /// Returns the arrivals that are to be stored.
+    /// Returns the responses that are to be stored.
     mutating func take(
         _ reply: Reply, to sent: RequestTable.Request, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn
-    ) -> [Arrival] {
+    ) -> [KeyResponse] {
         queue.requeue(keys)
-        var arrivals: [Arrival] = []
+        var keyResponses: [KeyResponse] = []
         switch reply {
         case .record(let record, let cursor) where keys == [record.key]:
-            arrivals = [Arrival(key: record.key, news: .record(record), cursor: cursor)]
-        case .missing(let cursor) where keys.count == 1: arrivals = [Arrival(key: keys[0], news: .missing, cursor: cursor)]
+            keyResponses = [KeyResponse(key: record.key, body: .record(record), cursor: cursor)]
+        case .missing(let cursor) where keys.count == 1: keyResponses = [KeyResponse(key: keys[0], body: .missing, cursor: cursor)]
         case .notModified(let cursor) where keys.count == 1 && comparable(queue[keys[0]]?.known, state) != nil:
-            arrivals = [Arrival(key: keys[0], news: .unchanged, cursor: cursor)]
-        case .reads(let response): arrivals = sorted(response, keys, state, &turn)
+            keyResponses = [KeyResponse(key: keys[0], body: .unchanged, cursor: cursor)]
+        case .reads(let response): keyResponses = sorted(response, keys, state, &turn)
         case .problem(let problem, _, let retryAfter):
             for key in keys { refused(key, problem, retryAfter, hadFreshToken: sent.hadFreshToken, &turn) }
         case .failure(let failure):
@@ -137,77 +138,77 @@ struct Reader: Hashable, Sendable {
         case .record, .missing, .notModified, .page, .quiet, .results, .client:
             for key in keys { fail(key, .malformed("an answer that does not belong to a read of \(key)"), &turn) }
         }
-        for arrival in arrivals { queue.update(arrival.key) { $0.isUnderWay = true } }
-        return arrivals
+        for keyResponse in keyResponses { queue.update(keyResponse.key) { $0.isUnderWay = true } }
+        return keyResponses
     }
 
     /// Returns the response to a read of many keys, key by key; a key that it does not mention is unchanged. Keys from
     /// its `next` on are not answered, and are requested again at once.
-    private mutating func sorted(_ response: ReadsResponse, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn) -> [Arrival] {
+    private mutating func sorted(_ response: ReadsResponse, _ keys: [RecordKey], _ state: SyncState, _ turn: inout Turn) -> [KeyResponse] {
         guard let answered = response.answered(of: keys.count) else {
             for key in keys { fail(key, .malformed(ReadsResponse.noProgress(of: keys.count)), &turn) }
             return []
         }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
-        var arrivals: [Arrival] = []
+        var keyResponses: [KeyResponse] = []
         for key in keys.prefix(answered) {
             if let record = records[key] {
                 if record.content == nil {
                     // Too large for a response with other records.
                     queue.update(key) { $0.isAlone = true }
                 } else {
-                    arrivals.append(Arrival(key: key, news: .record(record), cursor: response.cursor))
+                    keyResponses.append(KeyResponse(key: key, body: .record(record), cursor: response.cursor))
                 }
             } else if missing.contains(key) {
-                arrivals.append(Arrival(key: key, news: .missing, cursor: response.cursor))
+                keyResponses.append(KeyResponse(key: key, body: .missing, cursor: response.cursor))
             } else if comparable(queue[key]?.known, state) != nil {
-                arrivals.append(Arrival(key: key, news: .unchanged, cursor: response.cursor))
+                keyResponses.append(KeyResponse(key: key, body: .unchanged, cursor: response.cursor))
             } else {
                 fail(key, .malformed("the answer does not say anything about \(key)"), &turn)
             }
         }
-        return arrivals
+        return keyResponses
     }
 
-    /// Plans the arrivals that pass the fence; the other keys are requested again.
+    /// Plans the responses that pass the staleness check; the other keys are requested again.
     mutating func plan(
-        _ arrivals: [Arrival], _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder, _ turn: inout Turn
-    ) -> Plan? {
+        _ keyResponses: [KeyResponse], _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder, _ turn: inout Turn
+    ) -> TransactionPlan? {
         var builder = builder
         var entries: [Entry] = []
-        for arrival in arrivals {
+        for keyResponse in keyResponses {
             // A write of the key may have been sent after the request: then the request is sent again, and asks for
             // the number.
-            let isStated = lastWrite != nil || rule.client(for: CollectionOfOne(arrival.key)) == nil
-            guard let entry = accept(arrival, isStated: isStated, builder.state, &turn) else { continue }
-            builder.add(fetched: entry, at: arrival.cursor, lastWrite)
+            let isStated = lastWrite != nil || rule.client(for: CollectionOfOne(keyResponse.key)) == nil
+            guard let entry = accept(keyResponse, isStated: isStated, builder.state, &turn) else { continue }
+            builder.add(fetched: entry, at: keyResponse.cursor, lastWrite)
             entries.append(entry)
         }
         guard !entries.isEmpty else { return nil }
-        builder.settle(.fetched)
-        builder.continueWith(.fetched(entries))
+        builder.removeIncluded(.fetched)
+        builder.setOnCommit(.fetched(entries))
         return builder.plan
     }
 
-    /// Returns the entry of an arrival that passes the fence; otherwise the key is requested again.
+    /// Returns the entry of a response that passes the staleness check; otherwise the key is requested again.
     ///
     /// - Parameter isStated: whether the response states which writes of this device its record contains, or need not
     ///   state it.
-    private mutating func accept(_ arrival: Arrival, isStated: Bool, _ state: SyncState, _ turn: inout Turn) -> Entry? {
-        let cursor = arrival.cursor
-        guard let item = queue[arrival.key] else { return nil }
+    private mutating func accept(_ keyResponse: KeyResponse, isStated: Bool, _ state: SyncState, _ turn: inout Turn) -> Entry? {
+        let cursor = keyResponse.cursor
+        guard let item = queue[keyResponse.key] else { return nil }
         guard cursor.epoch == state.epoch ?? cursor.epoch, isStated else {
             queue.update(item.key) { $0.isUnderWay = false }
             return nil
         }
-        guard cursor.revision >= item.floor else {
-            turn.note(.key(item.key), .fetchRefused(asOf: cursor.revision, floor: item.floor))
+        guard cursor.revision >= item.lowerBound else {
+            turn.note(.key(item.key), .fetchRefused(asOf: cursor.revision, lowerBound: item.lowerBound))
             queue.update(item.key) { $0.isUnderWay = false }
             fail(item.key, .outdated, &turn)
             return nil
         }
-        guard let entry = entry(arrival, item, state, turn) else {
+        guard let entry = entry(keyResponse, item, state, turn) else {
             queue.update(item.key) { $0.isUnderWay = false }
             fail(item.key, .malformed("the revision of \(item.key) is past the position that it came with"), &turn)
             return nil
@@ -215,9 +216,9 @@ struct Reader: Hashable, Sendable {
         return entry
     }
 
-    private func entry(_ arrival: Arrival, _ item: ReadQueue.Item, _ state: SyncState, _ turn: Turn) -> Entry? {
-        let cursor = arrival.cursor
-        switch arrival.news {
+    private func entry(_ keyResponse: KeyResponse, _ item: ReadQueue.Item, _ state: SyncState, _ turn: Turn) -> Entry? {
+        let cursor = keyResponse.cursor
+        switch keyResponse.body {
         case .record(let record):
             guard record.revision <= cursor.revision, let content = record.content else { return nil }
             return Entry(
@@ -232,7 +233,7 @@ struct Reader: Hashable, Sendable {
             known.pass = state.pass
             known.verifiedAt = turn.now.wall
             known.confirm(
-                Confirmation(
+                Revalidation(
                     key: item.key, epoch: cursor.epoch, revision: known.revision, asOf: cursor.revision, pass: state.pass,
                     verifiedAt: turn.now.wall))
             return known
@@ -255,11 +256,11 @@ struct Reader: Hashable, Sendable {
     }
 
     private mutating func finish(_ key: RecordKey, _ view: KeyView, _ turn: inout Turn) {
-        for (token, views) in queue.finish(key, view) { turn.emit(.answer(token, .views(views))) }
+        for (callerID, views) in queue.finish(key, view) { turn.emit(.complete(callerID, .views(views))) }
     }
 
     /// Whether only the machine wants the key.
-    private func isOwn(_ key: RecordKey) -> Bool { queue[key]?.askers.isEmpty == true }
+    private func isOwn(_ key: RecordKey) -> Bool { queue[key]?.waiters.isEmpty == true }
 
     /// Notes that the disk did not store an entry that the machine needs.
     private mutating func ownFailed(_ key: RecordKey, _ failure: SyncFailure, _ turn: inout Turn) {
@@ -295,26 +296,26 @@ struct Reader: Hashable, Sendable {
         let isGivenUp = isFinal || item.attempts >= turn.settings.fetchAttempts
         guard isGivenUp, item.hasCallers else {
             // The next request is sent after all of them have come.
-            item.askers += item.later
-            item.later = []
+            item.waiters += item.nextWaiters
+            item.nextWaiters = []
             return queue.update(key) { $0 = item }
         }
-        turn.answer(queue.fail(key), .failed(failure))
+        turn.complete(queue.fail(key), .failed(failure))
     }
 
     // MARK: Other events
 
-    mutating func abandon(_ token: Token) { queue.abandon(token) }
-    mutating func raiseFloor(_ scope: InvalidationScope, to revision: Revision) { queue.raise(scope, to: revision) }
-    mutating func forgetFloors() { queue.forgetFloors() }
+    mutating func abandon(_ callerID: CallerID) { queue.abandon(callerID) }
+    mutating func raiseLowerBound(_ scope: InvalidationScope, to revision: Revision) { queue.raise(scope, to: revision) }
+    mutating func resetLowerBounds() { queue.resetLowerBounds() }
     mutating func regainedContact() { queue.regainContact() }
     mutating func wake() { queue.wake() }
 
     /// Requests keys again whose responses were dropped before they were stored, except for `keys`.
     mutating func release(except keys: Set<RecordKey> = []) { queue.release(except: keys) }
 
-    /// Removes everything. Returns the tokens of the callers, in order.
-    mutating func removeAll() -> [Token] { queue.removeAll() }
+    /// Removes everything. Returns the ids of the callers, in order.
+    mutating func removeAll() -> [CallerID] { queue.removeAll() }
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64) { queue.makeRelative(to: uptime) }

@@ -15,7 +15,7 @@ struct Refresher: Hashable, Sendable {
     /// The last key that was read; `nil` at the beginning.
     private var after: RecordKey?
     /// The query for the next keys, which the disk has not answered yet.
-    private var query: HeldQuery?
+    private var query: CachedKeyQuery?
     private var request: RequestID?
     /// The last key of the response that is being stored.
     private var storing: RecordKey?
@@ -30,7 +30,7 @@ struct Refresher: Hashable, Sendable {
     /// When to continue, where only the clock decides.
     var deadline: Int64? { isNeeded && isIdle ? retry.notBefore : nil }
 
-    func isWaiting(for query: HeldQuery) -> Bool { self.query == query }
+    func isWaiting(for query: CachedKeyQuery) -> Bool { self.query == query }
 
     /// Notes that the disk holds entries that are to be read again.
     mutating func add() {
@@ -42,15 +42,15 @@ struct Refresher: Hashable, Sendable {
         guard isNeeded, isIdle, retry.isDue(turn) else { return }
         if !atReader.isEmpty { atReader = atReader.filter(reader.isReading) }
         guard atReader.isEmpty else { return }
-        let query = HeldQuery(
-            .needingRefresh, after: after, limit: min(turn.settings.verificationKeys, limit), generation: requests.generation)
+        let query = CachedKeyQuery(
+            .needingRefresh, after: after, limit: min(turn.settings.revalidationKeys, limit), generation: requests.generation)
         self.query = query
-        turn.emit(.loadHeld(query))
+        turn.emit(.loadCachedKeys(query))
     }
 
     /// Handles the disk's answer to the query.
     mutating func take(
-        _ keys: [HeldKey], _ state: SyncState, _ rule: WatermarkRule, _ reader: Reader, _ requests: inout RequestTable, _ turn: inout Turn
+        _ keys: [CachedKey], _ state: SyncState, _ rule: WatermarkRule, _ reader: Reader, _ requests: inout RequestTable, _ turn: inout Turn
     ) {
         query = nil
         guard let last = keys.last else { return reachedEnd(&turn) }
@@ -81,7 +81,7 @@ struct Refresher: Hashable, Sendable {
     }
 
     mutating func take(
-        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ keys: [HeldKey], _ turn: inout Turn
+        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ keys: [CachedKey], _ turn: inout Turn
     ) -> [Effect] {
         request = nil
         switch reply {
@@ -108,15 +108,15 @@ struct Refresher: Hashable, Sendable {
 
     /// Plans the storage of a response; `nil` if the same keys must be requested again.
     mutating func plan(
-        _ keys: [HeldKey], _ response: ReadsResponse, _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder
-    ) -> Plan? {
+        _ keys: [CachedKey], _ response: ReadsResponse, _ lastWrite: Int64?, _ rule: WatermarkRule, _ builder: PlanBuilder
+    ) -> TransactionPlan? {
         // A write of these keys was sent after the request: the request is sent again, and asks for the number.
         guard lastWrite != nil || rule.client(for: keys.lazy.map(\.key)) == nil else {
             storing = nil
             return nil
         }
         var builder = builder
-        builder.continueWith(.refreshed(large: builder.add(refreshed: keys, response, lastWrite)))
+        builder.setOnCommit(.refreshed(large: builder.add(refreshed: keys, response, lastWrite)))
         return builder.plan
     }
 
@@ -152,12 +152,12 @@ struct Refresher: Hashable, Sendable {
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
         query?.generation = 0
-        request = requests.place(of: request)
+        request = requests.relativeID(of: request)
         retry.makeRelative(to: uptime)
     }
 }
 
-extension [HeldKey] {
+extension [CachedKey] {
     /// Returns the request that compares these keys with the server's records.
     func request(_ state: SyncState, _ rule: WatermarkRule) -> ReadsRequest {
         let items = map { held in

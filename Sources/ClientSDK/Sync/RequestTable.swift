@@ -8,8 +8,8 @@ struct RequestTable: Hashable, Sendable {
         case writes(ClosedRange<Int64>)
         case clientStatus
         case fetch([RecordKey])
-        case verification([HeldKey])
-        case refresh([HeldKey])
+        case revalidation([CachedKey])
+        case refresh([CachedKey])
     }
 
     struct Request: Hashable, Sendable {
@@ -61,7 +61,7 @@ struct RequestTable: Hashable, Sendable {
     // MARK: Relative state
 
     /// Returns the request named by its place among those in flight; see ``SyncMachine/relativeState(at:)``.
-    func place(of id: RequestID?) -> RequestID? {
+    func relativeID(of id: RequestID?) -> RequestID? {
         id.flatMap { all.firstIndex(of: $0) }.map { RequestID(Int64($0)) }
     }
 

@@ -14,7 +14,7 @@ struct Resetter: Hashable, Sendable {
 
     struct Clear: Hashable, Sendable {
         var client: ClientIdentifier
-        var token: Token
+        var callerID: CallerID
     }
 
     private(set) var reset: Reset?
@@ -50,13 +50,13 @@ struct Resetter: Hashable, Sendable {
     mutating func addAtStart(_ epoch: Epoch?) { reset = Reset(epoch: epoch, forgets: false, notBefore: 0) }
 
     /// Adds a clear. Returns the caller of an earlier clear that has not ended.
-    mutating func add(_ clear: Clear) -> Token? {
+    mutating func add(_ clear: Clear) -> CallerID? {
         defer {
             self.clear = clear
             reset = nil
             retry.hurry()
         }
-        return self.clear?.token
+        return self.clear?.callerID
     }
 
     mutating func resetStored() { reset = nil }

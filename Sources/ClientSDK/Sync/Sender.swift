@@ -9,23 +9,23 @@ struct Sender: Hashable, Sendable {
     /// Whether the server's last number is being stored.
     private var isReconciling = false
     /// Whether the server reported a gap in the numbers: its last number is requested before anything is sent.
-    private var sawGap = false
+    private var hasNumberGap = false
     /// Whether this process has yet to learn which store answers, and the server's last number of this device: until
     /// then no write is sent.
     private var mustCheck = false
     /// The server's last number of this device in this history, from the time of the request until a higher number has its
     /// answer. A batch that skips numbers after this one says so: all numbers before its first have their verdicts, from
     /// another history.
-    private var resumesAfter: Int64?
+    private var serverLastNumber: Int64?
     /// Writes up to this number may have been sent, by this process or an earlier one.
-    private(set) var sentThrough: Int64 = 0
+    private(set) var lastSentNumber: Int64 = 0
     /// The most writes in a batch; reduced to find a write that the server does not even parse, and after a response
     /// that was too large.
     private var limit = Int.max
     /// Writes that the server refuses to parse, each with the problem. They are sent as a delete that cannot apply, so
     /// that the number is used up and later writes continue; if an earlier attempt was accepted after all, the answer
     /// shows it.
-    private(set) var voided: [Int64: Problem] = [:]
+    private(set) var refusedWrites: [Int64: Problem] = [:]
     private var retry = Retry()
     private var trouble: SyncStatus.Trouble?
 
@@ -34,7 +34,7 @@ struct Sender: Hashable, Sendable {
 
     // MARK: Sending
 
-    private func mustReconcile(_ state: SyncState) -> Bool { state.mustReconcile || sawGap }
+    private func mustReconcile(_ state: SyncState) -> Bool { state.mustReconcile || hasNumberGap }
 
     private func wantsToSend(_ state: SyncState, _ outbox: Outbox) -> Bool {
         mustReconcile(state) || !outbox.queue.isEmpty || state.renamesAfter != nil
@@ -47,7 +47,7 @@ struct Sender: Hashable, Sendable {
 
     /// Starts the process: all numbered writes may have been sent before, and the address may be that of another store.
     mutating func start(_ persisted: PersistedState) {
-        sentThrough = persisted.state.nextNumber - 1
+        lastSentNumber = persisted.state.nextNumber - 1
         mustCheck = !persisted.isNew
     }
 
@@ -68,19 +68,19 @@ struct Sender: Hashable, Sendable {
         }
         let writes = nextBatch(outbox, turn.settings, renamesAfter: state.renamesAfter)
         guard let first = writes.first, let last = writes.last else { return }
-        sentThrough = max(sentThrough, last.number)
-        let resume = resumesAfter.map { first.number - 1 > $0 } ?? false
+        lastSentNumber = max(lastSentNumber, last.number)
+        let resume = serverLastNumber.map { first.number - 1 > $0 } ?? false
         request = requests.send(
             .writes(WriteBatch(client: state.client, epoch: epoch, resume: resume, writes: writes)),
             for: .writes(first.number...last.number), needsFreshToken: retry.needsFreshToken, timeout: turn.settings.requestTimeout, &turn)
     }
 
-    /// Returns the next writes without a verdict, up to a gap in the numbers or a write that must wait.
+    /// Returns the next writes without an outcome, up to a gap in the numbers or a write that must wait.
     private func nextBatch(_ outbox: Outbox, _ settings: SyncSettings, renamesAfter: Int64?) -> [Write] {
         var writes: [Write] = []
         var bytes = 0
-        for place in outbox.queue.prefix(min(settings.batchCount, limit)) {
-            guard let row = outbox.row(at: place) else { break }
+        for entry in outbox.queue.prefix(min(settings.batchCount, limit)) {
+            guard let row = outbox.row(at: entry) else { break }
             if let last = writes.last, last.number + 1 != row.number { break }
             // Writes numbered after the name was found on another device are sent under the next name.
             if let last = renamesAfter, row.number > last { break }
@@ -88,11 +88,11 @@ struct Sender: Hashable, Sendable {
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
-            case .after where outbox.followsDisplaced(row): write.makeVoid()
+            case .after where outbox.followsDisplaced(row): write.makeNoOp()
             // The number permanently stands for the write as sent: wait until the precondition is known.
             case .after: return writes
             }
-            if voided[row.number] != nil { write.makeVoid() }
+            if refusedWrites[row.number] != nil { write.makeNoOp() }
             bytes += row.operation.size
             if bytes > settings.batchBytes, !writes.isEmpty { break }
             writes.append(write)
@@ -130,7 +130,7 @@ struct Sender: Hashable, Sendable {
             }
             retry.succeed()
             trouble = nil
-            if let after = resumesAfter, numbers.upperBound > after { resumesAfter = nil }
+            if let after = serverLastNumber, numbers.upperBound > after { serverLastNumber = nil }
             limit = limit > 1_000 ? Int.max : limit * 2
             isDeciding = true
             return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
@@ -174,7 +174,7 @@ struct Sender: Hashable, Sendable {
             retry.refuseToken()
             return sent.hadFreshToken ? fail(.unauthorized, retryAfter, &turn) : []
         case 409 where problem.code == .writeGap && numbers != nil:
-            sawGap = true
+            hasNumberGap = true
             // The first gap is handled at once; a server that repeats it is asked ever more slowly.
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
             retry.count(&turn)
@@ -186,9 +186,9 @@ struct Sender: Hashable, Sendable {
             guard let numbers else { return fail(.refused(problem), retryAfter, &turn) }
             if numbers.count > 1 {
                 limit = numbers.count / 2
-            } else if voided[numbers.lowerBound] == nil {
+            } else if refusedWrites[numbers.lowerBound] == nil {
                 turn.log(.error, "write \(numbers.lowerBound) is refused and given up: \(problem)")
-                voided[numbers.lowerBound] = problem
+                refusedWrites[numbers.lowerBound] = problem
             } else {
                 return fail(.refused(problem), retryAfter, &turn)
             }
@@ -208,14 +208,14 @@ struct Sender: Hashable, Sendable {
     /// Notes that verdicts are on disk, among them those of these numbers.
     mutating func decided(_ numbers: [Int64]) {
         isDeciding = false
-        for number in numbers { voided[number] = nil }
+        for number in numbers { refusedWrites[number] = nil }
     }
 
     mutating func reconciled(last: Int64) {
         isReconciling = false
-        sawGap = false
+        hasNumberGap = false
         mustCheck = false
-        resumesAfter = last
+        serverLastNumber = last
     }
 
     mutating func notStored(_ failure: DiskFailure, _ turn: inout Turn) {
@@ -239,14 +239,14 @@ struct Sender: Hashable, Sendable {
 
     /// See ``SyncMachine/relativeState(at:)``.
     mutating func makeRelative(to uptime: Int64, _ requests: RequestTable) {
-        request = requests.place(of: request)
+        request = requests.relativeID(of: request)
         retry.makeRelative(to: uptime)
     }
 }
 
 extension Write {
     /// Makes a write that uses up the number without effect, or finds out the verdict if the number was decided.
-    fileprivate mutating func makeVoid() { (operation, ifRevision) = (.delete, .maximum) }
+    fileprivate mutating func makeNoOp() { (operation, ifRevision) = (.delete, .maximum) }
 }
 
 extension WriteOperation {

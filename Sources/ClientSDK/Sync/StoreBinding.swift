@@ -4,9 +4,9 @@ import FreshetWire
 ///
 /// The check precedes all other handling of the response: nothing of another store is stored, and no write is sent to it.
 struct StoreBinding: Hashable, Sendable {
-    enum Judgment: Hashable, Sendable {
+    enum Decision: Hashable, Sendable {
         /// The response may be from the device's store.
-        case taken
+        case accepted
         /// The response is valid, and the device belongs to this store from now on.
         case binds(StoreIdentifier)
         case refused(TransportFailure)
@@ -18,13 +18,13 @@ struct StoreBinding: Hashable, Sendable {
     init(_ store: StoreIdentifier? = nil) { self.store = store }
 
     /// - Parameter found: the store that the response states. A server of an earlier version states none, nor does a proxy.
-    mutating func judge(_ reply: Reply, from found: StoreIdentifier?, knownEpoch: Epoch?, _ settings: SyncSettings) -> Judgment {
+    mutating func check(_ reply: Reply, from found: StoreIdentifier?, knownEpoch: Epoch?, _ settings: SyncSettings) -> Decision {
         guard let found else {
             // An epoch is never used twice, so a response of the history that the device follows is from its own store.
-            guard let store, let epoch = reply.epoch, epoch != knownEpoch, !settings.adoptsStores else { return .taken }
+            guard let store, let epoch = reply.epoch, epoch != knownEpoch, !settings.adoptsStores else { return .accepted }
             return .refused(.otherStore(nil, expected: store))
         }
-        guard found != store else { return .taken }
+        guard found != store else { return .accepted }
         if let store, !settings.adoptsStores { return .refused(.otherStore(found, expected: store)) }
         store = found
         return .binds(found)

@@ -25,9 +25,8 @@ struct SyncCore: Hashable, Sendable {
         case .replied(let id, _, _, _): id.generation == parts.requests.generation && parts.requests.contains(id)
         // A reset does not undo a transaction that the disk has; a clear does.
         case .committed(let id, _), .commitFailed(let id, _): parts.local.isUnderWay(id)
-        case .heldKeys(let query, _), .heldKeysFailed(let query, _):
-            query.generation == parts.requests.generation && (parts.verifier.isWaiting(for: query) || parts.refresher.isWaiting(for: query))
-        case .merged(let receipt, _, let generation): generation == parts.requests.generation && parts.merger.theirs(receipt) != nil
+        case .cachedKeys(let query, _), .cachedKeysFailed(let query, _): parts.isWaiting(for: query)
+        case .merged(let writeID, _, let generation): generation == parts.requests.generation && parts.merger.theirs(writeID) != nil
         case .started: phase == .idle
         case .registered, .set, .discard, .fetch, .abandon, .evicted, .timer, .wake, .clear, .stop: true
         }
@@ -44,14 +43,14 @@ struct SyncCore: Hashable, Sendable {
     var isClearing: Bool { phase == .clearing }
     var hasOverlay: Bool { !parts.local.outbox.keys.isEmpty }
     var overlaidKeys: [RecordKey] { parts.local.outbox.sortedKeys }
-    func needs(_ key: RecordKey) -> Bool { parts.local.needs(key) }
-    func keeps(_ rejection: Receipt) -> Bool { parts.local.rejections.contains(rejection) }
+    func mustKeep(_ key: RecordKey) -> Bool { parts.local.mustKeep(key) }
+    func keeps(_ rejection: LocalWriteID) -> Bool { parts.local.rejections.contains(rejection) }
 
     /// The contents of the machine, for tests and tools.
     var inspection: Inspection {
         Inspection(
             state: parts.local.sync, outbox: parts.local.outbox.keys, waitingNumbers: parts.local.outbox.queue.map(\.number),
-            claims: parts.local.claimCount, readsUnderWay: parts.reader.underWay, requestsSent: parts.requests.sentCount,
+            unstoredKeys: parts.local.keyCount, readsInFlight: parts.reader.underWay, requestsSent: parts.requests.sentCount,
             isResetting: parts.resetter.reset != nil, isClearing: isClearing, generation: parts.requests.generation)
     }
 
@@ -61,7 +60,8 @@ struct SyncCore: Hashable, Sendable {
     /// The present freshness of the device's data.
     var status: SyncStatus {
         SyncStatus(
-            settings, parts.contact, parts.follower, parts.sender, parts.local, parts.merger, parts.refresher, isRunning: phase == .running)
+            settings, parts.reachability, parts.follower, parts.sender, parts.local, parts.merger, parts.refresher,
+            isRunning: phase == .running)
     }
 
     /// See ``SyncMachine/relativeState(at:)``.
@@ -74,34 +74,34 @@ struct SyncCore: Hashable, Sendable {
         switch event {
         case .started(let persisted): start(persisted, &turn)
         case .set(let request): take(request, &turn)
-        case .discard(let receipt, let token):
-            if phase == .idle { turn.emit(.answer(token, .failed(.stopped))) } else { parts.local.add(.discard(receipt, token)) }
+        case .discard(let writeID, let callerID):
+            if phase == .idle { turn.emit(.complete(callerID, .failed(.stopped))) } else { parts.local.add(.discard(writeID, callerID)) }
         case .fetch(let request): take(request, &turn)
-        case .abandon(let token): parts.reader.abandon(token)
+        case .abandon(let callerID): parts.reader.abandon(callerID)
         case .committed(_, let skipped): committed(Set(skipped), &turn)
         case .commitFailed(_, let failure): commitFailed(failure, &turn)
-        case .heldKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
+        case .cachedKeys(let query, let keys) where parts.refresher.isWaiting(for: query):
             parts.refresher.take(keys, parts.local.sync, rule, parts.reader, &parts.requests, &turn)
-        case .heldKeysFailed(let query, _) where parts.refresher.isWaiting(for: query): parts.refresher.failed(&turn)
-        case .heldKeys(_, let keys):
-            if parts.local.isVerifying, let intent = parts.verifier.take(keys, parts.local.sync, rule, &parts.requests, &turn) {
-                parts.local.add(intent)
+        case .cachedKeysFailed(let query, _) where parts.refresher.isWaiting(for: query): parts.refresher.failed(&turn)
+        case .cachedKeys(_, let keys):
+            if parts.local.isRevalidating, let input = parts.revalidator.take(keys, parts.local.sync, rule, &parts.requests, &turn) {
+                parts.local.add(input)
             }
-        case .heldKeysFailed(_, let failure): parts.verifier.failed(failure, &parts.contact, &turn)
+        case .cachedKeysFailed(_, let failure): parts.revalidator.failed(failure, &parts.reachability, &turn)
         case .evicted(let keys): for key in keys { turn.note(.key(key), .evicted) }
         case .registered(let name): parts.merger.register(name, parts.local.outbox, &turn)
         case .replied(let id, let reply, let lastWrite, let store):
-            switch parts.binding.judge(reply, from: store, knownEpoch: parts.local.epoch, settings) {
-            case .taken: take(reply, lastWrite, to: id, &turn)
+            switch parts.binding.check(reply, from: store, knownEpoch: parts.local.epoch, settings) {
+            case .accepted: take(reply, lastWrite, to: id, &turn)
             case .binds(let store):
                 parts.local.add(.bind(store))
                 take(reply, lastWrite, to: id, &turn)
             case .refused(let failure): take(.failure(failure), nil, to: id, &turn)
             }
-        case .merged(let receipt, let resolution, _): parts.local.add(.merged(receipt, resolution))
+        case .merged(let writeID, let resolution, _): parts.local.add(.merged(writeID, resolution))
         case .timer: fireWatchdogs(&turn)
         case .wake: parts.wake(&turn)
-        case .clear(let client, let token): clear(client, token, &turn)
+        case .clear(let client, let callerID): clear(client, callerID, &turn)
         case .stop:
             parts.cancelAll(&turn)
             fail(.stopped, &turn)
@@ -119,18 +119,18 @@ struct SyncCore: Hashable, Sendable {
     }
 
     private mutating func take(_ request: SetRequest, _ turn: inout Turn) {
-        guard phase != .idle else { return turn.emit(.answer(request.token, .failed(.stopped))) }
+        guard phase != .idle else { return turn.emit(.complete(request.callerID, .failed(.stopped))) }
         parts.local.add(request, isKnownAbsent: request.policy != .lastWriterWins && absence(of: request.key) != nil)
     }
 
     private mutating func take(_ request: FetchRequest, _ turn: inout Turn) {
-        guard phase == .running || phase == .clearing else { return turn.emit(.answer(request.token, .failed(.stopped))) }
-        if let outage = parts.contact.outage {
+        guard phase == .running || phase == .clearing else { return turn.emit(.complete(request.callerID, .failed(.stopped))) }
+        if let outage = parts.reachability.outage {
             // Callers get this failure at once; the feed is retried soon, so a later caller may get a value.
             parts.follower.hurrySoon(turn)
-            return turn.emit(.answer(request.token, .failed(.offline(outage))))
+            return turn.emit(.complete(request.callerID, .failed(.offline(outage))))
         }
-        guard !request.items.isEmpty else { return turn.emit(.answer(request.token, .views([]))) }
+        guard !request.items.isEmpty else { return turn.emit(.complete(request.callerID, .views([]))) }
         // Before the clear is stored, nothing is known.
         parts.reader.add(request, parts.local.sync, turn) { item in
             phase == .running ? parts.local.base(of: item.key, else: item.known) : nil
@@ -151,33 +151,30 @@ struct SyncCore: Hashable, Sendable {
         }
         switch request.purpose {
         case .feed(let since, let wait):
-            carryOut(
-                parts.follower.take(reply, lastWrite, to: request, since: since, wait: wait, parts.local.sync, &parts.contact, &turn), &turn
-            )
-        case .writes(let numbers):
-            carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, &turn), &turn)
-        case .clientStatus:
-            carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, &turn), &turn)
+            let effects = parts.follower.take(
+                reply, lastWrite, to: request, since: since, wait: wait, parts.local.sync, &parts.reachability, &turn)
+            carryOut(effects, &turn)
+        case .writes(let numbers): carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, &turn), &turn)
+        case .clientStatus: carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, &turn), &turn)
         case .fetch(let keys):
-            let arrivals = parts.reader.take(reply, to: request, keys, parts.local.sync, &turn)
-            if !arrivals.isEmpty { parts.local.add(.fetched(arrivals, lastWrite: lastWrite)) }
-        case .verification(let keys):
-            carryOut(parts.verifier.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.contact, &turn), &turn)
-        case .refresh(let keys):
-            carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)
+            let responses = parts.reader.take(reply, to: request, keys, parts.local.sync, &turn)
+            if !responses.isEmpty { parts.local.add(.fetched(responses, lastWrite: lastWrite)) }
+        case .revalidation(let keys):
+            carryOut(parts.revalidator.take(reply, lastWrite, to: request, keys, parts.local.sync, &parts.reachability, &turn), &turn)
+        case .refresh(let keys): carryOut(parts.refresher.take(reply, lastWrite, to: request, keys, &turn), &turn)
         }
     }
 
     private mutating func carryOut(_ effects: [Effect], _ turn: inout Turn) {
         for effect in effects {
             switch effect {
-            case .store(let intent): parts.local.add(intent)
+            case .store(let input): parts.local.add(input)
             case .reset(let epoch, let forgets, let reason): reset(to: epoch, forgets: forgets, because: reason, &turn)
             case .regainedContact:
                 parts.sender.regainedContact()
                 parts.reader.regainedContact()
                 parts.refresher.regainedContact()
-            case .reachedServer: if case .transport? = parts.contact.trouble { parts.follower.hurry(turn) }
+            case .reachedServer: if case .transport? = parts.reachability.trouble { parts.follower.hurry(turn) }
             }
         }
     }
@@ -214,8 +211,10 @@ struct SyncCore: Hashable, Sendable {
         isRenaming = false
     }
 
-    private mutating func clear(_ client: ClientIdentifier, _ token: Token, _ turn: inout Turn) {
-        if let earlier = parts.resetter.add(Resetter.Clear(client: client, token: token)) { turn.emit(.answer(earlier, .failed(.cleared))) }
+    private mutating func clear(_ client: ClientIdentifier, _ callerID: CallerID, _ turn: inout Turn) {
+        if let earlier = parts.resetter.add(Resetter.Clear(client: client, callerID: callerID)) {
+            turn.emit(.complete(earlier, .failed(.cleared)))
+        }
         parts.cancelAll(&turn)
         fail(.cleared, &turn)
         parts.clear(&turn)
@@ -226,9 +225,9 @@ struct SyncCore: Hashable, Sendable {
 
     /// Answers every waiting caller with this failure.
     private mutating func fail(_ failure: SyncFailure, _ turn: inout Turn) {
-        var tokens = parts.local.dropSets()
-        if failure == .stopped, let clear = parts.resetter.clear { tokens.append(clear.token) }
-        turn.answer(tokens + parts.reader.removeAll(), .failed(failure))
+        var callerIDs = parts.local.dropSets()
+        if failure == .stopped, let clear = parts.resetter.clear { callerIDs.append(clear.callerID) }
+        turn.complete(callerIDs + parts.reader.removeAll(), .failed(failure))
     }
 
     // MARK: Starting work
@@ -254,15 +253,15 @@ struct SyncCore: Hashable, Sendable {
 
     // MARK: Transactions
 
-    private func builder(_ continuation: Plan.Continuation, _ turn: Turn) -> PlanBuilder {
-        PlanBuilder(continuation, turn, parts.local, parts.sender)
+    private func builder(_ onCommit: TransactionPlan.OnCommit, _ turn: Turn) -> PlanBuilder {
+        PlanBuilder(onCommit, turn, parts.local, parts.sender)
     }
 
     private mutating func advanceTransactions(_ turn: inout Turn) {
         while parts.local.isIdle {
             if parts.resetter.clear != nil {
                 guard let clear = parts.resetter.dueClear(turn) else { return }
-                var builder = builder(.cleared(clear.token), turn)
+                var builder = builder(.cleared(clear.callerID), turn)
                 builder.clear(for: clear.client)
                 begin(builder.plan, &turn)
                 continue
@@ -274,32 +273,32 @@ struct SyncCore: Hashable, Sendable {
                 begin(builder.plan, &turn)
                 continue
             }
-            guard let intent = parts.local.nextIntent() else { return }
-            if let plan = plan(intent, &turn) { begin(plan, &turn) }
+            guard let input = parts.local.nextInput() else { return }
+            if let plan = plan(input, &turn) { begin(plan, &turn) }
         }
     }
 
-    private mutating func plan(_ intent: Intent, _ turn: inout Turn) -> Plan? {
-        if let epoch = intent.epoch, let known = parts.local.epoch, epoch != known {
+    private mutating func plan(_ input: QueuedInput, _ turn: inout Turn) -> TransactionPlan? {
+        if let epoch = input.epoch, let known = parts.local.epoch, epoch != known {
             reset(to: epoch, forgets: false, because: "the server's history is \(epoch), not \(known)", &turn)
             return nil
         }
-        switch intent {
+        switch input {
         case .page(let page, let since, let lastWrite): return plan(page, since, lastWrite, &turn)
         case .quiet(let cursor, let since, let lastWrite):
             return plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
         case .sets: return parts.local.planSets(parts.sender, &turn)
-        case .fetched(let arrivals, let lastWrite): return parts.reader.plan(arrivals, lastWrite, rule, builder(.fetched([]), turn), &turn)
-        case .heldVerified(let keys, let response, let lastWrite):
-            return parts.verifier.plan(keys, response, lastWrite, rule, builder(.heldVerified, turn))
+        case .fetched(let read, let lastWrite): return parts.reader.plan(read, lastWrite, rule, builder(.fetched([]), turn), &turn)
+        case .cachedKeysRevalidated(let keys, let response, let lastWrite):
+            return parts.revalidator.plan(keys, response, lastWrite, rule, builder(.cachedKeysRevalidated, turn))
         case .refreshed(let keys, let response, let lastWrite):
             return parts.refresher.plan(keys, response, lastWrite, rule, builder(.refreshed(large: []), turn))
-        case .results, .reconcile, .verificationOver, .merged, .discard, .bind, .rename:
-            return PlanBuilder.plan(for: intent, &turn, parts.local, parts.sender, parts.merger)
+        case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .rename:
+            return PlanBuilder.plan(for: input, &turn, parts.local, parts.sender, parts.merger)
         }
     }
 
-    private mutating func plan(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?, _ turn: inout Turn) -> Plan? {
+    private mutating func plan(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?, _ turn: inout Turn) -> TransactionPlan? {
         var builder = builder(.page(upToDate: page.upToDate), turn)
         guard builder.isNext(since) else {
             parts.follower.overtaken()
@@ -316,7 +315,7 @@ struct SyncCore: Hashable, Sendable {
     }
 
     /// Hands the plan to the disk; one without anything to store is complete at once.
-    private mutating func begin(_ plan: Plan, _ turn: inout Turn) {
+    private mutating func begin(_ plan: TransactionPlan, _ turn: inout Turn) {
         if !parts.local.begin(plan, generation: parts.requests.generation, &turn) { committed([], &turn) }
     }
 
@@ -325,26 +324,26 @@ struct SyncCore: Hashable, Sendable {
     private mutating func committed(_ skipped: Set<Int>, _ turn: inout Turn) {
         guard let plan = parts.local.committed(skipped, &turn) else { return }
         parts.resetter.stored()
-        for floor in plan.floors { parts.reader.raiseFloor(floor.scope, to: floor.revision) }
+        for lowerBound in plan.lowerBounds { parts.reader.raiseLowerBound(lowerBound.scope, to: lowerBound.revision) }
         if plan.outdatesReads {
             for id in parts.requests.fetches { parts.cancel(id, &turn) }
             parts.local.dropFetches()
             parts.reader.release()
         }
-        for decision in plan.verdicts {
-            parts.merger.decided(decision.receipt)
-            turn.emit(.verdict(decision.receipt, decision.key, decision.verdict))
+        for decision in plan.outcomes {
+            parts.merger.decided(decision.writeID)
+            turn.emit(.outcome(decision.writeID, decision.key, decision.outcome))
         }
         if plan.entries.contains(where: \.leavesWorkToRefresh) { parts.refresher.add() }
         conclude(plan, &turn)
     }
 
-    private mutating func conclude(_ plan: Plan, _ turn: inout Turn) {
-        switch plan.continuation {
+    private mutating func conclude(_ plan: TransactionPlan, _ turn: inout Turn) {
+        switch plan.onCommit {
         case .page(let upToDate): if parts.follower.stored(upToDate: upToDate, parts.local.sync, turn) { parts.resetter.calm() }
-        case .sets(let callers, let receipts):
-            for (request, receipt) in zip(callers, receipts) { parts.local.answer(request, .accepted(receipt), &turn) }
-        case .verdicts: parts.sender.decided(plan.decided)
+        case .sets(let callers, let writeIDs):
+            for (request, writeID) in zip(callers, writeIDs) { parts.local.complete(request, .accepted(writeID), &turn) }
+        case .outcomes: parts.sender.decided(plan.decided)
         case .fetched(let entries):
             for entry in entries {
                 parts.merger.noteRead(entry.key, parts.local.outbox)
@@ -354,43 +353,43 @@ struct SyncCore: Hashable, Sendable {
         case .reset:
             parts.resetter.resetStored()
             parts.merger.forget()
-            if parts.local.sync.mustReconcile { parts.reader.forgetFloors() }
+            if parts.local.sync.mustReconcile { parts.reader.resetLowerBounds() }
         case .reconciled(let last): parts.sender.reconciled(last: last)
-        case .heldVerified: parts.verifier.stored(&parts.contact)
+        case .cachedKeysRevalidated: parts.revalidator.stored(&parts.reachability)
         case .refreshed(let large):
             parts.refresher.stored(large: large)
             for key in large { parts.reader.refresh(large: key, parts.local.sync) }
         case .merged: parts.merger.stored()
-        case .discarded(let token): turn.emit(.answer(token, .discarded))
+        case .discarded(let callerID): turn.emit(.complete(callerID, .discarded))
         case .bound: break
         case .renamed(let earlier): renamed(from: earlier, &turn)
-        case .cleared(let token):
+        case .cleared(let callerID):
             parts.resetter.cleared()
             phase = .running
-            turn.emit(.answer(token, .cleared))
+            turn.emit(.complete(callerID, .cleared))
         }
     }
 
     private mutating func commitFailed(_ failure: DiskFailure, _ turn: inout Turn) {
         guard let plan = parts.local.failed() else { return }
         turn.log(.error, "the disk did not take a transaction: \(failure)")
-        switch plan.continuation {
+        switch plan.onCommit {
         case .page:
-            parts.follower.notStored(failure, &parts.contact, &turn)
+            parts.follower.notStored(failure, &parts.reachability, &turn)
             parts.cancelFollower(&turn)
         case .sets(let callers, _):
-            for request in callers { parts.local.answer(request, .failed(SyncFailure(failure)), &turn) }
-        case .verdicts, .reconciled: parts.sender.notStored(failure, &turn)
+            for request in callers { parts.local.complete(request, .failed(SyncFailure(failure)), &turn) }
+        case .outcomes, .reconciled: parts.sender.notStored(failure, &turn)
         case .fetched(let entries):
             for entry in entries {
                 parts.merger.noteRead(entry.key, parts.local.outbox)
                 parts.reader.notStored(entry.key, plan.staged(entry.key)?.view ?? KeyView(entry.key, entry), &turn)
             }
         case .reset, .cleared: parts.resetter.notStored(&turn)
-        case .heldVerified: parts.verifier.failed(failure, &parts.contact, &turn)
+        case .cachedKeysRevalidated: parts.revalidator.failed(failure, &parts.reachability, &turn)
         case .refreshed: parts.refresher.failed(&turn)
         case .merged: parts.merger.notStored(&turn)
-        case .discarded(let token): turn.emit(.answer(token, .failed(SyncFailure(failure))))
+        case .discarded(let callerID): turn.emit(.complete(callerID, .failed(SyncFailure(failure))))
         case .bound: parts.binding.notStored(parts.local.sync.store)
         case .renamed:
             isRenaming = false

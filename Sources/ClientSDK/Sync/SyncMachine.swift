@@ -1,13 +1,13 @@
 package import FreshetWire
 
-/// One device in one namespace: follows the feed, sends writes, fences reads and decides which values show.
+/// One device in one namespace: follows the feed, sends writes, discards stale reads and decides which values show.
 ///
 /// A value that takes events and returns actions. It uses no clock, socket, file or random source, and does not depend
 /// on the order of a dictionary, so the same events give the same actions. It holds the outbox, the confirmed records
 /// of the outbox's keys, the reads in flight and the position. All other entries are on disk only, where the rules of
 /// ``EntryOperation`` keep them right without being read.
 ///
-/// The order of storage: replies and calls become *intents*; one intent at a time becomes a *plan* (one transaction),
+/// The order of storage: replies and calls become *inputs*; one input at a time becomes a *plan* (one transaction),
 /// made from the state on disk. Changes show only after the disk has committed. So a crash at any point leaves a
 /// consistent state.
 ///
@@ -16,7 +16,7 @@ package struct SyncMachine: Sendable {
     package let settings: SyncSettings
 
     private var core: SyncCore
-    private var story: Story
+    private var history: KeyHistory
     private var uptime: Int64 = 0
     private var lastStatus: SyncStatus?
     private var lastSchedule: Int64?
@@ -24,17 +24,17 @@ package struct SyncMachine: Sendable {
     package init(settings: SyncSettings, client: ClientIdentifier) {
         self.settings = settings
         core = SyncCore(settings: settings, client: client)
-        story = Story(capacity: settings.storyNotes)
+        history = KeyHistory(capacity: settings.historyCapacity)
     }
 
     /// Returns the actions for an event. O(size of the event and of the outbox's part that it touches), never of the cache.
-    package mutating func handle(_ event: SyncEvent, at now: Moment) -> [SyncAction] {
+    package mutating func handle(_ event: SyncEvent, at now: EventContext) -> [SyncAction] {
         uptime = now.uptime
         guard core.isExpected(event) else { return [] }
         var turn = Turn(settings, now)
-        if case .clear = event { story.clear() }
+        if case .clear = event { history.clear() }
         core.handle(event, &turn)
-        for note in turn.notes { story.add(note) }
+        for note in turn.notes { history.add(note) }
         let deadline = core.deadline(after: now.uptime)
         if deadline != lastSchedule {
             lastSchedule = deadline
@@ -65,13 +65,13 @@ package struct SyncMachine: Sendable {
 
     /// Whether the disk must keep the key's entry, or its absence: writes of this device depend on it, on disk or
     /// being stored.
-    package func needs(_ key: RecordKey) -> Bool { core.needs(key) }
+    package func mustKeep(_ key: RecordKey) -> Bool { core.mustKeep(key) }
 
     /// Whether the rejected write waits for its user. O(rejected writes).
-    package func keeps(_ rejection: Receipt) -> Bool { core.keeps(rejection) }
+    package func keeps(_ rejection: LocalWriteID) -> Bool { core.keeps(rejection) }
 
     /// Returns the latest events of a key, oldest first.
-    package func story(of key: RecordKey) -> [StoryNote] { story.notes(of: key) }
+    package func history(of key: RecordKey) -> [HistoryEvent] { history.notes(of: key) }
 
     /// The time of the last event, in milliseconds of uptime.
     package var lastEvent: Int64 { uptime }

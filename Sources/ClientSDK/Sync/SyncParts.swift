@@ -7,11 +7,11 @@ struct SyncParts: Hashable, Sendable {
     var follower = Follower()
     var sender = Sender()
     var reader = Reader()
-    var verifier = Verifier()
+    var revalidator = Revalidator()
     var refresher = Refresher()
     var merger = Merger()
     var resetter = Resetter()
-    var contact = Contact()
+    var reachability = Reachability()
     var binding = StoreBinding()
 
     init(client: ClientIdentifier) { local = LocalState(client: client) }
@@ -22,7 +22,7 @@ struct SyncParts: Hashable, Sendable {
     mutating func makeRelative(to uptime: Int64) {
         follower.makeRelative(to: uptime, requests)
         sender.makeRelative(to: uptime, requests)
-        verifier.makeRelative(to: uptime, requests)
+        revalidator.makeRelative(to: uptime, requests)
         refresher.makeRelative(to: uptime, requests)
         reader.makeRelative(to: uptime)
         merger.makeRelative(to: uptime)
@@ -33,13 +33,18 @@ struct SyncParts: Hashable, Sendable {
 
     // MARK: Requests
 
+    /// Whether a part waits for the disk's answer to the query, of this generation.
+    func isWaiting(for query: CachedKeyQuery) -> Bool {
+        query.generation == requests.generation && (revalidator.isWaiting(for: query) || refresher.isWaiting(for: query))
+    }
+
     /// Allows the part that sent the request to send it again.
     mutating func released(_ request: RequestTable.Request) {
         switch request.purpose {
         case .feed: follower.released()
         case .writes, .clientStatus: sender.released()
         case .fetch(let keys): reader.released(keys)
-        case .verification: verifier.released()
+        case .revalidation: revalidator.released()
         case .refresh: refresher.released()
         }
     }
@@ -62,7 +67,7 @@ struct SyncParts: Hashable, Sendable {
         follower.wake()
         sender.wake()
         merger.wake()
-        verifier.wake()
+        revalidator.wake()
         refresher.wake()
         reader.wake()
         resetter.wake()
@@ -75,7 +80,7 @@ struct SyncParts: Hashable, Sendable {
         cancelAll(&turn)
         reader.release(except: local.dropResponses())
         follower.reset()
-        verifier = Verifier()
+        revalidator = Revalidator()
         refresher.reset()
         requests.generation += 1
     }
@@ -87,9 +92,9 @@ struct SyncParts: Hashable, Sendable {
         merger.clear()
         follower = Follower()
         sender = Sender()
-        verifier = Verifier()
+        revalidator = Revalidator()
         refresher = Refresher()
-        contact = Contact()
+        reachability = Reachability()
         binding = StoreBinding()
     }
 
@@ -98,8 +103,8 @@ struct SyncParts: Hashable, Sendable {
     /// Sends the requests that can be sent. Requires that no reset or clear is under way.
     mutating func sendRequests(_ settings: SyncSettings, _ turn: inout Turn) {
         let (state, outbox) = (local.sync, local.outbox)
-        follower.advance(state, isVerifying: local.isVerifying, rule, &requests, &turn)
-        if local.isVerifying { verifier.advance(state, rule, &requests, &turn) }
+        follower.advance(state, isRevalidating: local.isRevalidating, rule, &requests, &turn)
+        if local.isRevalidating { revalidator.advance(state, rule, &requests, &turn) }
         sender.advance(state, outbox, isFeedBusy: follower.isBusy, &requests, &turn)
         let unread = merger.advance(state, outbox, generation: requests.generation, &turn)
         for key in unread + local.keysToRead(settings.filter) {
@@ -107,7 +112,7 @@ struct SyncParts: Hashable, Sendable {
         }
         reader.advance(state, rule, &requests, &turn)
         // Changes that are still in flight may concern the keys that the disk would return.
-        if state.verification == .complete, state.cursor != nil { refresher.advance(reader, requests, &turn) }
+        if state.revalidation == .complete, state.cursor != nil { refresher.advance(reader, requests, &turn) }
     }
 
     /// Returns the next time at which work can start that waits only for the clock.
@@ -116,7 +121,7 @@ struct SyncParts: Hashable, Sendable {
         if resetter.isUnderWay {
             if local.isIdle { times.append(resetter.deadline.flatMap { $0 > uptime ? $0 : nil }) }
         } else {
-            let feed = local.isVerifying ? verifier.deadline : follower.deadline
+            let feed = local.isRevalidating ? revalidator.deadline : follower.deadline
             let waits = [
                 feed, sender.deadline(local.sync, local.outbox), merger.deadline(local.outbox), reader.nextAttempt(after: uptime),
                 refresher.deadline,

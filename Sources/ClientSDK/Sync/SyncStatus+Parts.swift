@@ -1,19 +1,20 @@
 extension SyncStatus {
     /// Creates the status from the parts of a ``SyncCore``.
     init(
-        _ settings: SyncSettings, _ contact: Contact, _ follower: Follower, _ sender: Sender, _ local: LocalState, _ merger: Merger,
+        _ settings: SyncSettings, _ reachability: Reachability, _ follower: Follower, _ sender: Sender, _ local: LocalState,
+        _ merger: Merger,
         _ refresher: Refresher, isRunning: Bool
     ) {
         let connection: Connection =
-            if let since = contact.lostAt {
-                contact.trouble == .unauthorized ? .unauthorized(since: since) : .offline(since: since)
+            if let since = reachability.lostAt {
+                reachability.trouble == .unauthorized ? .unauthorized(since: since) : .offline(since: since)
             } else if follower.isLive, local.isVerified, isRunning {
                 .live
             } else {
                 .catchingUp
             }
         self.init(
-            connection: connection, feedTrouble: contact.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
+            connection: connection, feedTrouble: reachability.trouble, writeTrouble: sender.trouble(local.sync, local.outbox),
             pendingWrites: local.outbox.pendingCount, missingMerges: merger.missing(local.outbox), rejections: local.rejectionCount,
             droppedRejections: local.sync.droppedRejections, cursor: local.sync.cursor,
             isVerified: local.isVerified && local.sync.cursor != nil && !refresher.isNeeded,

@@ -1,15 +1,15 @@
 import FreshetWire
 
-/// The intents that wait to become a transaction, and the transaction that the disk has.
+/// The inputs that wait to become a transaction, and the transaction that the disk has.
 ///
 /// One transaction is under way at a time, made from the state on disk, so decisions cannot conflict.
 struct Transactions: Hashable, Sendable {
     private struct UnderWay: Hashable, Sendable {
         var id: TransactionID
-        var plan: Plan
+        var plan: TransactionPlan
     }
 
-    private var intents: [Intent] = []
+    private var inputs: [QueuedInput] = []
     private var current: UnderWay?
     private var last: Int64 = 0
 
@@ -18,26 +18,26 @@ struct Transactions: Hashable, Sendable {
     func isUnderWay(_ id: TransactionID) -> Bool { current?.id == id }
 
     /// The plan that the disk has.
-    var underWay: Plan? { current?.plan }
+    var underWay: TransactionPlan? { current?.plan }
 
-    mutating func add(_ intent: Intent) { intents.append(intent) }
+    mutating func add(_ input: QueuedInput) { inputs.append(input) }
 
-    mutating func next() -> Intent? { intents.isEmpty ? nil : intents.removeFirst() }
+    mutating func next() -> QueuedInput? { inputs.isEmpty ? nil : inputs.removeFirst() }
 
-    /// Drops the intents that came from the server, which a reset makes worthless.
-    mutating func dropResponses() { intents.removeAll(where: \.isFromServer) }
+    /// Drops the inputs that came from the server, which a reset makes worthless.
+    mutating func dropResponses() { inputs.removeAll(where: \.isFromServer) }
 
     /// Drops the results of reads: they may be older than the beginning of the pass.
-    mutating func dropFetches() { intents.removeAll { if case .fetched = $0 { true } else { false } } }
+    mutating func dropFetches() { inputs.removeAll { if case .fetched = $0 { true } else { false } } }
 
-    /// Removes the calls to discard rejected writes. Returns the tokens of their callers, in order.
-    mutating func removeDiscards() -> [Token] {
-        let tokens = intents.compactMap { if case .discard(_, let token) = $0 { token } else { nil } }
-        intents.removeAll { if case .discard = $0 { true } else { false } }
-        return tokens
+    /// Removes the calls to discard rejected writes. Returns the ids of their callers, in order.
+    mutating func removeDiscards() -> [CallerID] {
+        let callerIDs = inputs.compactMap { if case .discard(_, let callerID) = $0 { callerID } else { nil } }
+        inputs.removeAll { if case .discard = $0 { true } else { false } }
+        return callerIDs
     }
 
-    mutating func begin(_ plan: Plan, generation: Int64) -> TransactionID {
+    mutating func begin(_ plan: TransactionPlan, generation: Int64) -> TransactionID {
         last += 1
         let id = TransactionID(last, generation: generation)
         current = UnderWay(id: id, plan: plan)
@@ -45,14 +45,14 @@ struct Transactions: Hashable, Sendable {
     }
 
     /// Ends the transaction that the disk has answered.
-    mutating func end() -> Plan? {
+    mutating func end() -> TransactionPlan? {
         defer { current = nil }
         return current?.plan
     }
 
     /// Removes everything; the answer to the transaction under way will be ignored.
     mutating func removeAll() {
-        intents = []
+        inputs = []
         current = nil
     }
 

@@ -3,32 +3,34 @@ import FreshetWire
 /// The work on one event: the settings, the time and the random bits of the event, and the decisions so far.
 struct Turn: Sendable {
     let settings: SyncSettings
-    let now: Moment
+    let now: EventContext
     private(set) var actions: [SyncAction] = []
-    private(set) var notes: [StoryNote] = []
-    private var chance: Chance
+    private(set) var notes: [HistoryEvent] = []
+    private var random: SeededRandom
 
-    init(_ settings: SyncSettings, _ now: Moment) {
+    init(_ settings: SyncSettings, _ now: EventContext) {
         self.settings = settings
         self.now = now
-        chance = Chance(now.random)
+        random = SeededRandom(now.random)
     }
 
     mutating func emit(_ action: SyncAction) { actions.append(action) }
 
-    mutating func answer(_ tokens: [Token], _ answer: Answer) { for token in tokens { actions.append(.answer(token, answer)) } }
-
-    mutating func note(_ scope: InvalidationScope, _ what: StoryNote.What) {
-        notes.append(StoryNote(at: now.wall, scope: scope, what: what))
+    mutating func complete(_ callerIDs: [CallerID], _ result: CallResult) {
+        for callerID in callerIDs { actions.append(.complete(callerID, result)) }
     }
 
-    mutating func note(_ notes: [StoryNote]) { self.notes += notes }
+    mutating func note(_ scope: InvalidationScope, _ kind: HistoryEvent.Kind) {
+        notes.append(HistoryEvent(at: now.wall, scope: scope, kind: kind))
+    }
+
+    mutating func note(_ notes: [HistoryEvent]) { self.notes += notes }
 
     mutating func log(_ level: LogLine.Level, _ text: String) { actions.append(.log(LogLine(level, text))) }
 
     /// Returns how long to wait after one more failure, in milliseconds.
     mutating func delay(_ backoff: inout Backoff, retryAfter: Int64? = nil) -> Int64 {
-        backoff.next(settings, &chance, retryAfter: retryAfter)
+        backoff.next(settings, &random, retryAfter: retryAfter)
     }
 
     /// Puts the actions into the order in which they are carried out, with the status if it has changed.
@@ -44,10 +46,10 @@ struct Turn: Sendable {
         }
         if let place = actions.firstIndex(where: \.sendsWrites), place > 0 { actions.insert(actions.remove(at: place), at: 0) }
         if let status {
-            let told = actions.filter(\.tellsCaller)
-            actions.removeAll(where: \.tellsCaller)
+            let completions = actions.filter(\.completesCall)
+            actions.removeAll(where: \.completesCall)
             actions.append(.status(status))
-            actions += told
+            actions += completions
         }
         return actions
     }

@@ -8,7 +8,7 @@ package import FreshetWire
 package struct VolatileStore: Sendable {
     package private(set) var state: SyncState
     package private(set) var entries: [RecordKey: Entry] = [:]
-    package private(set) var rows: [Receipt: OutboxRow] = [:]
+    package private(set) var rows: [LocalWriteID: OutboxRow] = [:]
     package private(set) var watermarks: [RecordKey: WriteWatermark] = [:]
     /// Oldest first.
     package private(set) var rejections: [RejectedWrite] = []
@@ -17,12 +17,12 @@ package struct VolatileStore: Sendable {
 
     /// The state from which a machine starts.
     package var persisted: PersistedState {
-        let outbox = rows.values.sorted { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
+        let outbox = rows.values.sorted { ($0.number, $0.writeID) < ($1.number, $1.writeID) }
         let keys = Set(outbox.map(\.key)).sorted()
         return PersistedState(
             state: state, outbox: outbox, bases: keys.compactMap { entries[$0] }, watermarks: watermarks,
             needsRefresh: entries.values.contains(where: \.needsRefresh),
-            rejections: rejections.map { RejectionPlace(receipt: $0.receipt, size: $0.size) })
+            rejections: rejections.map { RejectionEntry(writeID: $0.writeID, size: $0.size) })
     }
 
     /// Carries the transaction out and returns the indices of the entry operations that had no effect.
@@ -31,30 +31,30 @@ package struct VolatileStore: Sendable {
         let skipped = transaction.entries.indices.filter { !apply(transaction.entries[$0]) }
         for operation in transaction.outbox {
             switch operation {
-            case .put(let row): rows[row.receipt] = row
-            case .remove(let receipt): rows[receipt] = nil
+            case .put(let row): rows[row.writeID] = row
+            case .remove(let writeID): rows[writeID] = nil
             case .watermark(let key, let watermark): watermarks[key] = watermark
             }
         }
         for operation in transaction.rejections {
             switch operation {
             case .put(let write): rejections.append(write)
-            case .remove(let receipt): rejections.removeAll { $0.receipt == receipt }
+            case .remove(let writeID): rejections.removeAll { $0.writeID == writeID }
             }
         }
         for change in transaction.state { state.apply(change) }
         return skipped
     }
 
-    /// Returns the held keys that a query selects. O(number of entries).
-    package func heldKeys(_ query: HeldQuery) -> [HeldKey] {
+    /// Returns the cached keys that a query selects. O(number of entries).
+    package func cachedKeys(_ query: CachedKeyQuery) -> [CachedKey] {
         let keys = entries.values.filter { entry in entry.isSelected(by: query.selection) && query.after.map { $0 < entry.key } ?? true }
-        return keys.sorted { $0.key < $1.key }.prefix(query.limit).map(HeldKey.init)
+        return keys.sorted { $0.key < $1.key }.prefix(query.limit).map(CachedKey.init)
     }
 
     /// Evicts an entry for want of room. Keys with rows in the outbox stay, and so do entries that the feed could set back.
     package mutating func evict(_ key: RecordKey) {
-        guard let entry = entries[key], entry.mayBeEvicted(state), !rows.values.contains(where: { $0.key == key }) else { return }
+        guard let entry = entries[key], entry.isEvictable(state), !rows.values.contains(where: { $0.key == key }) else { return }
         entries[key] = nil
     }
 
@@ -62,10 +62,10 @@ package struct VolatileStore: Sendable {
     private mutating func apply(_ operation: EntryOperation) -> Bool {
         switch operation {
         case .put(let entry, _): return apply(operation, to: entry.key)
-        case .confirm(let news): return apply(operation, to: news.key)
-        case .withoutValue(let news, _): return apply(operation, to: news.key)
+        case .confirm(let revalidation): return apply(operation, to: revalidation.key)
+        case .withoutValue(let revalidation, _): return apply(operation, to: revalidation.key)
         case .evict(.key(let key), _), .invalidate(.key(let key), _): return apply(operation, to: key)
-        case .evict, .invalidate, .endPass:
+        case .evict, .invalidate, .finishPass:
             var hadEffect = false
             for (key, entry) in entries {
                 let updated = operation.applied(to: entry, of: key)

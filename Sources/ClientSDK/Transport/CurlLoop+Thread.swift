@@ -2,7 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// The thread: libcurl's transfers, an actor's jobs, an alarm, and sleep.
+/// The thread: libcurl's transfers, an actor's jobs, a timer, and sleep.
 extension CurlLoop {
     func run() {
         Self.quietSignals()
@@ -62,9 +62,9 @@ extension CurlLoop {
     private func takeWork() -> (commands: [Command], jobs: [Job], isShutDown: Bool) {
         state.withLock { state in
             defer { (state.commands, state.jobs) = ([], []) }
-            if let alarm = state.alarm, alarm.time <= Self.now {
-                state.jobs.append(.closure(alarm.fire))
-                state.alarm = nil
+            if let timer = state.timer, timer.time <= Self.now {
+                state.jobs.append(.closure(timer.fire))
+                state.timer = nil
             }
             return (state.commands, state.jobs, state.isShutDown)
         }
@@ -77,7 +77,7 @@ extension CurlLoop {
         }
     }
 
-    /// Waits for sockets, libcurl's timers, the alarm or a call from another thread.
+    /// Waits for sockets, libcurl's timers, the timer or a call from another thread.
     ///
     /// Detects whether libcurl may have something to do.
     private func sleep(_ transfers: TransferTable) {
@@ -86,7 +86,7 @@ extension CurlLoop {
             if !state.commands.isEmpty || state.isShutDown { return (nil, false) }
             if !state.jobs.isEmpty { return (0, true) }
             // Bounded, so that a fault in libcurl's wake-ups or timers delays work by at most a second.
-            let wait = state.alarm.map { min(1_000, max(0, $0.time - Self.now)) } ?? 1_000
+            let wait = state.timer.map { min(1_000, max(0, $0.time - Self.now)) } ?? 1_000
             state.isAsleep = true
             return (wait, false)
         }

@@ -22,12 +22,12 @@ final class CurlLoop: SerialExecutor {
         case closure(@Sendable () -> Void)
     }
 
-    private enum Course { case refused, ordered, atOnce }
+    private enum SendPath { case refused, ordered, atOnce }
 
     struct State {
         var commands: [Command] = []
         var jobs: [Job] = []
-        var alarm: (time: Int64, fire: @Sendable () -> Void)?
+        var timer: (time: Int64, fire: @Sendable () -> Void)?
         var lastIdentifier: UInt64 = 0
         var isShutDown = false
         /// Whether the thread sleeps, or is about to, and has not been woken.
@@ -73,7 +73,7 @@ final class CurlLoop: SerialExecutor {
         let isDirect = isCurrent && transfers != nil
         let (id, course) = state.withLock { state in
             state.lastIdentifier += 1
-            if state.isShutDown { return (state.lastIdentifier, Course.refused) }
+            if state.isShutDown { return (state.lastIdentifier, SendPath.refused) }
             // Earlier commands come first.
             if isDirect, state.commands.isEmpty { return (state.lastIdentifier, .atOnce) }
             state.commands.append(.send(id: state.lastIdentifier, request, completion))
@@ -114,15 +114,15 @@ final class CurlLoop: SerialExecutor {
         }
     }
 
-    /// Sets an alarm that calls the closure on the thread after this number of milliseconds, in place of an earlier alarm.
-    func setAlarm(in wait: Int64, _ fire: @escaping @Sendable () -> Void) {
+    /// Sets a timer that calls the closure on the thread after this number of milliseconds, in place of an earlier timer.
+    func setTimer(in wait: Int64, _ fire: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            state.alarm = (Self.now + wait, fire)
+            state.timer = (Self.now + wait, fire)
             state.wake()
         }
     }
 
-    func clearAlarm() { state.withLock { $0.alarm = nil } }
+    func clearTimer() { state.withLock { $0.timer = nil } }
 
     /// Whether the caller runs on the thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }

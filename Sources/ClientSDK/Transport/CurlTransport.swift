@@ -45,11 +45,11 @@ package final class CurlTransport: Sendable {
     func run(_ closure: @escaping @Sendable () -> Void) { loop.add(.closure(closure)) }
 
     /// Calls the closure on the thread after this number of milliseconds, not counting sleep of the device, in place
-    /// of an earlier alarm.
-    func setAlarm(in wait: Int64, _ fire: @escaping @Sendable () -> Void) { loop.setAlarm(in: wait, fire) }
+    /// of an earlier timer.
+    func setTimer(in wait: Int64, _ fire: @escaping @Sendable () -> Void) { loop.setTimer(in: wait, fire) }
 
-    /// Cancels the latest ``setAlarm(in:_:)``.
-    func clearAlarm() { loop.clearAlarm() }
+    /// Cancels the latest ``setTimer(in:_:)``.
+    func clearTimer() { loop.clearTimer() }
 
     // MARK: Requests
 

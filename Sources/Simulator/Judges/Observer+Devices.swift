@@ -14,7 +14,7 @@ extension Observer {
     /// Whether the device has asked for the key or written it under its present account.
     func hasWanted(_ key: Int, _ device: SimulatedDevice) -> Bool {
         records[device.number].wanted.contains(key)
-            || records[device.number].receipts.contains { numbers[writes[$0].key] == key }
+            || records[device.number].writeIDs.contains { numbers[writes[$0].key] == key }
     }
 
     /// A transaction is on the device's disk.
@@ -29,13 +29,13 @@ extension Observer {
         }
         // Those of one transaction come key by key.
         var rows = transaction.outbox.compactMap { if case .put(let row) = $0 { row } else { nil } }
-        rows.sort { $0.receipt < $1.receipt }
+        rows.sort { $0.writeID < $1.writeID }
         for row in rows { noteRow(row, device) }
         noteRejections(transaction, device)
         for operation in transaction.outbox {
             switch operation {
             case .put: break
-            case .remove(let receipt): noteEnd(receipt, device)
+            case .remove(let writeID): noteEnd(writeID, device)
             case .watermark: break
             }
         }
@@ -43,18 +43,18 @@ extension Observer {
 
     private func noteRow(_ row: OutboxRow, _ device: SimulatedDevice) {
         let number = device.number
-        if write(row.receipt, of: device) == nil {
-            guard Int(row.receipt.number) == records[number].receipts.count + 1 else {
-                return complain(device, Complaint(.nothingInvented, "write \(row.receipt.number) comes out of its order"))
+        if write(row.writeID, of: device) == nil {
+            guard Int(row.writeID.number) == records[number].writeIDs.count + 1 else {
+                return complain(device, Complaint(.nothingInvented, "write \(row.writeID.number) comes out of its order"))
             }
-            var record = WriteRecord(device: number, receipt: row.receipt, key: row.key, operation: row.operation)
+            var record = WriteRecord(device: number, writeID: row.writeID, key: row.key, operation: row.operation)
             if case .merge = row.policy { record.mergesLeft = device.settings.mergeAttempts - row.attempts }
             let write = add(record)
-            records[number].receipts.append(write)
-            records[number].alive.append(row.receipt)
+            records[number].writeIDs.append(write)
+            records[number].alive.append(row.writeID)
             asked(device, [row.key])
         }
-        guard let write = write(row.receipt, of: device) else { return }
+        guard let write = write(row.writeID, of: device) else { return }
         switch row.state {
         case .pending, .held: break
         case .applied(let position):
@@ -76,9 +76,9 @@ extension Observer {
     }
 
     /// The row has left the disk: has the write come to its end?
-    private func noteEnd(_ receipt: Receipt, _ device: SimulatedDevice) {
-        records[device.number].alive.removeAll { $0 == receipt }
-        guard let write = write(receipt, of: device) else { return }
+    private func noteEnd(_ writeID: LocalWriteID, _ device: SimulatedDevice) {
+        records[device.number].alive.removeAll { $0 == writeID }
+        guard let write = write(writeID, of: device) else { return }
         let record = writes[write]
         guard record.isDecided else {
             return complain(device, Complaint(.readYourWrites, "\(record.name) left the outbox, and the server never decided about it"))
@@ -117,8 +117,8 @@ extension Observer {
 
     /// The device's process has started: has its disk kept what it had accepted?
     func restarted(_ device: SimulatedDevice) {
-        for receipt in records[device.number].alive where device.store.rows[receipt] == nil {
-            guard let write = write(receipt, of: device) else { continue }
+        for writeID in records[device.number].alive where device.store.rows[writeID] == nil {
+            guard let write = write(writeID, of: device) else { continue }
             complain(
                 device, Complaint(.durableBeforeAcknowledged, "after the crash \(writes[write].name) is not on the device's disk"))
         }

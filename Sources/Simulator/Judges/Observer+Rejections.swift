@@ -4,8 +4,8 @@ import FreshetWire
 /// What the observer knows of the rejected writes that a device keeps for its user.
 extension Observer {
     /// The user retries the rejected write with this operation, or discards it.
-    func acknowledges(_ device: SimulatedDevice, _ receipt: Receipt, by operation: WriteOperation?) {
-        records[device.number].acknowledged[receipt, default: []].append(operation)
+    func acknowledges(_ device: SimulatedDevice, _ writeID: LocalWriteID, by operation: WriteOperation?) {
+        records[device.number].acknowledged[writeID, default: []].append(operation)
     }
 
     /// A transaction is on the device's disk.
@@ -13,27 +13,27 @@ extension Observer {
         for operation in transaction.rejections {
             switch operation {
             case .put(let rejection): noteRejected(rejection, device)
-            case .remove(let receipt): noteRemoval(of: receipt, transaction, device)
+            case .remove(let writeID): noteRemoval(of: writeID, transaction, device)
             }
         }
     }
 
     private func noteRejected(_ rejection: RejectedWrite, _ device: SimulatedDevice) {
-        records[device.number].rejections.append(rejection.receipt)
-        records[device.number].listed.insert(rejection.receipt)
-        guard let write = write(rejection.receipt, of: device) else { return }
+        records[device.number].rejections.append(rejection.writeID)
+        records[device.number].listed.insert(rejection.writeID)
+        guard let write = write(rejection.writeID, of: device) else { return }
         if writes[write].operation != rejection.operation || writes[write].key != rejection.key {
             complain(device, Complaint(.rejectionsStay, "\(writes[write].name) is listed as rejected with another operation"))
         }
     }
 
-    private func noteRemoval(of receipt: Receipt, _ transaction: DiskTransaction, _ device: SimulatedDevice) {
+    private func noteRemoval(of writeID: LocalWriteID, _ transaction: DiskTransaction, _ device: SimulatedDevice) {
         let rejections = records[device.number].rejections
-        records[device.number].rejections.removeAll { $0 == receipt }
-        let isSurplus = rejections.count > device.settings.rejectionCount && rejections.first == receipt
+        records[device.number].rejections.removeAll { $0 == writeID }
+        let isSurplus = rejections.count > device.settings.rejectionCount && rejections.first == writeID
         guard !isSurplus else { return }
-        guard let asked = records[device.number].acknowledged[receipt] else {
-            let text = "the rejection of write \(receipt.number) has left the disk, and the user never asked for that"
+        guard let asked = records[device.number].acknowledged[writeID] else {
+            let text = "the rejection of write \(writeID.number) has left the disk, and the user never asked for that"
             return complain(device, Complaint(.rejectionsStay, text))
         }
         // A retry is durable with the same transaction. The user may have asked for more than one thing before the disk had the first.
@@ -41,7 +41,7 @@ extension Observer {
             operation == nil || transaction.outbox.contains { if case .put(let row) = $0 { row.operation == operation } else { false } }
         }
         guard isDone else {
-            let text = "the rejection of write \(receipt.number) has left the disk, and what it was retried with is not there"
+            let text = "the rejection of write \(writeID.number) has left the disk, and what it was retried with is not there"
             return complain(device, Complaint(.rejectionsStay, text))
         }
     }
@@ -49,14 +49,14 @@ extension Observer {
     /// Compares the rejections on the device's disk with the expected list; `nil` if they are equal.
     func rejectionComplaint(_ device: SimulatedDevice) -> Complaint? {
         let expected = records[device.number].rejections
-        guard !device.store.rejections.lazy.map(\.receipt).elementsEqual(expected) else { return nil }
-        let numbers = (expected.map(\.number), device.store.rejections.map(\.receipt.number))
+        guard !device.store.rejections.lazy.map(\.writeID).elementsEqual(expected) else { return nil }
+        let numbers = (expected.map(\.number), device.store.rejections.map(\.writeID.number))
         return Complaint(.rejectionsStay, "the rejections of the writes \(numbers.0) are to be listed, and those of \(numbers.1) are")
     }
 
     /// Checks a rejection that the device reports to its user. Returns a complaint if the device never listed that rejection.
-    func unlisted(_ device: SimulatedDevice, _ receipt: Receipt) -> String? {
-        guard !records[device.number].listed.contains(receipt), let write = write(receipt, of: device) else { return nil }
+    func unlisted(_ device: SimulatedDevice, _ writeID: LocalWriteID) -> String? {
+        guard !records[device.number].listed.contains(writeID), let write = write(writeID, of: device) else { return nil }
         return "the device says that \(writes[write].name) is rejected, and does not list it"
     }
 }

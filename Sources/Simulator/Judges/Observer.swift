@@ -31,7 +31,7 @@ final class Observer {
     /// A write of a device, independent of its number on the wire.
     struct WriteRecord {
         var device: Int
-        var receipt: Receipt
+        var writeID: LocalWriteID
         var key: RecordKey
         var operation: WriteOperation
         /// How often its user's closure may merge it yet; 0 for one without a closure.
@@ -46,7 +46,7 @@ final class Observer {
         /// The histories that had decided another write under its number.
         var displaced: Set<Int> = []
 
-        var name: String { "\(operation.name) \(key) (write \(receipt.number))" }
+        var name: String { "\(operation.name) \(key) (write \(writeID.number))" }
         var isRefused: Bool { !refused.isEmpty }
         var isDecided: Bool { isRefused || !applied.isEmpty }
     }
@@ -54,17 +54,17 @@ final class Observer {
     /// The observer's knowledge of a device in its current account.
     struct DeviceRecord {
         /// Its writes by receipt: 1, 2, 3 …
-        var receipts: [Int] = []
+        var writeIDs: [Int] = []
         /// Those that are on its disk.
-        var alive: [Receipt] = []
+        var alive: [LocalWriteID] = []
         /// The highest revision shown of each key.
         var highest: [Point?]
         /// Its rejected writes that its user has not retried or discarded, as they must be on its disk, oldest first.
-        var rejections: [Receipt] = []
+        var rejections: [LocalWriteID] = []
         /// All that were listed so far.
-        var listed: Set<Receipt> = []
+        var listed: Set<LocalWriteID> = []
         /// Those that the user has retried, with the operation, or discarded.
-        var acknowledged: [Receipt: [WriteOperation?]] = [:]
+        var acknowledged: [LocalWriteID: [WriteOperation?]] = [:]
         /// The keys that it has asked for or written.
         var wanted: Set<Int> = []
         /// Those that it has asked for in its next account already.
@@ -270,11 +270,11 @@ final class Observer {
         guard let first = batch.writes.first?.number, let last = batch.writes.last?.number, first <= last else { return [:] }
         let numbers = first...last
         for row in device.store.rows.values where numbers.contains(row.number) && row.state == .pending {
-            guard let write = write(row.receipt, of: device) else { continue }
+            guard let write = write(row.writeID, of: device) else { continue }
             if let sent = batch.writes.first(where: { $0.number == row.number }), sent.operation != row.operation {
                 // A write over another one that moves to another name moves with it.
                 if case .after(let earlier) = row.precondition,
-                    device.store.rows.values.contains(where: { $0.receipt == earlier && $0.isDisplaced })
+                    device.store.rows.values.contains(where: { $0.writeID == earlier && $0.isDisplaced })
                 {
                     continue
                 }
@@ -291,9 +291,9 @@ final class Observer {
 
     func timesSent(_ write: Int) -> Int { writes[write].timesSent }
 
-    func write(_ receipt: Receipt, of device: SimulatedDevice) -> Int? {
-        let place = Int(receipt.number) - 1
-        return records[device.number].receipts.indices.contains(place) ? records[device.number].receipts[place] : nil
+    func write(_ writeID: LocalWriteID, of device: SimulatedDevice) -> Int? {
+        let place = Int(writeID.number) - 1
+        return records[device.number].writeIDs.indices.contains(place) ? records[device.number].writeIDs[place] : nil
     }
 
     func add(_ record: WriteRecord) -> Int {
@@ -302,24 +302,24 @@ final class Observer {
     }
 
     /// Checks that a write is on disk when the device reports to its user that it is kept.
-    func accepted(_ device: SimulatedDevice, _ receipt: Receipt, _ key: RecordKey) -> String? {
-        guard let write = write(receipt, of: device), writes[write].key == key else {
-            return "the device accepted write \(receipt.number), which its disk never had"
+    func accepted(_ device: SimulatedDevice, _ writeID: LocalWriteID, _ key: RecordKey) -> String? {
+        guard let write = write(writeID, of: device), writes[write].key == key else {
+            return "the device accepted write \(writeID.number), which its disk never had"
         }
-        guard device.store.rows[receipt] != nil || writes[write].isDecided else {
+        guard device.store.rows[writeID] != nil || writes[write].isDecided else {
             return "the device accepted \(writes[write].name), which is not on its disk"
         }
         return nil
     }
 
     /// The user's closure kept the other value.
-    func yielded(_ device: SimulatedDevice, _ receipt: Receipt) {
-        if let write = write(receipt, of: device) { writes[write].hasYielded = true }
+    func yielded(_ device: SimulatedDevice, _ writeID: LocalWriteID) {
+        if let write = write(writeID, of: device) { writes[write].hasYielded = true }
     }
 
     /// Checks the verdict on a write that the device reports to its user.
-    func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict) -> String? {
-        guard let write = write(receipt, of: device) else { return nil }
+    func decided(_ device: SimulatedDevice, _ writeID: LocalWriteID, _ verdict: LocalWriteOutcome) -> String? {
+        guard let write = write(writeID, of: device) else { return nil }
         switch verdict {
         case .applied(let revision):
             guard !writes[write].applied.isEmpty || writes[write].isRefused && revision == nil else {

@@ -12,7 +12,7 @@ final class WaitingWrites: Sendable {
         for row in store.rows.values {
             if let number = numbers[row.key] { rows[number, default: []].append(row) }
         }
-        for number in rows.keys { rows[number]?.sort { ($0.number, $0.receipt) < ($1.number, $1.receipt) } }
+        for number in rows.keys { rows[number]?.sort { ($0.number, $0.writeID) < ($1.number, $1.writeID) } }
         self.rows = rows
     }
 }

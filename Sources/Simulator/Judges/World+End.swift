@@ -28,10 +28,10 @@ extension World {
     }
 
     /// How far the first of the writes has come.
-    private static func first(_ rows: [Receipt: OutboxRow]) -> String {
-        guard let row = rows.values.min(by: { $0.receipt < $1.receipt }) else { return "none is on disk" }
+    private static func first(_ rows: [LocalWriteID: OutboxRow]) -> String {
+        guard let row = rows.values.min(by: { $0.writeID < $1.writeID }) else { return "none is on disk" }
         let place = row.isDisplaced ? ", to be sent under another name" : ""
-        return "the first is write \(row.receipt.number), number \(row.number)\(place): \(row.operation.name) \(row.key), \(row.state), "
+        return "the first is write \(row.writeID.number), number \(row.number)\(place): \(row.operation.name) \(row.key), \(row.state), "
             + "expecting \(row.precondition)"
     }
 
@@ -41,8 +41,8 @@ extension World {
             try inspect(device)
             guard device.store.watermarks.isEmpty else { throw fail(.converge, device.number, "the device keeps a watermark for no write") }
             for (number, key) in observer.keys.enumerated() where device.settings.filter.matches(key) { try checkEnd(key, number, device) }
-            for receipt in observer.records[device.number].receipts where !observer.writes[receipt].isDecided {
-                throw fail(.exactlyOnce, device.number, "\(observer.writes[receipt].name) was accepted and never decided")
+            for writeID in observer.records[device.number].writeIDs where !observer.writes[writeID].isDecided {
+                throw fail(.exactlyOnce, device.number, "\(observer.writes[writeID].name) was accepted and never decided")
             }
         }
         // A poll that came late or twice may wait although no device does, but not for long.

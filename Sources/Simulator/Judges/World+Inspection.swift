@@ -35,8 +35,8 @@ extension World {
     private func checkOutbox(_ scene: Scene, _ device: SimulatedDevice) throws(Observer.Complaint) {
         // A write gets into the observer's list only together with a change of the disk's writes.
         guard !device.isCleared, device.inspectedWrites !== scene.writes else { return }
-        for receipt in observer.records[device.number].alive where device.store.rows[receipt] == nil {
-            guard let write = observer.write(receipt, of: device) else { continue }
+        for writeID in observer.records[device.number].alive where device.store.rows[writeID] == nil {
+            guard let write = observer.write(writeID, of: device) else { continue }
             throw Observer.Complaint(
                 observer.records[device.number].wasReset ? .resetKeepsYours : .readYourWrites,
                 "\(observer.writes[write].name) has vanished from the outbox without a verdict")
@@ -110,14 +110,14 @@ extension World {
     /// Checks that an entry includes all changes of its key that the feed has delivered.
     private func checkFence(_ entry: Entry, _ number: Int, _ device: SimulatedDevice) throws(Observer.Complaint) {
         let state = device.store.state
-        if device.generation > 0, device.settings.following == .held, !observer.hasWanted(number, device) {
+        if device.generation > 0, device.settings.following == .cachedKeys, !observer.hasWanted(number, device) {
             throw Observer.Complaint(.clearMeansClear, "\(entry.key) is held, and was never asked for since the clear")
         }
         guard entry.isConfirmed(in: state.pass), let cursor = state.cursor else { return }
         guard entry.epoch == cursor.epoch else {
             throw Observer.Complaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch before, \(entry.epoch)")
         }
-        guard state.verification == .complete, device.settings.filter.matches(entry.key), let place = observer.history(cursor.epoch) else {
+        guard state.revalidation == .complete, device.settings.filter.matches(entry.key), let place = observer.history(cursor.epoch) else {
             return
         }
         // The feed has only the latest change of a key: a change after the cursor may hide one before it.
@@ -156,7 +156,7 @@ extension World {
         }
         // Until a device knows that another one has its name, a record may seem to contain its writes: the server states that one's last number.
         guard !observer.copiedNames.contains(device.store.state.client),
-            !rows.contains(where: { observer.write($0.receipt, of: device).map(observer.isUnderTwoNames) ?? false })
+            !rows.contains(where: { observer.write($0.writeID, of: device).map(observer.isUnderTwoNames) ?? false })
         else { return }
         let base = KeyView.Value(entry)
         var replay = Replay(base)
@@ -180,7 +180,7 @@ extension World {
 
     /// Whether a write shows over the record: exactly while the record does not contain it.
     private func mustReplay(_ row: OutboxRow, over shown: Entry?, _ device: SimulatedDevice) -> Bool {
-        guard let shown, let write = observer.write(row.receipt, of: device) else { return true }
+        guard let shown, let write = observer.write(row.writeID, of: device) else { return true }
         if let history = observer.history(shown.epoch), let applied = observer.appliedRevision(of: write, in: history) {
             return shown.revision.number < applied
         }

@@ -14,7 +14,7 @@ final class Recorder {
     private var places: [Int: Int] = [:]
     /// The epoch that each device's last message named.
     private var epochs: [Int: Epoch] = [:]
-    private var writes: [Int: [Receipt: Int]] = [:]
+    private var writes: [Int: [LocalWriteID: Int]] = [:]
     private var held: [[RecordKey: Timeline.Holding]]
     private var cursors: [String?]
     private var standings: [String?]
@@ -217,8 +217,8 @@ final class Recorder {
         for operation in transaction.outbox {
             switch operation {
             case .put(let row): stored(row, device, time)
-            case .remove(let receipt):
-                guard let place = writes[device.number]?[receipt] else { continue }
+            case .remove(let writeID):
+                guard let place = writes[device.number]?[writeID] else { continue }
                 let isRejected = timeline.writes[place].steps.last?.stage == .rejected
                 step(place, isRejected ? .rolledBack : .confirmed, time)
             case .watermark: break
@@ -227,7 +227,7 @@ final class Recorder {
     }
 
     private func stored(_ row: OutboxRow, _ device: SimulatedDevice, _ time: Int64) {
-        if let place = writes[device.number]?[row.receipt] {
+        if let place = writes[device.number]?[row.writeID] {
             switch row.state {
             case .applied, .settled: step(place, .acknowledged, time)
             case .merging: step(place, .rejected, time)
@@ -235,7 +235,7 @@ final class Recorder {
             }
             return
         }
-        writes[device.number, default: [:]][row.receipt] = timeline.writes.count
+        writes[device.number, default: [:]][row.writeID] = timeline.writes.count
         timeline.writes.append(
             Timeline.Write(
                 lane: device.number + 1, key: row.key.description, label: row.operation.text,
@@ -248,8 +248,8 @@ final class Recorder {
         if !isOver { timeline.writes[place].steps.append(Timeline.Write.Step(time: time, stage: stage)) }
     }
 
-    func decided(_ device: SimulatedDevice, _ receipt: Receipt, _ verdict: WriteVerdict, at time: Int64) {
-        guard case .rejected = verdict, let place = writes[device.number]?[receipt] else { return }
+    func decided(_ device: SimulatedDevice, _ writeID: LocalWriteID, _ verdict: LocalWriteOutcome, at time: Int64) {
+        guard case .rejected = verdict, let place = writes[device.number]?[writeID] else { return }
         timeline.writes[place].steps.removeAll { $0.stage == .confirmed && $0.time == time }
         step(place, .rejected, time)
         step(place, .rolledBack, time)

@@ -36,7 +36,7 @@ extension Reply {
             let entry = Entry(
                 key: record.key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: pass, content: content,
                 verifiedAt: time, origin: .fetch)
-            return DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)])
+            return DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfCached: false)])
         }
     }
 }

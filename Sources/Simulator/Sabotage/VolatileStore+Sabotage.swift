@@ -6,7 +6,7 @@ extension VolatileStore {
     /// Replaces the entry of a key, or removes it, against the rules of the disk.
     mutating func overwrite(_ key: RecordKey, with entry: Entry?) {
         let eviction = entries[key].map { EntryOperation.evict(.key(key), before: Cursor(epoch: $0.epoch, revision: .maximum)) }
-        let operations = [eviction, entry.map { .put($0, onlyIfHeld: false) }].compactMap { $0 }
+        let operations = [eviction, entry.map { .put($0, onlyIfCached: false) }].compactMap { $0 }
         _ = commit(DiskTransaction(id: TransactionID(0), entries: operations))
     }
 
@@ -35,7 +35,7 @@ extension VolatileStore {
     mutating func trustEntries() {
         let operations = entries.values.map { entry in
             EntryOperation.confirm(
-                Confirmation(
+                Revalidation(
                     key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf, pass: state.pass + 5,
                     verifiedAt: entry.verifiedAt))
         }
@@ -49,7 +49,7 @@ extension VolatileStore {
             let entry = Entry(
                 key: row.key, epoch: position.epoch, revision: position.revision, asOf: position.revision, pass: state.pass,
                 content: Content(checkedJSON: patch), verifiedAt: row.created, origin: .ownWrite)
-            _ = commit(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)]))
+            _ = commit(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfCached: false)]))
         }
     }
 }

@@ -62,8 +62,8 @@ extension SyncEvent {
         case .abandon: 3
         case .committed: 4
         case .commitFailed: 5
-        case .heldKeys: 6
-        case .heldKeysFailed: 7
+        case .cachedKeys: 6
+        case .cachedKeysFailed: 7
         case .evicted: 8
         case .merged: 9
         case .timer: 10
@@ -84,8 +84,8 @@ extension SyncAction {
         case .send: 1
         case .commit: 2
         case .publish: 4
-        case .answer, .verdict: 8
-        case .cancel, .status, .schedule, .merge, .loadHeld, .log: 0
+        case .complete, .outcome: 8
+        case .cancel, .status, .schedule, .merge, .loadCachedKeys, .log: 0
         }
     }
 }

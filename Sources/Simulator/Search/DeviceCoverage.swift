@@ -26,10 +26,10 @@ struct DeviceCoverage: Hashable, Sendable {
         self.mode = mode.value
 
         var activity = mode
-        switch state.verification {
+        switch state.revalidation {
         case .complete: activity.add(0, width: 2)
         case .fromStart: activity.add(1, width: 2)
-        case .ofHeldKeys: activity.add(2, width: 2)
+        case .ofCachedKeys: activity.add(2, width: 2)
         }
         activity.add(device.commits.first.map(Self.kind) ?? 0, width: 3)
         activity.add(requests.reduce(0) { $0 | Self.bit(of: $1) }, width: 5)
@@ -61,7 +61,7 @@ struct DeviceCoverage: Hashable, Sendable {
 
     /// The record, the first write and the last one; the writes between them seldom differ.
     private static func value(of rows: [OutboxRow], on entry: Entry?, _ watermark: WriteWatermark?, in epoch: Epoch?) -> UInt64 {
-        let rows = rows.sorted { $0.receipt < $1.receipt }
+        let rows = rows.sorted { $0.writeID < $1.writeID }
         var bits = PackedBits()
         bits.add(entry.map { $0.content == nil ? 1 : 2 } ?? 0, width: 2)
         bits.add(entry.map { $0.epoch != epoch } ?? false)

@@ -23,17 +23,17 @@ extension SmallDevice {
 
     private func checkVerdicts(_ server: SmallServer) throws(SmallComplaint) {
         // Between a clear and its transaction, the device reports no verdicts.
-        for write in judge.left where !isCleared && !write.isTold && !judge.told.contains(where: { $0.receipt == write.receipt }) {
+        for write in judge.left where !isCleared && !write.isTold && !judge.told.contains(where: { $0.writeID == write.writeID }) {
             throw SmallComplaint(.pendingMeansPending, "write \(write.number) leaves without a reported verdict")
         }
         for told in judge.told {
-            guard let write = (judge.writes + judge.left).first(where: { $0.receipt == told.receipt }) else { continue }
+            guard let write = (judge.writes + judge.left).first(where: { $0.writeID == told.writeID }) else { continue }
             guard try !isTrue(told.verdict, write, server) else { continue }
             throw SmallComplaint(.pendingMeansPending, "\(told.verdict) is reported for write \(write.number), which was decided otherwise")
         }
     }
 
-    private func isTrue(_ verdict: WriteVerdict, _ write: SmallJudge.Written, _ server: SmallServer) throws(SmallComplaint) -> Bool {
+    private func isTrue(_ verdict: LocalWriteOutcome, _ write: SmallJudge.Written, _ server: SmallServer) throws(SmallComplaint) -> Bool {
         let client = store.state.client
         switch verdict {
         case .cleared: return true
@@ -52,7 +52,7 @@ extension SmallDevice {
 
     private func checkOutbox() throws(SmallComplaint) {
         for write in judge.writes {
-            guard let receipt = write.receipt, store.rows[receipt] == nil else { continue }
+            guard let writeID = write.writeID, store.rows[writeID] == nil else { continue }
             throw SmallComplaint(.readYourWrites, "write \(write.number) has vanished from the disk without a verdict")
         }
     }
@@ -115,7 +115,7 @@ extension SmallDevice {
         guard entry.epoch == cursor.epoch else {
             throw SmallComplaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch \(entry.epoch)")
         }
-        guard state.verification == .complete, let history = server.history(of: cursor.epoch) else { return }
+        guard state.revalidation == .complete, let history = server.history(of: cursor.epoch) else { return }
         let origin = judge.origin.map { $0.epoch == cursor.epoch ? $0.revision.number : 0 } ?? 0
         // The feed has only the latest change of a key: a change after the cursor may hide one before it.
         let touched = history.lastTouch(of: key, at: .max, origin: origin)

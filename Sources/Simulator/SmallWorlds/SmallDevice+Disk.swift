@@ -45,11 +45,11 @@ extension SmallDevice {
 
     mutating func answerQuery() {
         let query = queries.removeFirst()
-        handle(.heldKeys(query, store.heldKeys(query)))
+        handle(.cachedKeys(query, store.cachedKeys(query)))
     }
 
     mutating func evict(_ key: Int) {
-        guard !machine.needs(setup.keys[key]) else { return }
+        guard !machine.mustKeep(setup.keys[key]) else { return }
         store.evict(setup.keys[key])
         if store.entries[setup.keys[key]] == nil, !machine.overlaidKeys.contains(setup.keys[key]) { shown[key] = nil }
     }

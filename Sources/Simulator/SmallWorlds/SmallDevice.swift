@@ -20,7 +20,7 @@ struct SmallDevice {
 
     var calls: [Call] = []
     var transactions: [DiskTransaction] = []
-    var queries: [HeldQuery] = []
+    var queries: [CachedKeyQuery] = []
     var merges: [MergeRequest] = []
     var deadline: Int64?
     var isLive = false
@@ -51,7 +51,7 @@ struct SmallDevice {
         handle(.started(store.persisted))
     }
 
-    private var now: Moment { Moment(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 0) }
+    private var now: EventContext { EventContext(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 0) }
 
     // MARK: The machine
 
@@ -72,12 +72,12 @@ struct SmallDevice {
             giveUp(calls.remove(at: place))
         case .commit(let transaction): transactions.append(transaction)
         case .publish(let news): for publication in news { show(publication) }
-        case .answer(let token, let answer): take(answer, to: token)
-        case .verdict(let receipt, let key, let verdict): take(verdict, on: receipt, key)
+        case .complete(let callerID, let result): take(result, to: callerID)
+        case .outcome(let writeID, let key, let outcome): take(outcome, on: writeID, key)
         case .status(let status): isLive = status.connection == .live
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
-        case .loadHeld(let query): queries.append(query)
+        case .loadCachedKeys(let query): queries.append(query)
         case .log: break
         }
     }
@@ -100,11 +100,11 @@ struct SmallDevice {
         }
     }
 
-    private mutating func take(_ answer: Answer, to token: Token) {
-        switch answer {
-        case .accepted(let receipt): judge.accepted(token, receipt, store, &complaint)
-        case .views(let views): judge.read(token, views, &complaint)
-        case .failed: judge.failed(token)
+    private mutating func take(_ result: CallResult, to callerID: CallerID) {
+        switch result {
+        case .accepted(let writeID): judge.accepted(callerID, writeID, store, &complaint)
+        case .views(let views): judge.read(callerID, views, &complaint)
+        case .failed: judge.failed(callerID)
         case .discarded: break
         case .cleared:
             guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty, store.rejections.isEmpty else {
@@ -113,13 +113,13 @@ struct SmallDevice {
         }
     }
 
-    private mutating func take(_ verdict: WriteVerdict, on receipt: Receipt, _ key: RecordKey) {
-        judge.told(verdict, on: receipt)
+    private mutating func take(_ outcome: LocalWriteOutcome, on writeID: LocalWriteID, _ key: RecordKey) {
+        judge.told(outcome, on: writeID)
         guard let number = setup.numbers[key] else { return }
-        if sabotage == .dropOverlay, case .applied = verdict, machine.overlaidKeys.contains(key) {
+        if sabotage == .dropOverlay, case .applied = outcome, machine.overlaidKeys.contains(key) {
             shown[number] = KeyView(key, store.entries[key])
         }
-        if sabotage == .keepRejected, case .rejected = verdict { shown[number]?.isPending = true }
+        if sabotage == .keepRejected, case .rejected = outcome { shown[number]?.isPending = true }
     }
 
     private mutating func confirmEarly(_ kind: RequestDescription.Kind) {
@@ -153,7 +153,7 @@ struct SmallDevice {
             }
         case .swept(let scope, let position):
             forEachUnwritten { key, entry in scope.contains(key) && entry.isKnownOnly(before: position) ? nil : entry }
-        case .passEnded(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
+        case .passFinished(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
         case .cleared:
             isCleared = true
             if sabotage != .clearDiskOnly { shown = shown.map { _ in nil } }
@@ -183,23 +183,23 @@ struct SmallDevice {
         let (operation, key) = setup.devices[number].operations[place]
         let mark = judge.nextMark(number)
         let (write, policy) = setup.write(operation, mark, key)
-        let token = judge.called(write, setup.keys[key])
+        let callerID = judge.called(write, setup.keys[key])
         let base = isCleared ? nil : store.entries[setup.keys[key]]
-        handle(.set(SetRequest(token: token, key: setup.keys[key], operation: write, policy: policy, base: base)))
+        handle(.set(SetRequest(callerID: callerID, key: setup.keys[key], operation: write, policy: policy, base: base)))
     }
 
     mutating func read(_ key: Int, _ server: SmallHistory) {
-        let token = judge.asked(key, server)
+        let callerID = judge.asked(key, server)
         let known = isCleared ? nil : store.entries[setup.keys[key]]
         let item = FetchRequest.Item(key: setup.keys[key], known: known)
-        handle(.fetch(FetchRequest(token: token, items: [item], mustBeNew: sabotage != .joinEarlierRead)))
+        handle(.fetch(FetchRequest(callerID: callerID, items: [item], mustBeNew: sabotage != .joinEarlierRead)))
     }
 
     mutating func clear() {
         judge.clears += 1
         guard let client = try? ClientIdentifier("device-\(number)-\(judge.clears)") else { return }
         judge.clearCalled()
-        handle(.clear(newClient: client, Token(1_000_000 + Int64(judge.clears))))
+        handle(.clear(newClient: client, CallerID(1_000_000 + Int64(judge.clears))))
     }
 
     mutating func arrive(_ place: Int, _ server: SmallHistory) {
@@ -226,7 +226,7 @@ struct SmallDevice {
 
     mutating func resolve() {
         let request = merges.removeFirst()
-        handle(.merged(request.receipt, Self.resolution(of: request), generation: request.generation))
+        handle(.merged(request.writeID, Self.resolution(of: request), generation: request.generation))
     }
 
     /// Keeps both values, each recognisable; of a counter, which must stay one, the own value.

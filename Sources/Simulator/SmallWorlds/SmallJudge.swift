@@ -5,11 +5,11 @@ import FreshetWire
 struct SmallJudge: Hashable {
     /// A write of the user, or one that a merge made.
     struct Written: Hashable {
-        var token: Token?
+        var callerID: CallerID?
         var key: RecordKey
         var operation: WriteOperation
         /// Known once the write is on disk.
-        var receipt: Receipt?
+        var writeID: LocalWriteID?
         var number: Int64 = 0
         /// Whether its verdict was reported, or may have been just before a crash.
         var isTold = false
@@ -18,15 +18,15 @@ struct SmallJudge: Hashable {
     }
 
     struct Read: Hashable {
-        var token: Token
+        var callerID: CallerID
         var key: Int
         /// Where the server was when the read was asked for.
         var asked: Cursor
     }
 
     struct Told: Hashable {
-        var receipt: Receipt
-        var verdict: WriteVerdict
+        var writeID: LocalWriteID
+        var verdict: LocalWriteOutcome
     }
 
     /// Not on disk yet.
@@ -56,42 +56,42 @@ struct SmallJudge: Hashable {
         return "\(device == 0 ? "a" : "b")\(marks)"
     }
 
-    mutating func called(_ operation: WriteOperation, _ key: RecordKey) -> Token {
-        let token = Token(marks)
-        calls.append(Written(token: token, key: key, operation: operation))
-        return token
+    mutating func called(_ operation: WriteOperation, _ key: RecordKey) -> CallerID {
+        let callerID = CallerID(marks)
+        calls.append(Written(callerID: callerID, key: key, operation: operation))
+        return callerID
     }
 
-    mutating func asked(_ key: Int, _ server: SmallHistory) -> Token {
-        let used = Set(reads.map(\.token.number))
-        let token = Token((1_000...).first { !used.contains($0) } ?? 0)
-        reads.append(Read(token: token, key: key, asked: server.cursor))
-        return token
+    mutating func asked(_ key: Int, _ server: SmallHistory) -> CallerID {
+        let used = Set(reads.map(\.callerID.number))
+        let callerID = CallerID((1_000...).first { !used.contains($0) } ?? 0)
+        reads.append(Read(callerID: callerID, key: key, asked: server.cursor))
+        return callerID
     }
 
     mutating func clearCalled() { isClearing = true }
 
     // MARK: What the device reports
 
-    mutating func accepted(_ token: Token, _ receipt: Receipt, _ store: VolatileStore, _ complaint: inout SmallComplaint?) {
-        guard !writes.contains(where: { $0.receipt == receipt && $0.token == token }) else { return }
-        guard !left.contains(where: { $0.receipt == receipt }) else { return }
+    mutating func accepted(_ callerID: CallerID, _ writeID: LocalWriteID, _ store: VolatileStore, _ complaint: inout SmallComplaint?) {
+        guard !writes.contains(where: { $0.writeID == writeID && $0.callerID == callerID }) else { return }
+        guard !left.contains(where: { $0.writeID == writeID }) else { return }
         complaint = complaint ?? SmallComplaint(.durableBeforeAcknowledged, "a write is accepted that is not on disk")
     }
 
-    mutating func failed(_ token: Token) {
-        calls.removeAll { $0.token == token }
-        reads.removeAll { $0.token == token }
+    mutating func failed(_ callerID: CallerID) {
+        calls.removeAll { $0.callerID == callerID }
+        reads.removeAll { $0.callerID == callerID }
     }
 
-    mutating func told(_ verdict: WriteVerdict, on receipt: Receipt) {
+    mutating func told(_ verdict: LocalWriteOutcome, on writeID: LocalWriteID) {
         if case .cleared = verdict { return }
-        told.append(Told(receipt: receipt, verdict: verdict))
-        if let place = writes.firstIndex(where: { $0.receipt == receipt }) { writes[place].isTold = true }
+        told.append(Told(writeID: writeID, verdict: verdict))
+        if let place = writes.firstIndex(where: { $0.writeID == writeID }) { writes[place].isTold = true }
     }
 
-    mutating func read(_ token: Token, _ views: [KeyView], _ complaint: inout SmallComplaint?) {
-        guard let place = reads.firstIndex(where: { $0.token == token }) else { return }
+    mutating func read(_ callerID: CallerID, _ views: [KeyView], _ complaint: inout SmallComplaint?) {
+        guard let place = reads.firstIndex(where: { $0.callerID == callerID }) else { return }
         let read = reads.remove(at: place)
         guard let entry = views.first?.entry else { return }
         let isOlder =
@@ -112,18 +112,18 @@ struct SmallJudge: Hashable {
         for operation in transaction.outbox {
             switch operation {
             case .put(let row): stored(row, before.state.client, server, &complaint)
-            case .remove(let receipt): removed(receipt, before.state.client, after, server, &complaint)
+            case .remove(let writeID): removed(writeID, before.state.client, after, server, &complaint)
             case .watermark: break
             }
         }
-        writes.sort { ($0.number, $0.receipt?.number ?? 0) < ($1.number, $1.receipt?.number ?? 0) }
+        writes.sort { ($0.number, $0.writeID?.number ?? 0) < ($1.number, $1.writeID?.number ?? 0) }
     }
 
     private mutating func stored(
         _ row: OutboxRow, _ client: ClientIdentifier, _ server: SmallServer, _ complaint: inout SmallComplaint?
     ) {
         if let text = Self.fault(of: row, client, server) { complaint = complaint ?? SmallComplaint(.pendingMeansPending, text) }
-        if let place = writes.firstIndex(where: { $0.receipt == row.receipt }) {
+        if let place = writes.firstIndex(where: { $0.writeID == row.writeID }) {
             writes[place].number = row.number
             writes[place].rejectedIn = if case .merging(let epoch) = row.state { epoch } else { nil }
             return
@@ -134,7 +134,7 @@ struct SmallJudge: Hashable {
             complaint = complaint ?? SmallComplaint(.nothingInvented, "write \(row.number) is on disk, and nobody made it")
         }
         var write = place.map { calls.remove(at: $0) } ?? Written(key: row.key, operation: row.operation)
-        write.receipt = row.receipt
+        write.writeID = row.writeID
         write.number = row.number
         writes.append(write)
     }
@@ -158,10 +158,10 @@ struct SmallJudge: Hashable {
 
     /// A write leaves when it was decided, and only into a record that contains it.
     private mutating func removed(
-        _ receipt: Receipt, _ client: ClientIdentifier, _ after: VolatileStore, _ server: SmallServer,
+        _ writeID: LocalWriteID, _ client: ClientIdentifier, _ after: VolatileStore, _ server: SmallServer,
         _ complaint: inout SmallComplaint?
     ) {
-        guard let place = writes.firstIndex(where: { $0.receipt == receipt }) else { return }
+        guard let place = writes.firstIndex(where: { $0.writeID == writeID }) else { return }
         let write = writes.remove(at: place)
         left.append(write)
         guard server.histories.contains(where: { $0.decision(on: write.number, of: client) != nil }) else {
@@ -184,7 +184,7 @@ struct SmallJudge: Hashable {
     mutating func crashed(_ store: VolatileStore) {
         (calls, left, told, reads, isClearing) = ([], [], [], [], false)
         for place in writes.indices {
-            guard let receipt = writes[place].receipt, let row = store.rows[receipt] else { continue }
+            guard let writeID = writes[place].writeID, let row = store.rows[writeID] else { continue }
             writes[place].isTold = !row.isPending
         }
     }

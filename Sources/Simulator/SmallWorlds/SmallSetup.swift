@@ -65,7 +65,7 @@ package final class SmallSetup: Sendable {
             var settings = SyncSettings()
             settings.following = following
             settings.pageLimit = pageLimit
-            settings.storyNotes = 0
+            settings.historyCapacity = 0
             // Without a timeout, states that differ only in how long a caller has waited are equal.
             settings.readTimeout = .max
             return Device(settings: settings, operations: Self.placed(operations, kinds))

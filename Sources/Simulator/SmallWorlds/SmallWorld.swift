@@ -33,7 +33,7 @@ struct SmallWorld {
         deviceFingerprints = Array(repeating: nil, count: devices.count)
         guard setup.beginsLive else { return }
         settle()
-        for (number, device) in setup.devices.enumerated() where device.settings.following == .held {
+        for (number, device) in setup.devices.enumerated() where device.settings.following == .cachedKeys {
             for key in setup.keys.indices { change(number) { $0.read(key, $1.history) } }
         }
         settle()

@@ -97,9 +97,9 @@ final class SimulatedDevice {
     /// Milliseconds since it was switched on.
     func uptime(at now: Int64) -> Int64 { now + 1_000_000 * Int64(number + 1) }
 
-    func now(at time: Int64, random: UInt64) -> Moment {
+    func now(at time: Int64, random: UInt64) -> EventContext {
         let wall = World.wallOrigin + time + wallOffset
-        return Moment(uptime: uptime(at: time), wall: Timestamp(milliseconds: wall), random: random)
+        return EventContext(uptime: uptime(at: time), wall: Timestamp(milliseconds: wall), random: random)
     }
 
     /// A new process, with nothing but the disk.

@@ -3,11 +3,11 @@ import FreshetWire
 
 /// The calls of devices' users, and their results.
 extension World {
-    private func token(_ caller: Caller) -> Token {
-        lastToken += 1
-        let token = Token(lastToken)
-        callers[token] = caller
-        return token
+    private func callerID(_ caller: Caller) -> CallerID {
+        lastCallerID += 1
+        let callerID = CallerID(lastCallerID)
+        callers[callerID] = caller
+        return callerID
     }
 
     func write(_ device: SimulatedDevice, _ key: RecordKey, _ operation: WriteOperation, _ conflict: Occurrence.Conflict) throws(Violation)
@@ -19,28 +19,28 @@ extension World {
             case .reject: .rejectIfChanged
             case .merge: .merge(Self.closure)
             }
-        let token = token(.write(device: device.number, key))
+        let callerID = callerID(.write(device: device.number, key))
         try handle(
-            device, .set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
+            device, .set(SetRequest(callerID: callerID, key: key, operation: operation, policy: policy, base: device.entry(of: key))))
     }
 
     /// Retries the oldest rejected write.
     func retryRejected(_ device: SimulatedDevice) throws(Violation) {
         guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
-        observer.acknowledges(device, rejection.receipt, by: rejection.operation)
-        let token = token(.write(device: device.number, rejection.key))
+        observer.acknowledges(device, rejection.writeID, by: rejection.operation)
+        let callerID = callerID(.write(device: device.number, rejection.key))
         let request = SetRequest(
-            token: token, key: rejection.key, operation: rejection.operation, policy: rejection.policy,
+            callerID: callerID, key: rejection.key, operation: rejection.operation, policy: rejection.policy,
             base: device.entry(of: rejection.key),
-            retries: rejection.receipt)
+            retries: rejection.writeID)
         try handle(device, .set(request))
     }
 
     /// Discards the oldest rejected write.
     func discardRejected(_ device: SimulatedDevice) throws(Violation) {
         guard device.phase == .running, !device.isCleared, let rejection = device.store.rejections.first else { return }
-        observer.acknowledges(device, rejection.receipt, by: nil)
-        try handle(device, .discard(rejection.receipt, token(.discard(device: device.number, rejection.receipt))))
+        observer.acknowledges(device, rejection.writeID, by: nil)
+        try handle(device, .discard(rejection.writeID, callerID(.discard(device: device.number, rejection.writeID))))
     }
 
     /// From memory, from disk, from the server: as the SDK's reads go.
@@ -70,14 +70,14 @@ extension World {
     func fetch(_ device: SimulatedDevice, _ keys: [RecordKey], mustBeNew: Bool) throws(Violation) {
         guard device.phase == .running, !keys.isEmpty else { return }
         observer.asked(device, keys)
-        let token = token(
+        let callerID = callerID(
             .fetch(device: device.number, keys: keys, floors: mustBeNew ? keys.map { observer.floor(of: $0) } : [], since: now))
         let items = keys.map { FetchRequest.Item(key: $0, known: device.entry(of: $0)) }
-        try handle(device, .fetch(FetchRequest(token: token, items: items, mustBeNew: mustBeNew && sabotage != .joinEarlierRead)))
+        try handle(device, .fetch(FetchRequest(callerID: callerID, items: items, mustBeNew: mustBeNew && sabotage != .joinEarlierRead)))
     }
 
     func evict(_ device: SimulatedDevice, _ key: RecordKey) throws(Violation) {
-        guard device.phase == .running, !device.isCleared, !device.machine.needs(key) else { return }
+        guard device.phase == .running, !device.isCleared, !device.machine.mustKeep(key) else { return }
         device.store.evict(key)
         device.durable?.evict(key)
         guard device.store.entries[key] == nil else { return }
@@ -90,25 +90,25 @@ extension World {
         guard device.phase == .running else { return }
         let name = "\(device.declaration.name)-\(device.generation + 1)-\(step)"
         guard let client = try? ClientIdentifier(name) else { return }
-        for (token, caller) in callers {
+        for (callerID, caller) in callers {
             if case .clear = caller { continue }
-            if caller.device == device.number { callers[token] = nil }
+            if caller.device == device.number { callers[callerID] = nil }
         }
-        try handle(device, .clear(newClient: client, token(.clear(device: device.number))))
+        try handle(device, .clear(newClient: client, callerID(.clear(device: device.number))))
     }
 
     // MARK: Answers
 
-    func answer(_ token: Token, _ answer: Answer) throws(Violation) {
-        guard let caller = callers.removeValue(forKey: token) else { return }
+    func complete(_ callerID: CallerID, _ result: CallResult) throws(Violation) {
+        guard let caller = callers.removeValue(forKey: callerID) else { return }
         let device = devices[caller.device]
         // While a device sleeps, no caller waits.
         if case .fetch(_, _, _, let since) = caller, device.awakeSince <= since, now - since > SyncSettings().readTimeout + 1_000 {
             throw fail(.bounded, device.number, "a read was answered after \(now - since) ms")
         }
-        switch (caller, answer) {
-        case (.write(_, let key), .accepted(let receipt)):
-            guard let problem = observer.accepted(device, receipt, key) else { return }
+        switch (caller, result) {
+        case (.write(_, let key), .accepted(let writeID)):
+            guard let problem = observer.accepted(device, writeID, key) else { return }
             throw fail(.durableBeforeAcknowledged, device.number, problem)
         case (.fetch(_, let keys, let floors, _), .views(let views)):
             for ((key, floor), view) in zip(zip(keys, floors), views) {
@@ -117,9 +117,9 @@ extension World {
                 else { continue }
                 throw fail(.linearizable, device.number, problem)
             }
-        case (.discard(_, let receipt), .discarded):
-            guard device.store.rejections.allSatisfy({ $0.receipt != receipt }) else {
-                throw fail(.rejectionsStay, device.number, "the rejection of write \(receipt.number) was discarded, and is still on disk")
+        case (.discard(_, let writeID), .discarded):
+            guard device.store.rejections.allSatisfy({ $0.writeID != writeID }) else {
+                throw fail(.rejectionsStay, device.number, "the rejection of write \(writeID.number) was discarded, and is still on disk")
             }
         case (.clear, .cleared):
             guard device.store.entries.isEmpty, device.store.rows.isEmpty, device.store.watermarks.isEmpty, device.store.rejections.isEmpty
@@ -130,19 +130,19 @@ extension World {
         }
     }
 
-    func decide(_ device: SimulatedDevice, _ receipt: Receipt, _ key: RecordKey, _ verdict: WriteVerdict) throws(Violation) {
-        recorder?.decided(device, receipt, verdict, at: now)
-        if sabotage == .dropOverlay, case .applied = verdict, device.machine.overlaidKeys.contains(key) {
+    func decide(_ device: SimulatedDevice, _ writeID: LocalWriteID, _ key: RecordKey, _ outcome: LocalWriteOutcome) throws(Violation) {
+        recorder?.decided(device, writeID, outcome, at: now)
+        if sabotage == .dropOverlay, case .applied = outcome, device.machine.overlaidKeys.contains(key) {
             device.memory.store(KeyView(key, device.store.entries[key]))
         }
-        if sabotage == .keepRejected, case .rejected = verdict {
+        if sabotage == .keepRejected, case .rejected = outcome {
             let view = device.view(of: key)
             device.memory.store(KeyView(key: key, value: view.value, isPending: true, entry: view.entry))
         }
-        if case .rejected = verdict, let problem = observer.unlisted(device, receipt) {
+        if case .rejected = outcome, let problem = observer.unlisted(device, writeID) {
             throw fail(.rejectionsStay, device.number, problem)
         }
-        if let problem = observer.decided(device, receipt, verdict) { throw fail(.pendingMeansPending, device.number, problem) }
+        if let problem = observer.decided(device, writeID, outcome) { throw fail(.pendingMeansPending, device.number, problem) }
     }
 }
 

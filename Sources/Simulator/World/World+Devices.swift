@@ -86,8 +86,8 @@ extension World {
         digest.mix(Int64(actions.count))
         for action in actions {
             carryOut(action, device)
-            if case .answer(let token, let answer) = action { try self.answer(token, answer) }
-            if case .verdict(let receipt, let key, let verdict) = action { try decide(device, receipt, key, verdict) }
+            if case .complete(let callerID, let result) = action { try self.complete(callerID, result) }
+            if case .outcome(let writeID, let key, let outcome) = action { try decide(device, writeID, key, outcome) }
         }
         try inspect(device)
     }
@@ -110,8 +110,8 @@ extension World {
             let wait = deadline - device.uptime(at: now)
             push(.timer(device: device.number, run: device.run, serial: lastTimer), after: wait)
         case .merge(let request): push(.merge(device: device.number, run: device.run, request), after: delay(5))
-        case .loadHeld(let query): push(.heldKeys(device: device.number, run: device.run, query), after: delay(2))
-        case .answer, .verdict, .log: break
+        case .loadCachedKeys(let query): push(.cachedKeys(device: device.number, run: device.run, query), after: delay(2))
+        case .complete, .outcome, .log: break
         }
     }
 
@@ -139,7 +139,7 @@ extension World {
         case .changed(let key, _): memory.store(device.view(of: key))
         case .invalidated(let scope, let position): memory.invalidate(scope, at: position)
         case .swept(let scope, let position): memory.sweep(scope, before: position)
-        case .passEnded(let pass, let position): memory.endPass(pass, at: position)
+        case .passFinished(let pass, let position): memory.finishPass(pass, at: position)
         case .cleared:
             device.isCleared = true
             if sabotage != .clearDiskOnly { memory.removeAll() }
@@ -161,11 +161,11 @@ extension World {
     }
 
     func resolve(_ device: SimulatedDevice, _ request: MergeRequest) throws(Violation) {
-        if device.lacksClosures { return try handle(device, .merged(request.receipt, .takeTheirs, generation: request.generation)) }
+        if device.lacksClosures { return try handle(device, .merged(request.writeID, .takeTheirs, generation: request.generation)) }
         let theirs = request.theirs.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
-        let mark = "{\"v\":\"merge of \(request.receipt.number) by \(device.store.state.client) over \(theirs.utf8.count) bytes\"}"
+        let mark = "{\"v\":\"merge of \(request.writeID.number) by \(device.store.state.client) over \(theirs.utf8.count) bytes\"}"
         let resolution: Resolution = random() % 5 == 0 ? .takeTheirs : .put(Content(checkedJSON: Array(mark.utf8)))
-        if resolution == .takeTheirs { observer.yielded(device, request.receipt) }
-        try handle(device, .merged(request.receipt, resolution, generation: request.generation))
+        if resolution == .takeTheirs { observer.yielded(device, request.writeID) }
+        try handle(device, .merged(request.writeID, resolution, generation: request.generation))
     }
 }

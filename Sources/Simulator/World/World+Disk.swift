@@ -42,7 +42,7 @@ extension World {
             kept.entries.removeAll { operation in
                 switch operation {
                 case .evict, .invalidate: true
-                case .put, .confirm, .withoutValue, .endPass: false
+                case .put, .confirm, .withoutValue, .finishPass: false
                 }
             }
             let found = device.commit(kept)
@@ -84,9 +84,9 @@ extension World {
         device.store.loseRecords(of: observer.keys, since: durable)
     }
 
-    func loadHeld(_ device: SimulatedDevice, _ query: HeldQuery) throws(Violation) {
-        if device.trouble?.present(at: now) == .failing { return try handle(device, .heldKeysFailed(query, .failed("the disk fails"))) }
-        if sabotage == .loseRefreshes, query.selection == .needingRefresh { return try handle(device, .heldKeys(query, [])) }
-        try handle(device, .heldKeys(query, device.store.heldKeys(query)))
+    func loadCachedKeys(_ device: SimulatedDevice, _ query: CachedKeyQuery) throws(Violation) {
+        if device.trouble?.present(at: now) == .failing { return try handle(device, .cachedKeysFailed(query, .failed("the disk fails"))) }
+        if sabotage == .loseRefreshes, query.selection == .needingRefresh { return try handle(device, .cachedKeys(query, [])) }
+        try handle(device, .cachedKeys(query, device.store.cachedKeys(query)))
     }
 }

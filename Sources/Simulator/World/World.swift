@@ -10,7 +10,7 @@ final class World {
         indirect case reply(message: Int, Reply, lastWrite: Int64?)
         case hangUp(message: Int)
         case disk(device: Int, run: Int)
-        indirect case heldKeys(device: Int, run: Int, HeldQuery)
+        indirect case cachedKeys(device: Int, run: Int, CachedKeyQuery)
         case timer(device: Int, run: Int, serial: Int)
         indirect case merge(device: Int, run: Int, MergeRequest)
         case register(device: Int, run: Int)
@@ -53,7 +53,7 @@ final class World {
     enum Caller {
         case write(device: Int, RecordKey)
         case fetch(device: Int, keys: [RecordKey], floors: [Observer.Point], since: Int64)
-        case discard(device: Int, Receipt)
+        case discard(device: Int, LocalWriteID)
         case clear(device: Int)
     }
 
@@ -76,8 +76,8 @@ final class World {
     var messages: [Message] = []
     /// The last copy of a device's disk.
     var diskCopy: DiskCopy?
-    var callers: [Token: Caller] = [:]
-    var lastToken: Int64 = 0
+    var callers: [CallerID: Caller] = [:]
+    var lastCallerID: Int64 = 0
     /// When requests arrive that the network delays or doubles, or whose hang-up it loses, and how long the server may hold them, in milliseconds.
     var strays: [(arrival: Int64, hold: Int64)] = []
     var lastTimer = 0
@@ -121,12 +121,12 @@ final class World {
     private static func settings(_ declaration: Scenario.Device, _ filter: ChangeFilter) -> SyncSettings {
         var settings = SyncSettings()
         settings.filter = filter
-        settings.following = declaration.following == .everything ? .everything : .held
+        settings.following = declaration.following == .everything ? .everything : .cachedKeys
         settings.longestDelay = 5_000
-        settings.storyNotes = 256
+        settings.historyCapacity = 256
         if declaration.hasSmallSteps {
             settings.rejectionCount = 2
-            (settings.pageLimit, settings.batchCount, settings.verificationKeys, settings.fetchKeys) = (2, 3, 2, 2)
+            (settings.pageLimit, settings.batchCount, settings.revalidationKeys, settings.fetchKeys) = (2, 3, 2, 2)
             (settings.hold, settings.grace, settings.requestTimeout) = (5, 3_000, 8_000)
         }
         return settings
@@ -171,7 +171,7 @@ final class World {
         case .reply(let message, let reply, let lastWrite): try replyArrives(message, reply, lastWrite)
         case .hangUp(let message): hangUp(message)
         case .disk(let number, let run): if let device = device(number, run) { try commitNext(device) }
-        case .heldKeys(let number, let run, let query): if let device = device(number, run) { try loadHeld(device, query) }
+        case .cachedKeys(let number, let run, let query): if let device = device(number, run) { try loadCachedKeys(device, query) }
         case .timer(let number, let run, let serial): if let device = device(number, run) { try fireTimer(device, serial) }
         case .merge(let number, let run, let request): if let device = device(number, run) { try resolve(device, request) }
         case .register(let number, let run): if let device = device(number, run) { try registerClosures(device) }
@@ -199,7 +199,8 @@ final class World {
     /// The device that would have to be awake for this.
     private func sleeper(of event: Event) -> SimulatedDevice? {
         switch event {
-        case .disk(let number, let run), .heldKeys(let number, let run, _), .timer(let number, let run, _), .merge(let number, let run, _),
+        case .disk(let number, let run), .cachedKeys(let number, let run, _), .timer(let number, let run, _),
+            .merge(let number, let run, _),
             .register(let number, let run), .noticeWake(let number, let run):
             let device = devices[number]
             return device.run == run && device.phase == .asleep ? device : nil

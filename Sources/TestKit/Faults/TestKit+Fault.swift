@@ -16,7 +16,7 @@ extension TestKit {
         public static let cut = Fault(.cutReply)
         /// The request arrives twice, and is answered once.
         public static let duplicate = Fault(.duplicate)
-        /// The request arrives later by this duration, up to a minute, or when the faults are lifted.
+        /// The request arrives later by this duration, up to a minute, or when the faults are cleared.
         public static func delayRequest(_ duration: Duration) -> Fault {
             Fault(.delayRequest(milliseconds: Int(clamping: duration.clampedMilliseconds)))
         }
@@ -26,11 +26,11 @@ extension TestKit {
         }
         /// The request has no effect and is answered with this status, 400 to 599, such as 503. `retryAfter` is whole seconds.
         public static func answer(_ status: Int, retryAfter: Int = 0) -> Fault { Fault(.answer(status: status, retryAfter: retryAfter)) }
-        /// The request has no effect and is never answered; its connection stays open until the faults are lifted, and then ends.
+        /// The request has no effect and is never answered; its connection stays open until the faults are cleared, and then ends.
         public static let freeze = Fault(.freeze)
     }
 
-    /// The kinds of requests that a fault can strike.
+    /// The kinds of requests that a fault can match.
     public enum Requests: String, Hashable, Sendable {
         /// All of the others.
         case any
@@ -50,19 +50,19 @@ extension TestKit {
         var target: FaultTarget { FaultTarget(rawValue: rawValue) ?? .any }
     }
 
-    /// How often a fault strikes: a number, or all requests until the faults are lifted.
+    /// How often a fault applies: a number, or all requests until the faults are cleared.
     public enum Times: Hashable, Sendable, ExpressibleByIntegerLiteral {
         /// This many requests, at least 1.
         case count(Int)
-        /// All requests until ``TestKit/lift()``.
-        case untilLifted
+        /// All requests until ``TestKit/clearFaults()``.
+        case untilCleared
 
         /// This many requests.
         public init(integerLiteral value: Int) { self = .count(value) }
     }
 
     /// A fault that was armed.
-    public struct Armed: Hashable, Sendable {
+    public struct ActiveFault: Hashable, Sendable {
         let identifier: Int
         let description: String
     }

@@ -1,27 +1,27 @@
 internal import FreshetServer
 
 extension TestKit {
-    /// Arms a fault. If several match a request, the one that was armed first strikes it.
+    /// Arms a fault. If several match a request, the one that was armed first applies.
     ///
     /// A fault on ``Requests/changes`` also reaches devices whose polls already wait: they send the poll again, and the
-    /// fault strikes it.
+    /// fault applies to it.
     ///
     /// - Parameters:
     ///   - fault: the effect.
-    ///   - requests: the kind of requests to strike.
-    ///   - device: the device whose requests to strike; `nil` for all, and for clients that are no devices of the kit.
-    ///   - times: how many requests to strike.
+    ///   - requests: the kind of requests to match.
+    ///   - device: the device whose requests to match; `nil` for all, and for clients that are no devices of the kit.
+    ///   - times: how many requests to match.
     /// - Throws: ``TestKitError/invalidFault(_:)``, ``TestKitError/unknownDevice(_:)``.
     @discardableResult
     public func fault(
         _ fault: Fault, on requests: Requests = .any, of device: Device? = nil, times: Times = 1
-    ) throws(TestKitError) -> Armed {
+    ) throws(TestKitError) -> ActiveFault {
         if let device { try check(device) }
         let count: Int?
         switch times {
         case .count(let number) where number < 1: throw .invalidFault("times is \(number): it takes 1 or more, or .untilLifted")
         case .count(let number): count = number
-        case .untilLifted: count = nil
+        case .untilCleared: count = nil
         }
         switch fault.effect {
         case .answer(let status, _) where !FaultEffect.statuses.contains(status):
@@ -41,30 +41,30 @@ extension TestKit {
     /// one, as a client does at once.
     /// - Throws: ``TestKitError/unknownDevice(_:)``.
     @discardableResult
-    public func expireToken(of device: Device) throws(TestKitError) -> Armed {
+    public func expireToken(of device: Device) throws(TestKitError) -> ActiveFault {
         try check(device)
         let effect = FaultEffect.expireToken(generation: device.tokens.generation)
         return arm(FreshetServer.Fault(effect, device: device.name, times: nil))
     }
 
     /// Disarms all faults of this kit: frozen requests end, and delayed ones continue at once.
-    public func lift() { control.lift(space) }
+    public func clearFaults() { control.lift(namespaceID) }
 
-    /// How many requests the fault has struck; 0 once it was lifted.
-    public func strikes(of armed: Armed) -> Int {
-        control.armed(in: space).first { $0.identifier == armed.identifier }?.strikes ?? 0
+    /// How many requests the fault has matched; 0 once it was cleared.
+    public func matchCount(of armed: ActiveFault) -> Int {
+        control.armed(in: namespaceID).first { $0.identifier == armed.identifier }?.strikes ?? 0
     }
 
-    /// How many requests were struck by all faults since they were last lifted.
-    public var strikes: Int { control.armed(in: space).reduce(0) { $0 + $1.strikes } }
+    /// How many requests matched a fault since the faults were last cleared.
+    public var matchCount: Int { control.armed(in: namespaceID).reduce(0) { $0 + $1.strikes } }
 
     private func check(_ device: Device) throws(TestKitError) {
         guard devices.contains(where: { $0 === device }) else { throw .unknownDevice(device.name) }
     }
 
-    private func arm(_ fault: FreshetServer.Fault) -> Armed {
-        let armed = control.arm(fault, in: space)
-        return Armed(identifier: armed.identifier, description: armed.text)
+    private func arm(_ fault: FreshetServer.Fault) -> ActiveFault {
+        let armed = control.arm(fault, in: namespaceID)
+        return ActiveFault(identifier: armed.identifier, description: armed.text)
     }
 }
 

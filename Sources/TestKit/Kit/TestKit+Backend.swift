@@ -16,18 +16,18 @@ extension TestKit {
     /// fetch them again.
     @discardableResult
     public func invalidate(_ scopes: InvalidationScope...) async throws -> Revision {
-        try await backendCall { try await control.invalidate(scopes, in: space) }
+        try await backendCall { try await control.invalidate(scopes, in: namespaceID) }
     }
 
     /// The position of the namespace on the server.
-    public func cursor() async throws -> Cursor { try await backendCall { try await control.cursor(of: space) } }
+    public func cursor() async throws -> Cursor { try await backendCall { try await control.cursor(of: namespaceID) } }
 
     /// Begins a new history with the same records, as after a restore from a backup: from then on all cursors have
     /// another epoch.
     ///
     /// - Throws: ``TestKitError/refused(_:)`` if nothing was ever written.
     public func reset() async throws {
-        guard try await backendCall({ try await control.reset(space) }) else {
+        guard try await backendCall({ try await control.reset(namespaceID) }) else {
             throw TestKitError.refused(Problem(.notFound, "nothing was ever written to \(namespace), so it has no history to end"))
         }
     }
@@ -37,7 +37,7 @@ extension TestKit {
     ///
     /// - Returns: how many were discarded.
     @discardableResult
-    public func compact() async throws -> Int { try await backendCall { try await control.compact(space) } }
+    public func compact() async throws -> Int { try await backendCall { try await control.compact(namespaceID) } }
 }
 
 /// The server's records of a collection. It retains its kit. Made by ``TestKit/backend(_:of:)``.
@@ -51,7 +51,7 @@ public struct BackendCollection<Value: Sendable>: Sendable {
 
     /// Stores a value, and returns its revision.
     @discardableResult
-    public func set(_ value: Value, for id: String) async throws -> Revision? {
+    public func setValue(_ value: Value, forKey id: String) async throws -> Revision? {
         let content: Content
         do { content = try codec.encode(value) } catch { throw TestKitError.notCodable("\(name)/\(id): \(error)") }
         return try await write(id, .put(content))
@@ -59,24 +59,24 @@ public struct BackendCollection<Value: Sendable>: Sendable {
 
     /// Removes a record. Throws ``TestKitError/refused(_:)`` if there is none.
     @discardableResult
-    public func remove(_ id: String) async throws -> Revision? { try await write(id, .delete) }
+    public func removeValue(forKey id: String) async throws -> Revision? { try await write(id, .delete) }
 
     /// The value, or `nil` where there is no record.
-    public func value(for id: String) async throws -> Value? {
+    public func value(forKey id: String) async throws -> Value? {
         let key = try key(id)
-        return try await backendCall { try await kit.control.record(key, in: kit.space) }.flatMap(decoded)
+        return try await backendCall { try await kit.control.record(key, in: kit.namespaceID) }.flatMap(decoded)
     }
 
     /// All values, by id.
     public func all() async throws -> [String: Value] {
         _ = try key("1")
-        let records = try await backendCall { try await kit.control.records(in: name, of: kit.space) }
+        let records = try await backendCall { try await kit.control.records(in: name, of: kit.namespaceID) }
         return try Dictionary(records.compactMap { record in try decoded(record).map { (record.key.id, $0) } }) { $1 }
     }
 
     private func write(_ id: String, _ operation: WriteOperation) async throws -> Revision? {
         let key = try key(id)
-        return try await backendCall { try await kit.control.write(key, operation, in: kit.space) }
+        return try await backendCall { try await kit.control.write(key, operation, in: kit.namespaceID) }
     }
 
     private func key(_ id: String) throws(TestKitError) -> RecordKey {

@@ -40,7 +40,7 @@ extension TestKit {
         /// Starts the device again. With a directory it keeps its data; with storage in memory it starts empty.
         public func start() async throws { try await client.start() }
 
-        /// Stops the device. ``TestKit/quiesced(within:)`` ignores a stopped device.
+        /// Stops the device. ``TestKit/waitUntilIdle(within:)`` ignores a stopped device.
         public func stop() async { await client.stop() }
 
         /// Replaces the present client with a new one. The present client ends at once, with all its operations in

@@ -11,8 +11,8 @@ internal import Synchronization
 /// let kit = try TestKit()
 /// let phone = try await kit.device("phone"), laptop = try await kit.device("laptop")
 /// try kit.fault(.dropReply, on: .writes, of: phone)          // the next acknowledgement is lost
-/// try await phone.collection("notes", of: Note.self).set(Note(text: "Hello"), for: "1")
-/// try await kit.quiesced()                                   // until everything has drained
+/// try await phone.collection("notes", of: Note.self).setValue(Note(text: "Hello"), forKey: "1")
+/// try await kit.waitUntilIdle()                                   // until everything has drained
 /// #expect(laptop.collection("notes", of: Note.self)["1"]?.value?.text == "Hello")
 /// ```
 ///
@@ -29,7 +29,7 @@ public final class TestKit: Sendable {
     public let server: Server
     /// The namespace. Unless one was passed, no other kit of this server has it.
     public let namespace: String
-    let space: Namespace
+    let namespaceID: Namespace
     let control: ServerControl
     private let logger: Logger
     private let state = Mutex(State())
@@ -48,7 +48,7 @@ public final class TestKit: Sendable {
         let server = if let server { server } else { try Server.shared() }
         guard let control = server.control else { throw .closed }
         let name = namespace ?? server.freshNamespace()
-        do throws(WireError) { space = try Namespace(name) } catch { throw .invalidName(error.description) }
+        do throws(WireError) { namespaceID = try Namespace(name) } catch { throw .invalidName(error.description) }
         self.server = server
         self.control = control
         self.namespace = name
@@ -56,7 +56,7 @@ public final class TestKit: Sendable {
     }
 
     deinit {
-        if !state.withLock({ $0.isClosed }) { control.discardSoon(space) }
+        if !state.withLock({ $0.isClosed }) { control.discardSoon(namespaceID) }
     }
 
     /// The server's URL, for other kinds of clients: `http://127.0.0.1:PORT`. This kit's paths are below `/v1/` and
@@ -69,7 +69,7 @@ public final class TestKit: Sendable {
     public var devices: [Device] { state.withLock { $0.devices } }
 
     /// Makes a device and starts it. Returns when the device's storage is open, which no fault delays; see
-    /// ``quiesced(within:)``.
+    /// ``waitUntilIdle(within:)``.
     ///
     /// - Parameters:
     ///   - name: the device's name in errors and faults, 1 to 64 of `A-Z a-z 0-9 . _ -`; each device of a kit needs a
@@ -109,11 +109,11 @@ public final class TestKit: Sendable {
     /// empty, under another client identifier.
     ///
     /// Every object that the app made of ``Device/client`` belongs to the earlier process: make each again, as the app
-    /// does when it starts, with merge closures if it uses them. A call of ``quiesced(within:)`` that is in progress
+    /// does when it starts, with merge closures if it uses them. A call of ``waitUntilIdle(within:)`` that is in progress
     /// does not notice the new client. Do not restart the same device twice at the same time.
     ///
     /// ```swift
-    /// try await phone.collection("notes", of: Note.self).set(Note(text: "Hello"), for: "1")    // not sent, the network is away
+    /// try await phone.collection("notes", of: Note.self).setValue(Note(text: "Hello"), forKey: "1")    // not sent, the network is away
     /// try await kit.restart(phone)
     /// #expect(phone.collection("notes", of: Note.self)["1"]?.isPending == true)
     /// ```
@@ -140,7 +140,7 @@ public final class TestKit: Sendable {
         if let failure { throw failure }
     }
 
-    /// Stops the devices, lifts the faults and removes the namespace. A second call does nothing.
+    /// Stops the devices, clears the faults and removes the namespace. A second call does nothing.
     public func close() async {
         let devices: [Device]? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -150,6 +150,6 @@ public final class TestKit: Sendable {
         guard let devices else { return }
         for device in devices { await device.stop() }
         // A server that is stopping discards the records anyway.
-        try? await control.discard(space)
+        try? await control.discard(namespaceID)
     }
 }

@@ -10,25 +10,25 @@ extension TestKit {
     /// The condition is checked whenever a device's status changes, and at no other time: nothing sleeps.
     ///
     /// - Parameter limit: the longest wait; less than zero counts as zero, more than 30 years as 30 years.
-    /// - Throws: ``TestKitError/notQuiesced(after:waits:faults:)``, which lists the devices that wait and their
+    /// - Throws: ``TestKitError/notIdle(after:waits:faults:)``, which lists the devices that wait and their
     ///   reasons; `CancellationError`.
-    public func quiesced(within limit: Duration = .seconds(30)) async throws {
+    public func waitUntilIdle(within limit: Duration = .seconds(30)) async throws {
         let devices = devices
         let sources = devices.map { device -> @Sendable () -> AsyncStream<SyncClient.Status> in { device.client.statuses } }
-        let isQuiet = try await Events.wait(for: sources, limit) { [self] in try await self.waits(of: devices).isEmpty }
-        guard !isQuiet else { return }
+        let isIdle = try await waitUntil(events: sources, within: limit) { [self] in try await self.waits(of: devices).isEmpty }
+        guard !isIdle else { return }
         let waits = try await self.waits(of: devices)
         // The devices may have come to rest at the last moment.
-        if !waits.isEmpty { throw TestKitError.notQuiesced(after: limit, waits: waits, faults: liveFaults) }
+        if !waits.isEmpty { throw TestKitError.notIdle(after: limit, waits: waits, faults: liveFaults) }
     }
 
-    /// Waits until the fault has struck `times` requests.
+    /// Waits until the fault has matched `times` requests.
     ///
-    /// - Throws: ``TestKitError/notStruck(after:fault:strikes:)``; `CancellationError`.
-    public func struck(_ armed: Armed, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
-        let source: @Sendable () -> AsyncStream<Void> = { [self] in control.faultEvents(in: space) }
-        let hasStruck = try await Events.wait(for: [source], limit) { [self] in strikes(of: armed) >= times }
-        if !hasStruck { throw TestKitError.notStruck(after: limit, fault: armed.description, strikes: strikes(of: armed)) }
+    /// - Throws: ``TestKitError/faultNotMatched(after:fault:matches:)``; `CancellationError`.
+    public func waitForFault(_ armed: ActiveFault, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
+        let source: @Sendable () -> AsyncStream<Void> = { [self] in control.faultEvents(in: namespaceID) }
+        let hasMatched = try await waitUntil(events: [source], within: limit) { [self] in matchCount(of: armed) >= times }
+        if !hasMatched { throw TestKitError.faultNotMatched(after: limit, fault: armed.description, matches: matchCount(of: armed)) }
     }
 
     /// The devices that wait, with their reasons. The server's position is read after the devices' statuses, so that
@@ -38,17 +38,17 @@ extension TestKit {
         let head = try await cursor()
         var waits: [TestKitError.Wait] = []
         for (device, status) in zip(devices, statuses) {
-            var sight = Unrest.Sight(status: status, head: head, hasNews: false)
+            var state = PendingWork.DeviceState(status: status, head: head, hasNews: false)
             if let cursor = status.cursor, cursor != head, cursor.epoch == head.epoch {
-                sight.hasNews = try await control.hasNews(after: cursor, for: device.filter, in: space)
+                state.hasNews = try await control.hasNews(after: cursor, for: device.filter, in: namespaceID)
             }
-            waits += Unrest.reasons(sight).map { TestKitError.Wait(device: device.name, reason: $0) }
+            waits += PendingWork.reasons(state).map { TestKitError.Wait(device: device.name, reason: $0) }
         }
         return waits
     }
 
-    /// The faults that still strike, in words.
+    /// The faults that still apply, in words.
     private var liveFaults: [String] {
-        control.armed(in: space).filter { !$0.isSpent }.map { "\($0.text), struck \($0.strikes) times" }
+        control.armed(in: namespaceID).filter { !$0.isSpent }.map { "\($0.text), matched \($0.strikes) times" }
     }
 }

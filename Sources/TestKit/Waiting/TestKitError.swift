@@ -21,10 +21,10 @@ public enum TestKitError: Error, Hashable, Sendable {
     case refused(Problem)
     /// The server's store failed. The text says how.
     case storeFailed(String)
-    /// Some devices still wait. Check which, and for what; lift the faults that block them, or allow more time.
-    case notQuiesced(after: Duration, waits: [Wait], faults: [String])
-    /// A fault has not struck as often as expected. Check that such a request is made at all.
-    case notStruck(after: Duration, fault: String, strikes: Int)
+    /// Some devices still wait. Check which, and for what; clear the faults that block them, or allow more time.
+    case notIdle(after: Duration, waits: [Wait], faults: [String])
+    /// A fault has not matched as often as expected. Check that such a request is made at all.
+    case faultNotMatched(after: Duration, fault: String, matches: Int)
 
     /// The reason why one device is not at rest.
     public struct Wait: Hashable, Sendable {
@@ -48,15 +48,15 @@ extension TestKitError: CustomStringConvertible {
         case .notCodable(let text): text
         case .refused(let problem): "the server refused it: \(problem)"
         case .storeFailed(let text): "the server's store failed: \(text)"
-        case .notQuiesced(let limit, let waits, let faults):
+        case .notIdle(let limit, let waits, let faults):
             """
             not everything has drained within \(limit):
             \(waits.map { "  \($0.device): \($0.reason)" }.joined(separator: "\n"))
             \(faults.isEmpty ? "No fault is armed: give it more time." : "Lift the faults that stand in its way; armed are still:")
             \(faults.map { "  \($0)" }.joined(separator: "\n"))
             """
-        case .notStruck(let limit, let fault, let strikes):
-            "within \(limit) the fault '\(fault)' has struck only \(strikes) times: look whether such a request is made"
+        case .faultNotMatched(let limit, let fault, let matches):
+            "within \(limit) the fault '\(fault)' has matched only \(matches) requests: look whether such a request is made"
         }
     }
 }

@@ -11,10 +11,10 @@ func readmeExample(server: String, folder: String, print: @escaping @Sendable (S
     try await client.start()
     let notes = client.collection("notes", of: Note.self)
 
-    let write = try await notes.set(Note(text: "Hello"), for: "1")  // on disk, and shown as pending
+    let write = try await notes.setValue(Note(text: "Hello"), forKey: "1")  // on disk, and shown as pending
     print(notes["1"]?.value?.text ?? "none", notes["1"]?.isPending == true)  // from memory, without waiting
-    try await write.confirmed()  // the server has it, exactly once
-    for try await note in notes.snapshots(of: "1") {  // now, and after each change, by any device
+    try await write.waitUntilConfirmed()  // the server has it, exactly once
+    for try await note in notes.snapshots(forKey: "1") {  // now, and after each change, by any device
         print(note.value?.text ?? "none", note.isPending)
     }
     // README ends

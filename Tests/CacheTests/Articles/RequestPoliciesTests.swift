@@ -23,22 +23,22 @@ private func example(
     let key = RequestKey("news", ["page": "1", "language": "en"])  // the order does not count
 
     // cacheElseNetwork by default. Responses are kept for a day by default.
-    let first = try await requests.value(for: key, lifetime: .after(.seconds(600))) { try await server.news() }
-    let again = try await requests.value(for: key) { try await server.news() }
+    let first = try await requests.value(forKey: key, lifetime: .after(.seconds(600))) { try await server.news() }
+    let again = try await requests.value(forKey: key) { try await server.news() }
 
     // cacheThenNetwork: the cached response at once, and a newer one after it.
-    for try await news in requests.values(for: key, policy: .cacheThenNetwork, load: { try await server.news() }) {
-        present(news.value, news.source)  // `news.recorded` is the time of the fetch
+    for try await news in requests.values(forKey: key, policy: .cacheThenNetwork, load: { try await server.news() }) {
+        present(news.value, news.source)  // `news.storedAt` is the time of the fetch
     }
 
     // networkOnly: what somebody pulls to refresh. It is kept for the others.
-    let pulled = try await requests.value(for: key, policy: .networkOnly) { try await server.news() }
+    let pulled = try await requests.value(forKey: key, policy: .networkOnly) { try await server.news() }
 
     // cacheOnly: for a train in a tunnel. A response that is not cached is an error.
-    let offline = try await requests.cachedValue(for: key)
+    let offline = try await requests.cachedValue(forKey: key)
     try await requests.removeAll(named: "news")  // whatever the parameters
     var problem: RequestError?
-    do { _ = try await requests.cachedValue(for: key) } catch let error as RequestError { problem = error }
+    do { _ = try await requests.cachedValue(forKey: key) } catch let error as RequestError { problem = error }
     show([first, again, pulled, offline].map { "\($0.value) from \($0.source)" }, problem)
     // article ends
 }

@@ -46,7 +46,7 @@ import Testing
     @Test func aListenerHearsOfItsKeyAlone() async {
         // Given
         let cache = Cache<String, Int>()
-        let changes = cache.changes(for: "b")
+        let changes = cache.changes(forKey: "b")
         // When
         for key in ["a", "b", "c", "b"] { cache[key] = 1 }
         // Then

@@ -46,7 +46,7 @@ struct CacheExtremeTests {
         for number in 0..<5_000 {
             let lifetimes: [Lifetime] = [.after(.seconds(number)), .sliding(.seconds(number)), .until(dates[number % 5]), .unlimited]
             cache.setValue(number, forKey: number % 30, lifetime: lifetimes[number % 4])
-            _ = (cache[number % 20], cache.entry(forKey: number % 20), cache.markVerified(number % 20))
+            _ = (cache[number % 20], cache.entry(forKey: number % 20), cache.freshenValue(forKey: number % 20))
             _ = cache.explain(number % 20).description
         }
         #expect(cache.count <= 10 && cache.snapshot().count <= 10)

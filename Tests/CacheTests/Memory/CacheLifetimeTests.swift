@@ -96,15 +96,17 @@ import Testing
         cache.setValue(1, forKey: "key", cost: 7, tags: ["tag"])
         // When it is marked as still right after half a minute
         time.advance(by: .seconds(30))
-        #expect(cache.markVerified("key"))
+        #expect(cache.freshenValue(forKey: "key"))
         time.advance(by: .seconds(45))
         // Then
         let entry = try #require(cache.entry(forKey: "key"))
-        #expect(entry.recordedAt == Date(timeIntervalSince1970: 1_000) && entry.verifiedAt == Date(timeIntervalSince1970: 1_030))
+        #expect(entry.storedAt == Date(timeIntervalSince1970: 1_000) && entry.validatedAt == Date(timeIntervalSince1970: 1_030))
         #expect(entry.expiresAt == Date(timeIntervalSince1970: 1_090) && entry.value == 1 && entry.cost == 7 && entry.tags == ["tag"])
         #expect(cache.statistics.hits == 0)
         time.advance(by: .seconds(15))
-        #expect(cache.entry(forKey: "key") == nil && !cache.markVerified("key") && !cache.markVerified("other") && cache.isEmpty)
+        #expect(
+            cache.entry(forKey: "key") == nil && !cache.freshenValue(forKey: "key") && !cache.freshenValue(forKey: "other") && cache.isEmpty
+        )
     }
 
     @Test func tellsWhyAValueIsOrIsNotGivenOut() {
@@ -117,9 +119,9 @@ import Testing
         // When, then
         #expect(cache.explain(0).state == .evictedLately && cache.explain(99).state == .absent)
         let present = cache.explain(5)
-        #expect(present.state == .present && present.place == .main && present.frequency == 1 && present.tags == ["number"])
+        #expect(present.state == .present && present.queue == .main && present.frequency == 1 && present.tags == ["number"])
         #expect(present.description == "present; in main, 1 of 3 hits, cost 1; stored 2 min ago; expires in 2 min; tags number")
-        #expect(cache.explain(6).place == .pinned && cache.explain(6).pins == 1)
+        #expect(cache.explain(6).queue == .pinned && cache.explain(6).pins == 1)
         time.advance(by: .seconds(150))
         #expect(cache.explain(5).state == .expired && "\(cache.explain(5))".hasPrefix("expired; in main"))
     }

@@ -16,7 +16,7 @@ import Testing
         cache.setValue([4], forKey: "until", lifetime: .until(Date(timeIntervalSince1970: 1_060)))
         cache.setValue([5], forKey: "short", lifetime: .after(.seconds(1)))
         time.advance(by: .seconds(10))
-        cache.markVerified("fixed", lifetime: .after(.seconds(60)))
+        cache.freshenValue(forKey: "fixed", lifetime: .after(.seconds(60)))
         // When it is loaded on a machine with another uptime, ten seconds later
         try cache.save(to: folder.file("saved"))
         let other = ManualCacheClock(wall: 1_020_000)
@@ -26,7 +26,7 @@ import Testing
         #expect(Set(loaded.keys) == ["fixed", "ever", "sliding", "until"] && loaded.costLimit == 100 && loaded.countLimit == 50)
         let fixed = try #require(loaded.entry(forKey: "fixed"))
         #expect(fixed.cost == 7 && fixed.tags == ["tag"] && fixed.value == [1] && fixed.expiresAt == Date(timeIntervalSince1970: 1_070))
-        #expect(fixed.recordedAt == Date(timeIntervalSince1970: 1_000) && fixed.verifiedAt == Date(timeIntervalSince1970: 1_010))
+        #expect(fixed.storedAt == Date(timeIntervalSince1970: 1_000) && fixed.validatedAt == Date(timeIntervalSince1970: 1_010))
         other.advance(by: .seconds(29))
         #expect(loaded["sliding"] == [3])
         other.advance(by: .seconds(11))

@@ -6,29 +6,29 @@ import Testing
 @Suite struct MemoryReadingTests {
     @Test func stallsAreReadFromTheirFile() {
         let text = "some avg10=0.12 avg60=0.00 avg300=0.00 total=1140132\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=243046\n"
-        #expect(StallTotals(text) == StallTotals(some: 1_140_132, full: 243_046))
-        #expect(StallTotals("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n") == StallTotals(some: 5, full: 0))
+        #expect(PSITotals(text) == PSITotals(some: 1_140_132, full: 243_046))
+        #expect(PSITotals("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n") == PSITotals(some: 5, full: 0))
         for other in [
             "", "\n", "some", "some total=x", "full avg10=0 total=5", "MemTotal: 5 kB", "some avg10=0 total=99999999999999999999",
         ] {
-            #expect(StallTotals(other) == nil, "\(other)")
+            #expect(PSITotals(other) == nil, "\(other)")
         }
     }
 
     @Test(arguments: [
-        (0, 0, PressureSign.calm), (499_999, 0, .calm), (500_000, 0, .warning), (5_000_000, 0, .warning), (500_000, 249_999, .warning),
+        (0, 0, PressureLevel.calm), (499_999, 0, .calm), (500_000, 0, .warning), (5_000_000, 0, .warning), (500_000, 249_999, .warning),
         (500_000, 250_000, .critical), (0, 250_000, .critical), (9_000_000, 9_000_000, .critical),
-    ]) func stallsAreJudgedByTheirShareOfTime(some: Int, full: Int, sign: PressureSign) {
+    ]) func stallsAreJudgedByTheirShareOfTime(some: Int, full: Int, level: PressureLevel) {
         // Given counters that were read five seconds ago
-        var meter = StallMeter()
-        #expect(meter.read(StallTotals(some: 7_000_000, full: 7_000_000), at: .seconds(100)) == .calm)
+        var reader = PSIReader()
+        #expect(reader.read(PSITotals(some: 7_000_000, full: 7_000_000), at: .seconds(100)) == .calm)
         // When
-        let totals = StallTotals(some: 7_000_000 + UInt64(some), full: 7_000_000 + UInt64(full))
+        let totals = PSITotals(some: 7_000_000 + UInt64(some), full: 7_000_000 + UInt64(full))
         // Then
-        #expect(meter.read(totals, at: .seconds(105)) == sign)
-        #expect(meter.read(totals, at: .seconds(110)) == .calm)
-        #expect(meter.read(StallTotals(some: .max, full: .max), at: .seconds(110)) == .calm)
-        #expect(meter.read(StallTotals(some: 0, full: 0), at: .seconds(111)) == .calm)
+        #expect(reader.read(totals, at: .seconds(105)) == level)
+        #expect(reader.read(totals, at: .seconds(110)) == .calm)
+        #expect(reader.read(PSITotals(some: .max, full: .max), at: .seconds(110)) == .calm)
+        #expect(reader.read(PSITotals(some: 0, full: 0), at: .seconds(111)) == .calm)
     }
 
     @Test func usageIsWhatCannotBeTakenBack() {
@@ -54,19 +54,19 @@ import Testing
 
     @Test func theMachinesMemoryIsReadFromItsFile() {
         let machine = MemoryUsage(machine: "MemTotal:       1000 kB\nMemFree:  10 kB\nMemAvailable:    80 kB\nHugePages: 0\n")
-        #expect(machine == MemoryUsage(used: 920 << 10, limit: 1_000 << 10) && machine?.sign == .warning)
+        #expect(machine == MemoryUsage(used: 920 << 10, limit: 1_000 << 10) && machine?.level == .warning)
         for text in ["", "MemTotal: 0 kB\nMemAvailable: 0 kB\n", "MemTotal: 5 kB\n"] { #expect(MemoryUsage(machine: text) == nil) }
         #expect(MemoryUsage(machine: "MemTotal: 5 kB\nMemAvailable: 9 kB\n")?.percent == 0)
     }
 
     @Test(arguments: [
-        (0, PressureSign.calm), (79, .calm), (80, .tense), (89, .tense), (90, .warning), (96, .warning), (97, .critical), (100, .critical),
+        (0, PressureLevel.calm), (79, .calm), (80, .tense), (89, .tense), (90, .warning), (96, .warning), (97, .critical), (100, .critical),
         (5_000, .critical),
-    ]) func usageIsJudgedByItsShareOfTheLimit(percent: Int, sign: PressureSign) {
-        #expect(MemoryUsage(used: UInt64(percent) * 10, limit: 1_000).sign == sign)
+    ]) func usageIsJudgedByItsShareOfTheLimit(percent: Int, level: PressureLevel) {
+        #expect(MemoryUsage(used: UInt64(percent) * 10, limit: 1_000).level == level)
     }
 
-    @Test func aLimitOfNothingIsReached() { #expect(MemoryUsage(used: 0, limit: 0).sign == .critical) }
+    @Test func aLimitOfNothingIsReached() { #expect(MemoryUsage(used: 0, limit: 0).level == .critical) }
 
     @Test func killsAreCounted() {
         #expect(MemoryKills("low 0\nhigh 7\nmax 9\noom 3\noom_kill 2\n")?.count == 3)

@@ -8,11 +8,11 @@ import Testing
     /// A sign at a second; nil only advances the time.
     struct Step: Sendable {
         let at: Double
-        let sign: PressureSign?
+        let level: PressureLevel?
         /// The share that caches get; nil for none.
         let told: Int?
 
-        init(_ at: Double, _ sign: PressureSign?, _ told: Int?) { (self.at, self.sign, self.told) = (at, sign, told) }
+        init(_ at: Double, _ level: PressureLevel?, _ told: Int?) { (self.at, self.level, self.told) = (at, level, told) }
     }
 
     static let table: [(name: String, steps: [Step])] = [
@@ -63,7 +63,7 @@ import Testing
         var machine = PressureMachine(calm: .seconds(30))
         for (number, step) in steps.enumerated() {
             // When
-            let told = step.sign.map { machine.see($0, at: .seconds(step.at)) } ?? machine.advance(to: .seconds(step.at))
+            let told = step.level.map { machine.see($0, at: .seconds(step.at)) } ?? machine.advance(to: .seconds(step.at))
             // Then
             #expect(told == step.told, "\(name), step \(number)")
             if let told { #expect(machine.percent == told) }
@@ -79,16 +79,16 @@ import Testing
             now += .milliseconds(Int.random(in: 0..<(Int.random(in: 0..<20, using: &random) == 0 ? 60_000 : 3_000), using: &random))
             let before = machine.percent
             let due = machine.nextGrowth
-            let sign = Int.random(in: 0..<3, using: &random) == 0 ? PressureSign.allCases.randomElement(using: &random) : nil
+            let level = Int.random(in: 0..<3, using: &random) == 0 ? PressureLevel.allCases.randomElement(using: &random) : nil
             // When
-            let told = sign.map { machine.see($0, at: now) } ?? machine.advance(to: now)
+            let told = level.map { machine.see($0, at: now) } ?? machine.advance(to: now)
             // Then
             let (old, new) = (
                 PressureMachine.steps.firstIndex(of: before) ?? -9, PressureMachine.steps.firstIndex(of: machine.percent) ?? -9
             )
             #expect(old >= 0 && new >= 0)
             #expect(told == nil ? new == old : told == machine.percent)
-            switch sign {
+            switch level {
             case nil, .calm:
                 #expect(new == old || new == old - 1)
                 #expect((new < old) == (due.map { now >= $0 } ?? false))
@@ -100,9 +100,9 @@ import Testing
             case .warning: #expect(new == old || new == old + 1)
             case .critical: #expect((old...(old + 2)).contains(new))
             }
-            if sign == .warning, new > old { #expect(now - lastDown >= PressureMachine.distance) }
+            if level == .warning, new > old { #expect(now - lastDown >= PressureMachine.distance) }
             if new > old { lastDown = now }
-            if let sign, sign != .calm { lastSign = now }
+            if let level, level != .calm { lastSign = now }
             // In any case, after enough calm all limits are restored.
             #expect((machine.nextGrowth == nil) == (machine.percent == 100))
             if let due = machine.nextGrowth { #expect(due - now <= .seconds(160)) }

@@ -56,7 +56,7 @@ import Testing
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
         // Then
-        #expect(sources.told.isEmpty && !sources.areReadable && sources.read(at: .zero).isEmpty)
+        #expect(sources.triggers.isEmpty && !sources.areReadable && sources.read(at: .zero).isEmpty)
         let watches = watches(sources)
         #expect(watches["/proc/self/cgroup"] == .not(reason: "the process is in no control group of version 2"))
         #expect(
@@ -70,12 +70,12 @@ import Testing
         put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 500 kB\n")
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
-        #expect(sources.read(at: .zero).map(\.sign) == [.calm])
+        #expect(sources.read(at: .zero).map(\.level) == [.calm])
         // When
         put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 50 kB\n")
         // Then
         let seen = sources.read(at: .seconds(5))
-        #expect(seen.map(\.sign) == [.warning] && seen.first?.cause == .usage(path: folder.path + "/proc/meminfo", percent: 95))
+        #expect(seen.map(\.level) == [.warning] && seen.first?.cause == .usage(path: folder.path + "/proc/meminfo", percent: 95))
     }
 
     @Test func stallsThatAreNotToldAreRead() {
@@ -85,15 +85,15 @@ import Testing
         defer { sources.close(nil) }
         #expect(watches(sources)["/proc/pressure/memory"] == .read(reason: "it is a plain file, which sends no notifications"))
         #expect(watches(sources)["/proc/meminfo"] == nil)
-        #expect(sources.read(at: .zero).map(\.sign) == [.calm])
+        #expect(sources.read(at: .zero).map(\.level) == [.calm])
         // When
         put("/proc/pressure/memory", stalls(600_000, 0))
         // Then
-        #expect(sources.read(at: .seconds(5)).map(\.sign) == [.warning])
+        #expect(sources.read(at: .seconds(5)).map(\.level) == [.warning])
         put("/proc/pressure/memory", "")
         #expect(sources.read(at: .seconds(10)).isEmpty)
         put("/proc/pressure/memory", stalls(700_000, 600_000))
-        #expect(sources.read(at: .seconds(15)).map(\.sign) == [.critical])
+        #expect(sources.read(at: .seconds(15)).map(\.level) == [.critical])
     }
 
     @Test func theLimitsOfTheControlGroupAreRead() {
@@ -103,18 +103,18 @@ import Testing
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
         #expect(watches(sources)["/sys/fs/cgroup/shop.service"] == .read(reason: "and at once when it is reached"))
-        #expect(sources.read(at: .zero).map(\.sign) == [.calm, .calm])
+        #expect(sources.read(at: .zero).map(\.level) == [.calm, .calm])
         // When
         makeService(used: 980)
         // Then
         let seen = sources.read(at: .seconds(5))
-        #expect(seen.map(\.sign) == [.calm, .critical])
+        #expect(seen.map(\.level) == [.calm, .critical])
         #expect(seen.last?.cause == .usage(path: folder.path + "/sys/fs/cgroup/shop.service", percent: 98))
         // When a task was killed
         makeService(used: 100)
         put("/sys/fs/cgroup/shop.service/memory.events", "low 0\nhigh 5\nmax 9\noom 1\noom_kill 1\n")
-        #expect(sources.read(at: .seconds(10)).map(\.sign) == [.calm, .critical, .calm])
-        #expect(sources.read(at: .seconds(15)).map(\.sign) == [.calm, .calm])
+        #expect(sources.read(at: .seconds(10)).map(\.level) == [.calm, .critical, .calm])
+        #expect(sources.read(at: .seconds(15)).map(\.level) == [.calm, .calm])
     }
 
     @Test func aGroupWithoutLimitsSaysSo() {
@@ -132,7 +132,7 @@ import Testing
         configuration.servicePath = "/dev/null"
         put("/proc/pressure/memory", stalls(0, 0))
         let sources = PressureSources(configuration)
-        #expect(sources.told.isEmpty && !sources.areReadable)
+        #expect(sources.triggers.isEmpty && !sources.areReadable)
         #expect(sources.status.map(\.watch) == [.not(reason: "MEMORY_PRESSURE_WATCH asks for nothing to be watched")])
     }
 
@@ -169,7 +169,7 @@ import Testing
         configuration.servicePath = path
         let pressure = MemoryPressure(configuration)
         var events = pressure.events.makeAsyncIterator()
-        #expect(pressure.status.sources.first == MemoryPressure.Status.Source(path: path, watch: .told))
+        #expect(pressure.status.sources.first == MemoryPressure.Status.Source(path: path, watch: .notified))
         #expect(pressure.status.description.contains("\(path): notifies at once"))
         // When
         let writer = open(path, O_WRONLY | O_CLOEXEC)
@@ -195,16 +195,16 @@ import Testing
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
         // Then
-        let told = sources.told.filter { $0.path == "/proc/pressure/memory" }
-        #expect(told.map(\.sign) == [.warning, .critical])
+        let told = sources.triggers.filter { $0.path == "/proc/pressure/memory" }
+        #expect(told.map(\.level) == [.warning, .critical])
         for told in told {
             var wait = pollfd(fd: told.descriptor, events: Int16(POLLPRI), revents: 0)
             #expect(poll(&wait, 1, 0) >= 0 && wait.revents & Int16(POLLERR | POLLNVAL) == 0)
         }
         // When the kernel rejects a trigger
-        let refused = StallTrigger.open("/proc/pressure/memory", Array("some 5 5\0".utf8))
+        let refused = PSITrigger.open("/proc/pressure/memory", Array("some 5 5\0".utf8))
         // Then the error says so
-        #expect(throws: StallTrigger.Refusal(reason: "Invalid argument")) { try refused.get() }
+        #expect(throws: PSITrigger.Refusal(reason: "Invalid argument")) { try refused.get() }
     }
 
     @Test func whenNobodyIsLeftTheThreadEnds() async {

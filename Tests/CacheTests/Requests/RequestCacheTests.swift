@@ -29,57 +29,57 @@ import Testing
 
     @Test func cacheOnlyFetchesNothing() async throws {
         let requests = requests()
-        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(for: key) }
-        await #expect(throws: RequestError.notCached(key)) { try await requests.value(for: key, policy: .cacheOnly) { throw Failure() } }
+        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(forKey: key) }
+        await #expect(throws: RequestError.notCached(key)) { try await requests.value(forKey: key, policy: .cacheOnly) { throw Failure() } }
         requests.cache[key] = "kept"
-        #expect(try await requests.value(for: key, policy: .cacheOnly) { throw Failure() }.value == "kept")
+        #expect(try await requests.value(forKey: key, policy: .cacheOnly) { throw Failure() }.value == "kept")
     }
 
     @Test func networkOnlyFetchesAndKeeps() async throws {
         let requests = requests()
         requests.cache[key] = "old"
-        let fetched = try await requests.value(for: key, policy: .networkOnly) { "new" }
-        #expect(fetched.value == "new" && fetched.source == .network && fetched.recorded == Date(timeIntervalSince1970: 1e9))
-        #expect(fetched.expires == Date(timeIntervalSince1970: 1e9 + 86_400))
-        #expect(try await requests.cachedValue(for: key).value == "new")
+        let fetched = try await requests.value(forKey: key, policy: .networkOnly) { "new" }
+        #expect(fetched.value == "new" && fetched.source == .network && fetched.storedAt == Date(timeIntervalSince1970: 1e9))
+        #expect(fetched.expiresAt == Date(timeIntervalSince1970: 1e9 + 86_400))
+        #expect(try await requests.cachedValue(forKey: key).value == "new")
         // And the stored value stays if the network fails
-        await #expect(throws: Failure.self) { try await requests.value(for: key, policy: .networkOnly) { throw Failure() } }
-        #expect(try await requests.cachedValue(for: key).value == "new")
+        await #expect(throws: Failure.self) { try await requests.value(forKey: key, policy: .networkOnly) { throw Failure() } }
+        #expect(try await requests.cachedValue(forKey: key).value == "new")
     }
 
     @Test func cacheElseNetworkFetchesOnce() async throws {
         let requests = requests()
-        let first = try await requests.value(for: key, lifetime: .after(.seconds(10))) { "1" }
+        let first = try await requests.value(forKey: key, lifetime: .after(.seconds(10))) { "1" }
         time.advance(by: .seconds(9))
-        let second = try await requests.value(for: key) { throw Failure() }
-        #expect(first.source == .network && second.source == .memory && second.recorded == first.recorded)
+        let second = try await requests.value(forKey: key) { throw Failure() }
+        #expect(first.source == .network && second.source == .memory && second.storedAt == first.storedAt)
         // And once more when its lifetime is over
         time.advance(by: .seconds(1))
-        #expect(try await requests.value(for: key) { "2" }.value == "2")
+        #expect(try await requests.value(forKey: key) { "2" }.value == "2")
     }
 
     @Test func whatIsOverIsNotGivenOutOnItsWayToTheDiskEither() async throws {
         // Given a value whose write takes longer than its lifetime
         secondary.writes.close()
         let requests = requests()
-        _ = try await requests.value(for: key, lifetime: .after(.seconds(10))) { "1" }
+        _ = try await requests.value(forKey: key, lifetime: .after(.seconds(10))) { "1" }
         await secondary.writes.arrival()
         // When
         time.advance(by: .seconds(10))
         // Then
-        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(for: key) }
+        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(forKey: key) }
         #expect(await requests.cache.value(forKey: key) == nil)
-        #expect(try await requests.value(for: key) { "2" }.value == "2")
+        #expect(try await requests.value(forKey: key) { "2" }.value == "2")
         secondary.writes.open()
     }
 
     @Test func cacheThenNetworkGivesBoth() async throws {
         let requests = requests()
-        #expect(try await all(requests.values(for: key, policy: .cacheThenNetwork) { "1" }) == ["1 network"])
-        #expect(try await all(requests.values(for: key, policy: .cacheThenNetwork) { "1" }) == ["1 memory", "1 network"])
+        #expect(try await all(requests.values(forKey: key, policy: .cacheThenNetwork) { "1" }) == ["1 network"])
+        #expect(try await all(requests.values(forKey: key, policy: .cacheThenNetwork) { "1" }) == ["1 memory", "1 network"])
         // And from a tier that outlived the process
         try await requests.cache.flush()
-        #expect(try await all(self.requests().values(for: key, policy: .cacheThenNetwork) { "2" }) == ["1 disk", "2 network"])
+        #expect(try await all(self.requests().values(forKey: key, policy: .cacheThenNetwork) { "2" }) == ["1 disk", "2 network"])
     }
 
     @Test func whereNothingIsKeptAQuickNetworkComesOnce() async throws {
@@ -87,7 +87,7 @@ import Testing
         let requests = requests()
         for number in 0..<300 {
             // When
-            let values = requests.values(for: RequestKey("users", ["page": "\(number)"]), policy: .cacheThenNetwork) { "fetched" }
+            let values = requests.values(forKey: RequestKey("users", ["page": "\(number)"]), policy: .cacheThenNetwork) { "fetched" }
             // Then
             #expect(try await all(values) == ["fetched network"])
         }
@@ -99,7 +99,7 @@ import Testing
         requests.cache[key] = "kept"
         let gate = Gate()
         gate.close()
-        var values = requests.values(for: key, policy: .cacheThenNetwork) {
+        var values = requests.values(forKey: key, policy: .cacheThenNetwork) {
             await gate.pass()
             return "fetched"
         }.makeAsyncIterator()
@@ -114,14 +114,14 @@ import Testing
     @Test func aNetworkThatFailsGivesTheCachedValueAndThenThrows() async throws {
         let requests = requests()
         requests.cache[key] = "kept"
-        var values = requests.values(for: key, policy: .cacheThenNetwork) { throw Failure() }.makeAsyncIterator()
+        var values = requests.values(forKey: key, policy: .cacheThenNetwork) { throw Failure() }.makeAsyncIterator()
         #expect(try await values.next()?.value == "kept")
         do {
             _ = try await values.next()
             Issue.record("it did not throw")
         } catch { #expect(error is Failure) }
         #expect(try await values.next() == nil)
-        #expect(try await requests.cachedValue(for: key).value == "kept")
+        #expect(try await requests.cachedValue(forKey: key).value == "kept")
     }
 
     @Test func aRequestUnderWayIsJoinedAcrossPolicies() async throws {
@@ -134,12 +134,12 @@ import Testing
             await gate.pass()
             return "1"
         }
-        let first = Task { [key] in try await requests.value(for: key, policy: .cacheElseNetwork, load: load) }
+        let first = Task { [key] in try await requests.value(forKey: key, policy: .cacheElseNetwork, load: load) }
         await gate.arrival()
         // When others ask by another policy, and one of them is cancelled. They join when their tasks first wait, so
         // before the next line
         let others = (0..<4).map { _ in
-            Task.immediate { [key] in try await requests.value(for: key, policy: .networkOnly, load: load) }
+            Task.immediate { [key] in try await requests.value(forKey: key, policy: .networkOnly, load: load) }
         }
         others[3].cancel()
         #expect(await (try? others[3].value) == nil)
@@ -156,7 +156,7 @@ import Testing
         requests.cache[key] = "kept"
         let ended = AsyncStream<Bool>.makeStream()
         for try await value in requests.values(
-            for: key, policy: .cacheThenNetwork,
+            forKey: key, policy: .cacheThenNetwork,
             load: {
                 let never = AsyncStream<Void>.makeStream()
                 for await _ in never.stream {}
@@ -173,7 +173,7 @@ import Testing
             #expect(isCancelled)
             break
         }
-        #expect(try await requests.cachedValue(for: key).value == "kept")
+        #expect(try await requests.cachedValue(forKey: key).value == "kept")
     }
 
     @Test func aFetchThatARemovalOvertookIsNotKept() async throws {
@@ -181,7 +181,7 @@ import Testing
         let gate = Gate()
         gate.close()
         let fetch = Task { [key] in
-            try await requests.value(for: key, policy: .networkOnly) {
+            try await requests.value(forKey: key, policy: .networkOnly) {
                 await gate.pass()
                 return "old"
             }
@@ -190,7 +190,7 @@ import Testing
         try await requests.removeAll(named: "users")
         gate.open()
         #expect(try await fetch.value.value == "old")
-        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(for: key) }
+        await #expect(throws: RequestError.notCached(key)) { try await requests.cachedValue(forKey: key) }
     }
 
     @Test func theOrderOfParametersDoesNotCount() {
@@ -216,13 +216,13 @@ import Testing
         var tiers = TwoTierCache<RequestKey, String>.Configuration()
         tiers.clock = time.clock
         let requests = RequestCache(TwoTierCache(primary: memory, secondary: disk, tiers))
-        for page in 0..<10 { _ = try await requests.value(for: RequestKey("old", ["page": "\(page)"])) { "old" } }
+        for page in 0..<10 { _ = try await requests.value(forKey: RequestKey("old", ["page": "\(page)"])) { "old" } }
         try await requests.cache.flush()
         #expect(try await disk.statistics().entries == 10)
         #expect(memory.count == 10)
         // When the day is over and other answers are stored
         time.advance(by: .seconds(86_400))
-        for page in 0..<3 { _ = try await requests.value(for: RequestKey("new", ["page": "\(page)"])) { "new" } }
+        for page in 0..<3 { _ = try await requests.value(forKey: RequestKey("new", ["page": "\(page)"])) { "new" } }
         try await requests.cache.flush()
         // Then the old ones are gone
         #expect(try await disk.statistics().entries == 3)

@@ -49,7 +49,7 @@ import Testing
         let before = cache(disk, time)
         before.setValue(User(name: "Ann"), forKey: "a", lifetime: .after(.seconds(100)), tags: ["people"], protection: .encrypted)
         time.advance(by: .seconds(20))
-        #expect(await before.markVerified("a", lifetime: .after(.seconds(80))))
+        #expect(await before.freshenValue(forKey: "a", lifetime: .after(.seconds(80))))
         try await before.flush()
         time.advance(by: .seconds(40))
         // When it comes from the disk
@@ -57,8 +57,8 @@ import Testing
         let entry = try #require(await later.entry(forKey: "a"))
         // Then it is unchanged
         #expect(entry.value == User(name: "Ann") && entry.tags == ["people"] && entry.protection == .encrypted)
-        #expect(entry.recorded == Date(timeIntervalSince1970: 1e9) && entry.verified == Date(timeIntervalSince1970: 1e9 + 20))
-        #expect(entry.expires == Date(timeIntervalSince1970: 1e9 + 100) && entry.slidingLifetime == nil)
+        #expect(entry.storedAt == Date(timeIntervalSince1970: 1e9) && entry.validatedAt == Date(timeIntervalSince1970: 1e9 + 20))
+        #expect(entry.expiresAt == Date(timeIntervalSince1970: 1e9 + 100) && entry.slidingLifetime == nil)
         // And it expires at its original time
         time.advance(by: .milliseconds(39_999))
         #expect(later["a"] != nil)
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func verifyingWhatIsNotThereSaysSo() async throws {
-        #expect(await cache(try await open()).markVerified("a") == false)
+        #expect(await cache(try await open()).freshenValue(forKey: "a") == false)
     }
 
     @Test func theStoryOfAKeyTellsOfBothTiers() async throws {

@@ -34,7 +34,7 @@ struct TwoTierExtremeTests {
         #expect(await after.value(forKey: 1) == 1)
         for key in 2...3 {
             _ = await after.value(forKey: key)
-            await after.markVerified(key)
+            await after.freshenValue(forKey: key)
             _ = await after.explain(key).description
         }
     }
@@ -49,7 +49,7 @@ struct TwoTierExtremeTests {
             let lifetimes: [Lifetime] = [.after(.seconds(number)), .sliding(.seconds(number)), .until(dates[number % 5]), .unlimited]
             tiers.setValue(number, forKey: number % 10, lifetime: lifetimes[number % 4])
             _ = await tiers.value(forKey: (number + 5) % 10)
-            await tiers.markVerified(number % 10)
+            await tiers.freshenValue(forKey: number % 10)
             _ = await tiers.explain(number % 10).description
             try await tiers.flush()
         }

@@ -92,7 +92,7 @@ import Testing
         await secondary.put(Array("old".utf8), named: "key")
         let cache = cache()
         secondary.reads.close()
-        let renewal = Task { await cache.markVerified("key") }
+        let renewal = Task { await cache.freshenValue(forKey: "key") }
         await secondary.reads.arrival()
         // When
         cache["key"] = nil

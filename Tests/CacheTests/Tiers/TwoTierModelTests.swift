@@ -99,7 +99,7 @@ private actor WildSecondary: SecondaryCacheTier {
                 check(value, key, mayMiss: false)
             case 90..<92:
                 // After a miss of a failing tier, a load may replace it; otherwise the present value stays.
-                if await cache.markVerified(key) { check(await cache.value(forKey: key), key, mayMiss: failsOneIn > 0) }
+                if await cache.freshenValue(forKey: key) { check(await cache.value(forKey: key), key, mayMiss: failsOneIn > 0) }
             case 92..<94:
                 _ = try? await cache.removeAll(taggedWith: "x")
                 plain = plain.filter { $0.value.tag != "x" }

@@ -61,7 +61,8 @@ actor UserSecondary: SecondaryCacheTier {
 
     func put(_ bytes: [UInt8], named name: String) {
         stored[Array(name.utf8)] = StoredValue(
-            bytes: bytes, recorded: .init(timeIntervalSince1970: 0), verified: .init(timeIntervalSince1970: 0), expires: nil, tags: nil)
+            bytes: bytes, storedAt: .init(timeIntervalSince1970: 0), validatedAt: .init(timeIntervalSince1970: 0), expiresAt: nil, tags: nil
+        )
     }
 
     func text(_ name: String) -> String? { stored[Array(name.utf8)].map { String(decoding: $0.bytes, as: UTF8.self) } }

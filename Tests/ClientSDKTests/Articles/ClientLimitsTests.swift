@@ -6,7 +6,7 @@ import Testing
 private func start(_ given: SyncClient.Configuration) async throws -> (client: SyncClient, used: Int) {
     var configuration = given
     // article begins
-    configuration.following = .held
+    configuration.following = .cachedRecords
     configuration.memoryLimit = 8 << 20
     configuration.diskLimit = 64 << 20
     configuration.fileLimit = 128 << 20
@@ -20,7 +20,7 @@ private func start(_ given: SyncClient.Configuration) async throws -> (client: S
 private func save(_ product: Product, _ products: SyncedCollection<Product>, show: (String) -> Void) async throws {
     // article begins
     do {
-        try await products.set(product, for: "apple")
+        try await products.setValue(product, forKey: "apple")
     } catch ClientError.diskFull(let path) {
         show("There is no room left on the disk of \(path). Your change was not saved.")
     }
@@ -37,7 +37,7 @@ struct ClientLimitsTests {
         let world = try World()
         let (client, used) = try await start(.init(url: world.server.url, namespace: "test", storage: .directory(directory.path)))
         // When
-        try await client.notes.set(Note(text: String(repeating: "x", count: 100_000)), for: "1")
+        try await client.notes.setValue(Note(text: String(repeating: "x", count: 100_000)), forKey: "1")
         // Then
         #expect(await client.statistics().disk.bytes > used + 90_000)
         await client.stop()
@@ -65,15 +65,15 @@ struct ClientLimitsTests {
         let world = try World()
         let client = try await world.live()
         let raw = client.rawCollection("files")
-        let write = try await raw.set(Content(bytes: [UInt8](repeating: 1, count: 16 << 20 + 1), type: "image/png"), for: "1")
-        let verdict = try await within { try await write.verdict() }
+        let write = try await raw.setValue(Content(bytes: [UInt8](repeating: 1, count: 16 << 20 + 1), type: "image/png"), forKey: "1")
+        let verdict = try await within { try await write.outcome() }
         guard case .rejected(let problem) = verdict else {
             Issue.record("it was taken")
             return
         }
         #expect(problem.code == .tooLarge)
-        await #expect(throws: ClientError.self) { try await raw.remove(String(repeating: "x", count: 513)) }
-        await #expect(throws: ClientError.self) { try await client.rawCollection("a b").remove("1") }
+        await #expect(throws: ClientError.self) { try await raw.removeValue(forKey: String(repeating: "x", count: 513)) }
+        await #expect(throws: ClientError.self) { try await client.rawCollection("a b").removeValue(forKey: "1") }
         let deep = Array((String(repeating: "[", count: 257) + String(repeating: "]", count: 257)).utf8)
         await #expect(throws: ClientError.self) { try await raw.merge(json: deep, into: "1") }
         await client.stop()

@@ -22,7 +22,7 @@ struct DataThatChangesShapeTests {
         // An old program, whose Product has no origin.
         let old = client.collection("products", of: OldProduct.self)
         try await old.merge(["price": 130], into: "apple")  // keeps the origin
-        try await old.set(OldProduct(name: "Pear", price: 90), for: "pear")  // removes an origin
+        try await old.setValue(OldProduct(name: "Pear", price: 90), forKey: "pear")  // removes an origin
         // article ends
     }
 
@@ -71,14 +71,14 @@ struct DataThatChangesShapeTests {
         let world = try World()
         let client = try await world.live()
         let products = client.collection("products", of: Product.self)
-        try await products.set(Product(name: "Apple", price: 120, origin: "Kent"), for: "apple")
-        try await products.set(Product(name: "Pear", price: 80, origin: "Kent"), for: "pear")
+        try await products.setValue(Product(name: "Apple", price: 120, origin: "Kent"), forKey: "apple")
+        try await products.setValue(Product(name: "Pear", price: 80, origin: "Kent"), forKey: "pear")
         // When
         try await Self.writeAsBefore(client)
-        try await within { try await client.drained() }
+        try await within { try await client.waitUntilDrained() }
         // Then
-        #expect(try await products.value(for: "apple", policy: .networkOnly) == Product(name: "Apple", price: 130, origin: "Kent"))
-        #expect(try await products.value(for: "pear", policy: .networkOnly) == Product(name: "Pear", price: 90, origin: nil))
+        #expect(try await products.value(forKey: "apple", policy: .networkOnly) == Product(name: "Apple", price: 130, origin: "Kent"))
+        #expect(try await products.value(forKey: "pear", policy: .networkOnly) == Product(name: "Pear", price: 90, origin: nil))
     }
 
     @Test("earlier versions are read, and a later one is an error that says so")
@@ -88,9 +88,9 @@ struct DataThatChangesShapeTests {
         let client = try await world.live()
         let raw = client.rawCollection("prices")
         for (id, json) in [("a", #"{"euros":2}"#), ("c", #"{"version":3,"net":1}"#)] {
-            try await raw.set(try Content(json: Array(json.utf8)), for: id)
+            try await raw.setValue(try Content(json: Array(json.utf8)), forKey: id)
         }
-        try await client.collection("prices").set(Price(cents: 250), for: "b")
+        try await client.collection("prices").setValue(Price(cents: 250), forKey: "b")
         // When
         var shown: [String: String] = [:]
         try await Self.list(client) { shown[$0] = $1 }

@@ -18,8 +18,8 @@ private func start(_ url: String, _ directory: String) async throws -> SyncClien
     try await client.start()  // returns when the storage is open; the server may be away
 
     let products = client.collection("products", of: Product.self)
-    let write = try await products.set(Product(name: "Apple", price: 120), for: "apple")  // on disk, and shown as pending
-    try await write.confirmed()  // optional: waits until the server has it
+    let write = try await products.setValue(Product(name: "Apple", price: 120), forKey: "apple")  // on disk, and shown as pending
+    try await write.waitUntilConfirmed()  // optional: waits until the server has it
     // article ends
     return client
 }
@@ -37,7 +37,7 @@ private func list(_ products: SyncedCollection<Product>, draw: ([String: Product
 
 private func detail(_ products: SyncedCollection<Product>, draw: (String, Bool, SnapshotFreshness?) -> Void) async throws {
     // article begins
-    for try await snapshot in products.snapshots(of: "apple") {
+    for try await snapshot in products.snapshots(forKey: "apple") {
         guard let product = snapshot.value else { continue }  // no such record, or not known yet
         draw(product.name, snapshot.isPending, snapshot.freshness)
     }
@@ -87,7 +87,7 @@ struct GettingStartedTests {
         _ = try await first(of: lists) { $0 == ["apple": Product(name: "Apple", price: 120)] }
         _ = try await first(of: details) { $0 == "Apple" }
         // When
-        try await other.collection("products").set(Product(name: "Red apple", price: 130), for: "apple")
+        try await other.collection("products").setValue(Product(name: "Red apple", price: 130), forKey: "apple")
         // Then
         _ = try await first(of: lists) { $0 == ["apple": Product(name: "Red apple", price: 130)] }
         _ = try await first(of: details) { $0 == "Red apple" }

@@ -19,7 +19,7 @@ private func write(_ client: SyncClient) async throws {
         if mine.price != conflict.base?.price { merged.price = mine.price }
         return .value(merged)
     }
-    try await products.set(Product(name: "Red apple", price: 120), for: "apple", onConflict: .merge)
+    try await products.setValue(Product(name: "Red apple", price: 120), forKey: "apple", onConflict: .merge)
     // article ends
 }
 
@@ -60,11 +60,11 @@ struct OfflineAndConflictsTests {
         let world = try World()
         let scene = Scene(world: world, ann: try await world.live(), bob: try await world.live(throughProxy: true))
         let products = scene.ann.collection("products", of: Product.self)
-        _ = try await within { try await products.set(Product(name: "Apple", price: 120), for: "apple").confirmed() }
-        _ = try await first(of: scene.bob.collection("products", of: Product.self).snapshots(of: "apple")) { $0.exists }
+        _ = try await within { try await products.setValue(Product(name: "Apple", price: 120), forKey: "apple").waitUntilConfirmed() }
+        _ = try await first(of: scene.bob.collection("products", of: Product.self).snapshots(forKey: "apple")) { $0.exists }
         world.proxy.refuse()
         try await scene.bob.offline()
-        _ = try await within { try await products.set(Product(name: "Apple", price: 150), for: "apple").confirmed() }
+        _ = try await within { try await products.setValue(Product(name: "Apple", price: 150), forKey: "apple").waitUntilConfirmed() }
         return scene
     }
 
@@ -77,7 +77,7 @@ struct OfflineAndConflictsTests {
         scene.world.proxy.acceptAgain()
         // Then
         let both = Product(name: "Red apple", price: 150)
-        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(of: "apple")) { $0.value == both }
+        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(forKey: "apple")) { $0.value == both }
     }
 
     @Test("a rejected write is retried, replaced or given up", arguments: [0, 1, 2])
@@ -86,7 +86,7 @@ struct OfflineAndConflictsTests {
         let scene = try await conflict()
         let products = scene.bob.collection("products", of: Product.self)
         let mine = Product(name: "Green apple", price: 120)
-        try await products.set(mine, for: "apple", onConflict: .rejectIfChanged)
+        try await products.setValue(mine, forKey: "apple", onConflict: .rejectIfChanged)
         scene.world.proxy.acceptAgain()
         let instead = Product(name: "Green apple", price: 150)
         let (decision, result) = [
@@ -103,7 +103,7 @@ struct OfflineAndConflictsTests {
         #expect(try await first(of: asked) { _ in true })
         _ = try await first(of: scene.bob.statuses) { $0.rejectedWrites == 0 && $0.waitingWrites == 0 }
         // Then
-        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(of: "apple")) { $0.value == result }
+        _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(forKey: "apple")) { $0.value == result }
         await scene.bob.stop()
         try await within { try await screen.value }
     }
@@ -116,9 +116,9 @@ struct OfflineAndConflictsTests {
         let stocks = client.collection("stocks", of: Stock.self)
         // When
         try await count(stocks)
-        try await within { try await client.drained() }
+        try await within { try await client.waitUntilDrained() }
         // Then
-        #expect(try await stocks.value(for: "apple", policy: .networkOnly) == Stock(count: 8))
+        #expect(try await stocks.value(forKey: "apple", policy: .networkOnly) == Stock(count: 8))
         await #expect(throws: ClientError.self) { try await stocks.increment("/count", by: -9, of: "apple", min: 0) }
     }
 }

@@ -20,7 +20,7 @@ struct TroubleshootingTests {
         // Given
         let client = try World.client("http://127.0.0.1:9")
         try await client.start()
-        try await client.collection("products").set(Product(name: "Apple", price: 120), for: "apple")
+        try await client.collection("products").setValue(Product(name: "Apple", price: 120), forKey: "apple")
         try await client.offline()
         // When
         var lines: [String] = []

@@ -20,14 +20,14 @@ struct DiskTierEvictionTests {
         let content = Sample.json("\"\(String(repeating: "x", count: size))\"")
         _ = try tier.apply(
             transaction(
-                [.put(Sample.entry("a/\(number)", number, asOf: number, content), onlyIfHeld: false)],
+                [.put(Sample.entry("a/\(number)", number, asOf: number, content), onlyIfCached: false)],
                 [.epoch(Sample.epoch), .cursor(Sample.cursor(number))]))
     }
 
     /// Evicts as the engine does, with nothing in memory and nothing needed.
     private func shrink(_ tier: DiskTier, step: Int = 16, needed: (RecordKey) -> Bool = { _ in false }) throws {
         var round = EvictionRound(newest: try tier.newestRow)
-        while !round.isHopeless {
+        while !round.isExhausted {
             let excess = try tier.bytes - tier.limit * 15 / 16
             guard excess > 0 else { return }
             try tier.carryOut(
@@ -85,10 +85,10 @@ struct DiskTierEvictionTests {
         let tier = try open()
         for number in 1...1_000 as ClosedRange<Int64> { try put(number, tier) }
         let ahead = Sample.entry("a/ahead", 2_000, asOf: 2_000, Sample.json("1"))
-        _ = try tier.apply(transaction([.put(ahead, onlyIfHeld: false)]))
+        _ = try tier.apply(transaction([.put(ahead, onlyIfCached: false)]))
         // When there is no room at all
         var round = EvictionRound(newest: try tier.newestRow)
-        while !round.isHopeless {
+        while !round.isExhausted {
             try tier.carryOut(
                 round.choose(
                     from: try tier.candidates(atMost: 64), newest: try tier.newestRow, toFree: 1 << 30,
@@ -151,7 +151,7 @@ struct DiskTierEvictionTests {
                 let content = Sample.json("\"\(String(repeating: "x", count: 500))\"")
                 _ = try tier.apply(
                     transaction(
-                        [.put(Sample.entry("a/\(number)", turn, asOf: turn, content), onlyIfHeld: false)],
+                        [.put(Sample.entry("a/\(number)", turn, asOf: turn, content), onlyIfCached: false)],
                         [.epoch(Sample.epoch), .cursor(Sample.cursor(turn))]))
             }
             if try tier.bytes > tier.limit { try shrink(tier) }

@@ -42,8 +42,8 @@ import Testing
         let tier = try open()
         // Then
         #expect(try tier.rejections() == writes)
-        #expect(try tier.load().rejections == writes.map { RejectionPlace(receipt: $0.receipt, size: $0.size) })
-        #expect(try tier.rejection(Receipt(8)) == writes[1] && tier.rejection(Receipt(1)) == nil)
+        #expect(try tier.load().rejections == writes.map { RejectionEntry(writeID: $0.writeID, size: $0.size) })
+        #expect(try tier.rejection(LocalWriteID(8)) == writes[1] && tier.rejection(LocalWriteID(1)) == nil)
     }
 
     @Test("one is removed, with its bytes, and a clear removes all")
@@ -52,9 +52,9 @@ import Testing
         let tier = try open()
         try apply([.put(rejected(1)), .put(rejected(2)), .put(rejected(3))], to: tier)
         // When
-        try apply([.remove(Receipt(2))], to: tier)
+        try apply([.remove(LocalWriteID(2))], to: tier)
         // Then
-        #expect(try tier.rejections().map(\.receipt) == [Receipt(1), Receipt(3)])
+        #expect(try tier.rejections().map(\.writeID) == [LocalWriteID(1), LocalWriteID(3)])
         // When
         try apply([], clear: try ClientIdentifier("next"), to: tier)
         // Then

@@ -38,13 +38,13 @@ import Testing
             _ = try tier.apply(
                 transaction(
                     entries: [
-                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false),
-                        .put(Sample.entry("notes/ü~1", 5, nil), onlyIfHeld: false),
-                        .put(Sample.entry("blobs/x", 6, Content(bytes: [0, 255, 0], type: "image/png")), onlyIfHeld: false),
-                        .put(Sample.entry("blobs/empty", 7, Content(bytes: [], type: "text/plain")), onlyIfHeld: false),
+                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfCached: false),
+                        .put(Sample.entry("notes/ü~1", 5, nil), onlyIfCached: false),
+                        .put(Sample.entry("blobs/x", 6, Content(bytes: [0, 255, 0], type: "image/png")), onlyIfCached: false),
+                        .put(Sample.entry("blobs/empty", 7, Content(bytes: [], type: "text/plain")), onlyIfCached: false),
                     ],
                     outbox: [.put(row), .watermark(row.key, watermark)],
-                    state: [.nextNumber(2), .nextReceipt(2), .cursor(Sample.cursor(7)), .epoch(Sample.epoch), .pass(3)]))
+                    state: [.nextNumber(2), .nextWriteID(2), .cursor(Sample.cursor(7)), .epoch(Sample.epoch), .pass(3)]))
         }
         // When it is opened again
         let tier = try open()
@@ -71,8 +71,8 @@ import Testing
             _ = try tier.apply(
                 transaction(
                     entries: [
-                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false),
-                        .put(Sample.entry("notes/2", 5, Sample.json("{}")), onlyIfHeld: false),
+                        .put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfCached: false),
+                        .put(Sample.entry("notes/2", 5, Sample.json("{}")), onlyIfCached: false),
                     ],
                     outbox: [.put(Sample.row(1, "notes/1", .delete))], state: [.nextNumber(2), .cursor(Sample.cursor(7)), .scope("held::")])
             )
@@ -93,7 +93,7 @@ import Testing
         // Given a file of version 3
         do {
             let tier = try open()
-            let entries = [EntryOperation.put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfHeld: false)]
+            let entries = [EntryOperation.put(Sample.entry("notes/1", 4, Sample.json("{}")), onlyIfCached: false)]
             _ = try tier.apply(transaction(entries: entries, state: [.cursor(Sample.cursor(7)), .scope("held::")]))
             try tier.undoRefreshes()
             try tier.connection.setUserVersion(3)
@@ -115,7 +115,7 @@ import Testing
         let tier = try open()
         _ = try tier.apply(
             transaction(
-                entries: [.put(Sample.entry("notes/1", 4, Sample.json("\"a-secret-text\"")), onlyIfHeld: false)],
+                entries: [.put(Sample.entry("notes/1", 4, Sample.json("\"a-secret-text\"")), onlyIfCached: false)],
                 outbox: [
                     .put(Sample.row(1, "notes/1", .delete)),
                     .watermark(Sample.key("notes/1"), WriteWatermark(epoch: Sample.epoch, number: 1)),
@@ -146,17 +146,17 @@ import Testing
                 pick(keys), revision, asOf: revision + Int64(random.next() % 3), pass: Int64(1 + random.next() % 3), epoch: pick(epochs),
                 random.next() % 3 == 0 ? nil : Sample.json("\(random.next() % 100)"), origin: pick([.feed, .fetch, .ownWrite, .rejection]))
         }
-        func news() -> FreshetClient.Confirmation {
+        func revalidation() -> FreshetClient.Revalidation {
             let entry = entry()
-            return FreshetClient.Confirmation(
+            return FreshetClient.Revalidation(
                 key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: entry.asOf, pass: entry.pass,
                 verifiedAt: Timestamp(milliseconds: Int64(random.next() % 5_000)))
         }
         func operation() -> EntryOperation {
             switch random.next() % 11 {
-            case 0...4: return .put(entry(), onlyIfHeld: random.next() % 3 == 0)
-            case 5: return .confirm(news())
-            case 6: return .withoutValue(news(), keepsValue: random.next() % 2 == 0)
+            case 0...4: return .put(entry(), onlyIfCached: random.next() % 3 == 0)
+            case 5: return .confirm(revalidation())
+            case 6: return .withoutValue(revalidation(), keepsValue: random.next() % 2 == 0)
             case 7...9:
                 let scope = pick([
                     InvalidationScope.everything, .key(Sample.key(pick(keys))), .collection("a", prefix: ""), .collection("a", prefix: "1"),
@@ -164,7 +164,7 @@ import Testing
                 ])
                 let position = Sample.cursor(Int64(random.next() % 8), pick(epochs))
                 return random.next() % 3 == 0 ? .evict(scope, before: position) : .invalidate(scope, at: position)
-            default: return .endPass(Int64(1 + random.next() % 3), at: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
+            default: return .finishPass(Int64(1 + random.next() % 3), at: Sample.cursor(Int64(random.next() % 8), pick(epochs)))
             }
         }
         let tier = try open()
@@ -178,10 +178,10 @@ import Testing
             let expected = model.commit(transaction)
             #expect(Set(skipped).isSubset(of: expected), "turn \(turn): \(transaction.entries)")
             for key in keys.map(Sample.key) { #expect(try tier.entry(key) == model.entries[key], "turn \(turn): \(transaction.entries)") }
-            let query = HeldQuery(.before(pass: 3), after: random.next() % 2 == 0 ? nil : Sample.key("a/12"), limit: 3)
-            #expect(try tier.heldKeys(query) == model.heldKeys(query))
-            let refresh = HeldQuery(.needingRefresh, after: query.after, limit: 3)
-            #expect(try tier.heldKeys(refresh) == model.heldKeys(refresh))
+            let query = CachedKeyQuery(.before(pass: 3), after: random.next() % 2 == 0 ? nil : Sample.key("a/12"), limit: 3)
+            #expect(try tier.cachedKeys(query) == model.cachedKeys(query))
+            let refresh = CachedKeyQuery(.needingRefresh, after: query.after, limit: 3)
+            #expect(try tier.cachedKeys(refresh) == model.cachedKeys(refresh))
             #expect(try tier.load().needsRefresh == model.persisted.needsRefresh)
         }
     }
@@ -203,7 +203,7 @@ import Testing
         // When a change comes that is larger than the remaining room
         let large = Sample.entry("notes/2", 5, Content(bytes: [UInt8](repeating: 7, count: 200_000), type: "image/png"))
         let failure = error {
-            _ = try tier.apply(transaction(entries: [.put(large, onlyIfHeld: false)], state: [.cursor(Sample.cursor(5))]))
+            _ = try tier.apply(transaction(entries: [.put(large, onlyIfCached: false)], state: [.cursor(Sample.cursor(5))]))
         }
         // Then it is refused whole, in memory too, and the earlier data is still there
         #expect(failure == .diskFull(path: directory.file("freshet.sqlite")))
@@ -211,7 +211,7 @@ import Testing
         #expect(try tier.entry(large.key) == nil)
         #expect(try tier.load().outbox == [first])
         // And smaller things still go in
-        _ = try tier.apply(transaction(entries: [.put(Sample.entry("notes/3", 6), onlyIfHeld: false)]))
+        _ = try tier.apply(transaction(entries: [.put(Sample.entry("notes/3", 6), onlyIfCached: false)]))
         #expect(try tier.entry(Sample.key("notes/3")) != nil)
     }
 
@@ -268,7 +268,7 @@ import Testing
             let tier = try open()
             let entries = (0..<500).map {
                 EntryOperation.put(
-                    Sample.entry("notes/\($0)", 5, Sample.json("\"\(String(repeating: "x", count: 200))\"")), onlyIfHeld: false)
+                    Sample.entry("notes/\($0)", 5, Sample.json("\"\(String(repeating: "x", count: 200))\"")), onlyIfCached: false)
             }
             _ = try tier.apply(transaction(entries: entries))
             try tier.connection.checkpoint(truncating: true)

@@ -57,9 +57,9 @@ import Testing
         tier.sweep(.collection("a", prefix: "1"), before: Sample.cursor(6))
         #expect(tier.read(Sample.key("a/1")) == nil && tier.read(Sample.key("a/12")) == nil)
         #expect(tier.read(Sample.key("a/13")) != nil && tier.read(Sample.key("a/2")) != nil && tier.read(Sample.key("b/1")) != nil)
-        tier.endPass(2, at: Sample.cursor(5))
+        tier.finishPass(2, at: Sample.cursor(5))
         #expect(tier.read(Sample.key("b/1"))?.value.view.entry?.pass == 2)
-        tier.endPass(3, at: Sample.cursor(6))
+        tier.finishPass(3, at: Sample.cursor(6))
         #expect(tier.read(Sample.key("b/1")) == nil && tier.read(Sample.key("a/13")) != nil)
         tier.removeAll()
         #expect(tier.read(Sample.key("a/13")) == nil && tier.size.cost == 0)
@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<10 { #expect(try value.value(codec) == 42) }
         let entry = Sample.entry("a/1", 1)
         let confirmed = tier.confirm(
-            Confirmation(
+            Revalidation(
                 key: entry.key, epoch: entry.epoch, revision: entry.revision, asOf: Sample.revision(9), pass: 1,
                 verifiedAt: Timestamp(milliseconds: 9_000)))
         #expect(try confirmed?.value(codec) == 42)

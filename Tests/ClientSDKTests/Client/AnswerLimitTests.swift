@@ -11,8 +11,8 @@ import Testing
     private func world() async throws -> World {
         let world = try World()
         let ann = try await world.live()
-        for id in Self.ids { try await ann.notes.set(Note(text: String(repeating: "x", count: 60_000)), for: id) }
-        try await within { try await ann.drained() }
+        for id in Self.ids { try await ann.notes.setValue(Note(text: String(repeating: "x", count: 60_000)), forKey: id) }
+        try await within { try await ann.waitUntilDrained() }
         return world
     }
 
@@ -50,7 +50,7 @@ import Testing
         let world = try await world()
         let bob = try await world.live {
             $0.responseLimit = 128 << 10
-            $0.following = .held
+            $0.following = .cachedRecords
         }
         // When
         try await within { try await bob.notes.prefetch(Self.ids) }
@@ -63,14 +63,16 @@ import Testing
         // Given
         let world = try await world()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: String(repeating: "x", count: 200_000)), for: "large").confirmed() }
+        _ = try await within {
+            try await ann.notes.setValue(Note(text: String(repeating: "x", count: 200_000)), forKey: "large").waitUntilConfirmed()
+        }
         let bob = try await world.live { $0.responseLimit = 128 << 10 }
         // When
         await #expect(throws: ClientError.self) {
-            _ = try await within { try await bob.notes.value(for: "large") }
+            _ = try await within { try await bob.notes.value(forKey: "large") }
         }
         // Then
-        let other = try await within { try await bob.notes.value(for: "1") }
+        let other = try await within { try await bob.notes.value(forKey: "1") }
         #expect(other?.text.count == 60_000 && bob.status.feedError == nil)
     }
 }

@@ -21,7 +21,7 @@ import Testing
         let world = try World()
         let image = directory.file("image")
         let first = try await world.live(throughProxy: true, storage: .directory(image))
-        _ = try await within { try await stock(first).increment("/stock", by: 1, of: "all").confirmed() }
+        _ = try await within { try await stock(first).increment("/stock", by: 1, of: "all").waitUntilConfirmed() }
         world.proxy.refuse()
         try await first.offline()
         for number in 0..<waiting { try await stock(first).increment("/stock", by: 1_000_000, of: number == 0 ? "all" : "other") }
@@ -35,12 +35,12 @@ import Testing
                     let client = try World.client(world.server.url, storage: .directory(path))
                     try await client.start()
                     let early = try await stock(client).increment("/stock", by: 1, of: "all")
-                    try await stock(client).set(Stock(stock: clone), for: "clone-\(clone)")
-                    try await within { try await client.live() }
+                    try await stock(client).setValue(Stock(stock: clone), forKey: "clone-\(clone)")
+                    try await within { try await client.waitUntilLive() }
                     let late = try await stock(client).increment("/stock", by: 1, of: "all")
-                    _ = try await within { try await early.confirmed() }
-                    _ = try await within { try await late.confirmed() }
-                    try await within { try await client.drained() }
+                    _ = try await within { try await early.waitUntilConfirmed() }
+                    _ = try await within { try await late.waitUntilConfirmed() }
+                    try await within { try await client.waitUntilDrained() }
                     await client.stop()
                 }
             }
@@ -49,9 +49,9 @@ import Testing
         // Then each write counts once
         let witness = try await world.live()
         let sum = 1 + 2 * Self.clones + (waiting > 0 ? 1_000_000 : 0)
-        #expect(try await stock(witness).value(for: "all") == Stock(stock: sum))
-        if waiting > 1 { #expect(try await stock(witness).value(for: "other") == Stock(stock: 1_000_000)) }
-        for clone in 1...Self.clones { #expect(try await stock(witness).value(for: "clone-\(clone)") == Stock(stock: clone)) }
+        #expect(try await stock(witness).value(forKey: "all") == Stock(stock: sum))
+        if waiting > 1 { #expect(try await stock(witness).value(forKey: "other") == Stock(stock: 1_000_000)) }
+        for clone in 1...Self.clones { #expect(try await stock(witness).value(forKey: "clone-\(clone)") == Stock(stock: clone)) }
         await witness.stop()
         await world.server.stop()
     }

@@ -11,16 +11,16 @@ struct ConfigurationExtremeTests {
         // Given
         let world = try World()
         let client = try world.client(storage: .directory(directory.path)) {
-            $0.following = .held
+            $0.following = .cachedRecords
             ($0.grace, $0.requestTimeout, $0.readTimeout) = (time, time, time)
             ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (time, time, time)
             ($0.memoryLimit, $0.diskLimit, $0.fileLimit, $0.responseLimit) = (.max, .max, .max, .max)
         }
         try await client.start()
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         // When and then
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
-        #expect(try await within { try await client.notes.value(for: "1", policy: .networkOnly) } == Note(text: "a"))
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
+        #expect(try await within { try await client.notes.value(forKey: "1", policy: .networkOnly) } == Note(text: "a"))
         #expect(try await within { try await client.notes.ids() } == ["1"])
         #expect(try await within { try await client.notes.all(policy: .networkOnly) }.count == 1)
         await client.stop()
@@ -59,8 +59,8 @@ struct ConfigurationExtremeTests {
         let notes = client.notes
         // Then
         for id in ["", "\0", String(repeating: "x", count: 513)] {
-            await #expect(throws: ClientError.self) { try await notes.set(Note(text: "a"), for: id) }
-            await #expect(throws: ClientError.self) { try await notes.value(for: id) }
+            await #expect(throws: ClientError.self) { try await notes.setValue(Note(text: "a"), forKey: id) }
+            await #expect(throws: ClientError.self) { try await notes.value(forKey: id) }
             await #expect(throws: ClientError.self) { try await notes.explain(id) }
             #expect(notes[id] == nil)
         }
@@ -70,15 +70,15 @@ struct ConfigurationExtremeTests {
         await #expect(throws: ClientError.self) { try await client.invalidate([]) }
         try await notes.prefetch([])
         // When a number is at the end of its type
-        try await notes.set(Note(text: "a", votes: .max), for: "1")
+        try await notes.setValue(Note(text: "a", votes: .max), forKey: "1")
         await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: .max, of: "1") }
         try await notes.increment("/votes", by: .min, of: "1", min: .min, max: .max)
         try await notes.increment("/votes", by: .min + 1, of: "1")
         await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: .min, of: "1") }
         await #expect(throws: ClientError.self) { try await notes.increment("/votes", by: Double.nan, of: "1") }
         // Then the device and the server have the same
-        try await within { try await client.drained() }
-        #expect(try await within { try await notes.value(for: "1", policy: .networkOnly) } == notes["1"]?.value)
+        try await within { try await client.waitUntilDrained() }
+        #expect(try await within { try await notes.value(forKey: "1", policy: .networkOnly) } == notes["1"]?.value)
         await client.stop()
     }
 }

@@ -18,33 +18,33 @@ import Testing
         let world = try World()
         let ann = try await world.live()
         let bob = try await world.live(throughProxy: true)
-        _ = try await within { try await ann.notes.set(Note(text: "base", votes: 1), for: "1").confirmed() }
-        _ = try await first(of: bob.notes.snapshots(of: "1")) { $0.exists }
+        _ = try await within { try await ann.notes.setValue(Note(text: "base", votes: 1), forKey: "1").waitUntilConfirmed() }
+        _ = try await first(of: bob.notes.snapshots(forKey: "1")) { $0.exists }
         world.proxy.refuse()
         try await bob.offline()
-        _ = try await within { try await ann.notes.set(Note(text: theirs, votes: 10), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: theirs, votes: 10), forKey: "1").waitUntilConfirmed() }
         return Scene(world: world, ann: ann, bob: bob, notes: bob.collection("notes", of: Note.self, merging: merging))
     }
 
     @Test func theLastWriterWinsByDefault() async throws {
         let scene = try await conflict()
-        let write = try await scene.notes.set(Note(text: "mine", votes: 2), for: "1")
+        let write = try await scene.notes.setValue(Note(text: "mine", votes: 2), forKey: "1")
         scene.world.proxy.acceptAgain()
-        _ = try await within { try await write.confirmed() }
-        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine" }
+        _ = try await within { try await write.waitUntilConfirmed() }
+        let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text == "mine" }
         #expect(seen.value == Note(text: "mine", votes: 2))
     }
 
     @Test func aRejectedWriteIsRolledBackAndItsWriterToldWhy() async throws {
         let scene = try await conflict()
         let rejections = scene.bob.rejections
-        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        let write = try await scene.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .rejectIfChanged)
         // And another one behind it, which it must not hold up
-        let next = try await scene.notes.set(Note(text: "next"), for: "2")
+        let next = try await scene.notes.setValue(Note(text: "next"), forKey: "2")
         #expect(scene.notes["1"]?.value?.text == "mine")
         scene.world.proxy.acceptAgain()
         // Then the verdict has the current record
-        let verdict = try await within { try await write.verdict() }
+        let verdict = try await within { try await write.outcome() }
         guard case .rejected(let problem) = verdict else {
             Issue.record("got \(verdict)")
             return
@@ -52,12 +52,12 @@ import Testing
         #expect(problem.code == .preconditionFailed)
         #expect(problem.current?.content?.bytes == Array("{\"text\":\"theirs\",\"votes\":10}".utf8))
         // And the snapshot shows that record
-        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
+        let shown = try await first(of: scene.notes.snapshots(forKey: "1")) { !$0.isPending }
         #expect(shown.value == Note(text: "theirs", votes: 10))
-        await #expect(throws: ClientError.rejected(problem)) { try await write.confirmed() }
+        await #expect(throws: ClientError.rejected(problem)) { try await write.waitUntilConfirmed() }
         let rejection = try #require(try await first(of: rejections) { !$0.isEmpty }.first)
         #expect(rejection.number == write.number && rejection.problem == problem)
-        _ = try await within { try await next.confirmed() }
+        _ = try await within { try await next.waitUntilConfirmed() }
     }
 
     @Test func theMergeClosureMakesOneOfThree() async throws {
@@ -65,10 +65,10 @@ import Testing
             guard let base = conflict.base, let mine = conflict.mine, let theirs = conflict.theirs else { return .takeTheirs }
             return .value(Note(text: "\(mine.text)+\(theirs.text)", votes: theirs.votes + mine.votes - base.votes))
         }
-        let write = try await scene.notes.set(Note(text: "mine", votes: 3), for: "1", onConflict: .merge)
+        let write = try await scene.notes.setValue(Note(text: "mine", votes: 3), forKey: "1", onConflict: .merge)
         scene.world.proxy.acceptAgain()
-        _ = try await within { try await write.confirmed() }
-        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text == "mine+theirs" }
+        _ = try await within { try await write.waitUntilConfirmed() }
+        let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text == "mine+theirs" }
         #expect(seen.value?.votes == 12)
     }
 
@@ -87,7 +87,7 @@ import Testing
             let (base, mine) = (conflict.base?.text ?? "", conflict.mine?.text ?? "")
             return .value(Note(text: (conflict.theirs?.text ?? "") + mine.dropFirst(base.count)))
         }
-        let write = try await scene.notes.set(Note(text: "base,mine", votes: 1), for: "1", onConflict: .merge)
+        let write = try await scene.notes.setValue(Note(text: "base,mine", votes: 1), forKey: "1", onConflict: .merge)
         scene.world.proxy.acceptAgain()
         await withCheckedContinuation { done in
             Thread.detachNewThread {
@@ -95,13 +95,13 @@ import Testing
                 done.resume()
             }
         }
-        _ = try await within { try await scene.ann.notes.set(Note(text: "base,theirs,more"), for: "1").confirmed() }
+        _ = try await within { try await scene.ann.notes.setValue(Note(text: "base,theirs,more"), forKey: "1").waitUntilConfirmed() }
         // When
         goesOn.signal()
-        _ = try await within { try await write.confirmed() }
+        _ = try await within { try await write.waitUntilConfirmed() }
         // Then
         #expect(calls.withLock { $0 } >= 2)
-        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text.contains("mine") == true }
+        let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text.contains("mine") == true }
         #expect(seen.value?.text == "base,theirs,more,mine")
     }
 
@@ -115,11 +115,11 @@ import Testing
             return .value(Note(text: "\(mine.text)+\(theirs.text.count)", votes: theirs.votes))
         }
         // When
-        let write = try await scene.notes.set(Note(text: "mine", votes: 3), for: "1", onConflict: .merge)
+        let write = try await scene.notes.setValue(Note(text: "mine", votes: 3), forKey: "1", onConflict: .merge)
         scene.world.proxy.acceptAgain()
-        _ = try await within { try await write.confirmed() }
+        _ = try await within { try await write.waitUntilConfirmed() }
         // Then
-        let seen = try await first(of: scene.ann.notes.snapshots(of: "1")) { $0.value?.text.hasPrefix("mine") == true }
+        let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text.hasPrefix("mine") == true }
         #expect(seen.value == Note(text: "mine+100000", votes: 10))
     }
 
@@ -127,16 +127,16 @@ import Testing
         // Given
         let scene = try await conflict(over: Self.large)
         // When
-        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        let write = try await scene.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .rejectIfChanged)
         scene.world.proxy.acceptAgain()
         // Then the verdict names the record, and the value is read
-        let verdict = try await within { try await write.verdict() }
+        let verdict = try await within { try await write.outcome() }
         guard case .rejected(let problem) = verdict else {
             Issue.record("not rejected")
             return
         }
         #expect(problem.current?.content == nil && problem.current?.size ?? 0 > 100_000)
-        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending && $0.value?.text.count == 100_000 }
+        let shown = try await first(of: scene.notes.snapshots(forKey: "1")) { !$0.isPending && $0.value?.text.count == 100_000 }
         #expect(shown.value?.votes == 10)
     }
 
@@ -146,17 +146,17 @@ import Testing
             if throwing { throw Undecided() }
             return .takeTheirs
         }
-        let write = try await scene.notes.set(Note(text: "mine"), for: "1", onConflict: .merge)
+        let write = try await scene.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .merge)
         scene.world.proxy.acceptAgain()
-        await #expect(throws: ClientError.self) { try await within { try await write.confirmed() } }
-        let shown = try await first(of: scene.notes.snapshots(of: "1")) { !$0.isPending }
+        await #expect(throws: ClientError.self) { try await within { try await write.waitUntilConfirmed() } }
+        let shown = try await first(of: scene.notes.snapshots(forKey: "1")) { !$0.isPending }
         #expect(shown.value?.text == "theirs")
     }
 
     @Test func mergingWithoutAClosureIsSaidAtOnce() async throws {
         let world = try World()
         let ann = try await world.live()
-        await #expect(throws: ClientError.self) { try await ann.notes.set(Note(text: "x"), for: "1", onConflict: .merge) }
+        await #expect(throws: ClientError.self) { try await ann.notes.setValue(Note(text: "x"), forKey: "1", onConflict: .merge) }
         #expect(ann.notes["1"] == nil)
     }
 }

@@ -29,8 +29,8 @@ import Testing
         let world = try World()
         let directory = TemporaryDirectory()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "small"), for: "a").confirmed() }
-        _ = try await within { try await ann.notes.set(Note(text: Self.large), for: "b").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: "a").waitUntilConfirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: Self.large), forKey: "b").waitUntilConfirmed() }
         // When a device copies everything
         let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory)
         try await within { try await verified(bob, Revision(2)!) }
@@ -38,7 +38,7 @@ import Testing
         // Then it has both, with nobody's help
         #expect(try await bob.notes.ids() == ["a", "b"])
         #expect(try await bob.notes.all().map(\.value?.text.utf8.count) == [5, 100_000])
-        #expect(try await bob.notes.value(for: "b", policy: .cacheOnly)?.text == Self.large)
+        #expect(try await bob.notes.value(forKey: "b", policy: .cacheOnly)?.text == Self.large)
         await bob.stop()
         await ann.stop()
     }
@@ -47,14 +47,14 @@ import Testing
         // Given a copy that looks at a collection
         let world = try World()
         let ann = try await world.live()
-        for id in ["a", "b"] { _ = try await within { try await ann.notes.set(Note(text: "small"), for: id).confirmed() } }
+        for id in ["a", "b"] { _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: id).waitUntilConfirmed() } }
         let bob = try await world.live()
         try await within { try await verified(bob, Revision(2)!) }
         let deliveries = Deliveries()
         let observing = observe(bob, deliveries)
         try await within { while await deliveries.all.isEmpty { await Task.yield() } }
         // When
-        _ = try await within { try await ann.notes.set(Note(text: Self.large), for: "b").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: Self.large), forKey: "b").waitUntilConfirmed() }
         try await within { try await verified(bob, Revision(3)!) }
         try await within { while await deliveries.all.last?["b"] != 100_000 { await Task.yield() } }
         // Then it was there all the time, with the value before until the new one had come
@@ -66,7 +66,7 @@ import Testing
         // Given a copy that looks at a collection, and whose reads are held back
         let world = try World()
         let ann = try await world.live()
-        for id in 1...5 { _ = try await within { try await ann.notes.set(Note(text: "small"), for: "\(id)").confirmed() } }
+        for id in 1...5 { _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: "\(id)").waitUntilConfirmed() } }
         let bob = try await world.live(throughProxy: true)
         try await within { try await verified(bob, Revision(5)!) }
         let deliveries = Deliveries()

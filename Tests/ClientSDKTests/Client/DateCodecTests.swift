@@ -71,7 +71,7 @@ struct DateCodecTests {
         let client = try await world.live()
         let event = Event(at: Date(timeIntervalSinceReferenceDate: seconds))
         // Then the SDK's error can be described, which a far date itself can not
-        let error = await #expect(throws: ClientError.self) { try await client.collection("events").set(event, for: "1") }
+        let error = await #expect(throws: ClientError.self) { try await client.collection("events").setValue(event, forKey: "1") }
         #expect("\(try #require(error))".contains("a date takes a year from 0 to 9999"))
         await client.stop()
     }
@@ -83,7 +83,7 @@ struct DateCodecTests {
         let client = try await world.live()
         let events = client.collection("events", of: Event.self)
         let date = Date(timeIntervalSinceReferenceDate: 0.25)
-        try await events.set(Event(at: .distantPast), for: "1")
+        try await events.setValue(Event(at: .distantPast), forKey: "1")
         // When
         try await events.merge(["at": date], into: "1")
         // Then

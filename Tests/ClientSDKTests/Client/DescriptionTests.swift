@@ -10,20 +10,20 @@ struct DescriptionTests {
         let world = try World()
         let client = try await world.live(throughProxy: true)
         // When and then
-        #expect("\(try await client.notes.snapshot(of: "2", policy: .cacheOnly))" == "2: no record, at revision 0, from feed, live")
+        #expect("\(try await client.notes.snapshot(forKey: "2", policy: .cacheOnly))" == "2: no record, at revision 0, from feed, live")
         world.proxy.hold(answersTo: "POST /v1/test/writes")
-        try await client.notes.set(Note(text: "a"), for: "1")
+        try await client.notes.setValue(Note(text: "a"), forKey: "1")
         #expect("\(try #require(client.notes["1"]))".hasPrefix("1: Note(text: \"a\", votes: 0), "))
         #expect("\(try #require(client.notes["1"]))".contains("from ownWrite, pending"))
         world.proxy.release()
-        try await within { try await client.drained() }
+        try await within { try await client.waitUntilDrained() }
         let other = client.collection("notes", of: Int.self)
         let text = "\(try #require(other["1"]))"
         #expect(text.hasPrefix("1: 22 bytes of application/json, at revision 1, from "))
         #expect(text.contains("not of the type asked for"))
         #expect("\(try await client.notes.explain("1"))".hasPrefix("notes/1: 22 bytes of application/json, at revision 1, from "))
         // And a long value is cut
-        try await client.notes.set(Note(text: String(repeating: "x", count: 100_000)), for: "3")
+        try await client.notes.setValue(Note(text: String(repeating: "x", count: 100_000)), forKey: "3")
         #expect("\(try #require(client.notes["3"]))".utf8.count < 1_000)
         await client.stop()
     }
@@ -49,7 +49,7 @@ struct DescriptionTests {
         // Given
         let world = try World()
         let client = try await world.live()
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         // When
         for _ in 1...3 { _ = client.notes["1"] }
         // Then

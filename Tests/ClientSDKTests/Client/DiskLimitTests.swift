@@ -10,10 +10,10 @@ struct DiskLimitTests {
     private func scene(_ directory: TemporaryDirectory, count: Int) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
         let world = try World()
         let ann = try await world.live()
-        for number in 0..<count { try await ann.notes.set(note(number), for: "\(number)") }
-        try await within { try await ann.drained() }
+        for number in 0..<count { try await ann.notes.setValue(note(number), forKey: "\(number)") }
+        try await within { try await ann.waitUntilDrained() }
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) {
-            $0.following = .held
+            $0.following = .cachedRecords
             $0.diskLimit = 262_144
             $0.memoryLimit = 20_000
         }
@@ -33,21 +33,21 @@ struct DiskLimitTests {
         let (world, ann, bob) = try await scene(directory, count: 600)
         // When more is read than may be held
         for number in 0..<600 {
-            #expect(try await bob.notes.value(for: "\(number)") == note(number))
-            if number % 10 == 0 { _ = try await bob.notes.value(for: "7") }
+            #expect(try await bob.notes.value(forKey: "\(number)") == note(number))
+            if number % 10 == 0 { _ = try await bob.notes.value(forKey: "7") }
         }
         try await settled(bob)
         // Then
         let statistics = await bob.statistics()
         #expect(statistics.disk.evictions > 300)
         #expect(statistics.memory.bytes <= 20_000 && statistics.memory.evictions > 0)
-        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
-        #expect(try await bob.notes.snapshot(of: "7", policy: .cacheOnly).value == note(7))
+        #expect(try await bob.notes.snapshot(forKey: "1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(forKey: "7", policy: .cacheOnly).value == note(7))
         #expect(try await bob.notes.explain("1").events.contains { $0.text.hasPrefix("evicted") })
         // And one that left comes back as it is now
-        let revision = try #require(try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() })
+        let revision = try #require(try await within { try await ann.notes.setValue(Note(text: "new"), forKey: "1").waitUntilConfirmed() })
         try await bob.past(revision)
-        #expect(try await bob.notes.value(for: "1") == Note(text: "new"))
+        #expect(try await bob.notes.value(forKey: "1") == Note(text: "new"))
         #expect(bob.notes["1"]?.freshness == .live)
         await bob.stop()
         #expect(await bob.statistics().disk.bytes == 0)
@@ -59,14 +59,14 @@ struct DiskLimitTests {
         // Given a record that is observed, and is not the last to be read
         let directory = TemporaryDirectory()
         let (world, _, bob) = try await scene(directory, count: 600)
-        var observed = bob.notes.snapshots(of: "3").makeAsyncIterator()
+        var observed = bob.notes.snapshots(forKey: "3").makeAsyncIterator()
         while try await observed.next()?.isKnown == false {}
         // When much more is read
-        for number in 10..<600 { _ = try await bob.notes.value(for: "\(number)") }
+        for number in 10..<600 { _ = try await bob.notes.value(forKey: "\(number)") }
         try await settled(bob)
         // Then
-        #expect(try await bob.notes.snapshot(of: "10", policy: .cacheOnly).isKnown == false)
-        #expect(try await bob.notes.snapshot(of: "3", policy: .cacheOnly).value == note(3))
+        #expect(try await bob.notes.snapshot(forKey: "10", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(forKey: "3", policy: .cacheOnly).value == note(3))
         _ = observed
         await bob.stop()
         withExtendedLifetime(world) {}
@@ -79,27 +79,27 @@ struct DiskLimitTests {
         let (world, _, small) = try await scene(directory, count: 600)
         await small.stop()
         let storage = SyncClient.Configuration.Storage.directory(directory.path)
-        let bob = try await world.live(throughProxy: true, storage: storage) { $0.following = .held }
+        let bob = try await world.live(throughProxy: true, storage: storage) { $0.following = .cachedRecords }
         try await bob.notes.prefetch((0..<600).map { "\($0)" })
         #expect(await bob.statistics().disk.bytes > 600_000)
         world.proxy.refuse()
-        try await bob.notes.set(Note(text: "mine"), for: "4")
+        try await bob.notes.setValue(Note(text: "mine"), forKey: "4")
         await bob.stop()
         // When it starts with less room, and reaches nobody
         let next = try world.client(throughProxy: true, storage: storage) {
-            $0.following = .held
+            $0.following = .cachedRecords
             $0.diskLimit = 262_144
         }
         try await next.start()
         try await settled(next)
         // Then
         #expect(await next.statistics().disk.evictions > 300)
-        let snapshot = try await next.notes.snapshot(of: "4", policy: .cacheOnly)
+        let snapshot = try await next.notes.snapshot(forKey: "4", policy: .cacheOnly)
         #expect(snapshot.value == Note(text: "mine") && snapshot.isPending)
         #expect(try await (1...300).contains(next.notes.ids(policy: .cacheOnly).count))
         world.proxy.acceptAgain()
-        try await within { try await next.drained() }
-        #expect(try await next.notes.value(for: "4") == Note(text: "mine"))
+        try await within { try await next.waitUntilDrained() }
+        #expect(try await next.notes.value(forKey: "4") == Note(text: "mine"))
         await next.stop()
     }
 

@@ -8,9 +8,9 @@ import Testing
         let world = try World()
         let directory = TemporaryDirectory()
         let ann = try await world.live()
-        for id in ["eu-1", "eu-2", "us-1"] { try await ann.notes.set(Note(text: id), for: id) }
-        try await within { try await ann.drained() }
-        let bob = try await world.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .held }
+        for id in ["eu-1", "eu-2", "us-1"] { try await ann.notes.setValue(Note(text: id), forKey: id) }
+        try await within { try await ann.waitUntilDrained() }
+        let bob = try await world.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .cachedRecords }
         try await bob.notes.prefetch(["eu-1", "eu-2", "us-1"])
         #expect(try await bob.notes.ids(policy: .cacheOnly).count == 3)
         // When some are invalidated
@@ -18,10 +18,10 @@ import Testing
         // Then they are in neither tier, and the others still are
         try await bob.past(revision)
         #expect(bob.notes["eu-1"] == nil && bob.notes["us-1"] != nil)
-        #expect(try await bob.notes.snapshot(of: "eu-1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(forKey: "eu-1", policy: .cacheOnly).isKnown == false)
         #expect(try await bob.notes.ids(policy: .cacheOnly) == ["us-1"])
         // And the next read loads them afresh
-        #expect(try await bob.notes.value(for: "eu-1") == Note(text: "eu-1"))
+        #expect(try await bob.notes.value(forKey: "eu-1") == Note(text: "eu-1"))
         await bob.stop()
     }
 
@@ -29,12 +29,12 @@ import Testing
         // Given an observed record
         let world = try World()
         let ann = try await world.live()
-        try await ann.notes.set(Note(text: "a"), for: "1")
-        try await within { try await ann.drained() }
-        let bob = try await world.live { $0.following = .held }
+        try await ann.notes.setValue(Note(text: "a"), forKey: "1")
+        try await within { try await ann.waitUntilDrained() }
+        let bob = try await world.live { $0.following = .cachedRecords }
         let (stream, continuation) = AsyncStream.makeStream(of: Snapshot<Note>.self)
         let observing = Task {
-            for try await snapshot in bob.notes.snapshots(of: "1") { continuation.yield(snapshot) }
+            for try await snapshot in bob.notes.snapshots(forKey: "1") { continuation.yield(snapshot) }
         }
         _ = try await first(of: stream) { $0.value?.text == "a" }
         // When it is invalidated
@@ -60,13 +60,15 @@ import Testing
         let world = try World()
         let directory = TemporaryDirectory()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "old"), for: "1").confirmed() }
-        let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .held }
+        _ = try await within { try await ann.notes.setValue(Note(text: "old"), forKey: "1").waitUntilConfirmed() }
+        let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory) {
+            $0.following = .cachedRecords
+        }
         world.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
-        let reading = Task { try await bob.notes.snapshot(of: "1") }
+        let reading = Task { try await bob.notes.snapshot(forKey: "1") }
         _ = try await first(of: world.proxy.heldRequests) { _ in true }
         // When the record is changed and invalidated meanwhile, and the device has heard of it
-        _ = try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "new"), forKey: "1").waitUntilConfirmed() }
         let revision = try await ann.invalidate(.key(RecordKey("notes/1")))
         try await bob.past(revision)
         world.proxy.release()
@@ -74,14 +76,14 @@ import Testing
         let seen = try await within { try await reading.value }
         #expect(seen.value == Note(text: "new"))
         #expect(bob.notes["1"]?.value == Note(text: "new"))
-        #expect(try await bob.notes.value(for: "1", policy: .cacheOnly) == Note(text: "new"))
+        #expect(try await bob.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "new"))
         let story = try await bob.notes.explain("1")
         #expect(story.events.contains { $0.text.contains("a fetch was dropped") }, "\(story)")
         await bob.stop()
         guard onDisk else { return }
-        let again = try world.client(storage: .directory(directory.path)) { $0.following = .held }
+        let again = try world.client(storage: .directory(directory.path)) { $0.following = .cachedRecords }
         try await again.start()
-        #expect(try await again.notes.value(for: "1", policy: .cacheOnly) == Note(text: "new"))
+        #expect(try await again.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "new"))
         await again.stop()
     }
 }

@@ -11,9 +11,9 @@ struct ListTests {
     private func scene(count: Int = 3) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
         let world = try World()
         let ann = try await world.live()
-        for number in 0..<count { try await ann.notes.set(Note(text: "a"), for: "\(number)") }
-        try await within { try await ann.drained() }
-        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .held }
+        for number in 0..<count { try await ann.notes.setValue(Note(text: "a"), forKey: "\(number)") }
+        try await within { try await ann.waitUntilDrained() }
+        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .cachedRecords }
         return (world, ann, bob)
     }
 
@@ -25,7 +25,7 @@ struct ListTests {
         // When a client with the default configuration is live
         let client = try SyncClient(url: world.server.url, namespace: "test")
         try await client.start()
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         // Then it has the others' writes
         #expect(try await client.notes.ids() == ["0"] && client.notes["0"]?.value == Note(text: "a"))
         for client in [client, ann, bob] { await client.stop() }
@@ -48,7 +48,7 @@ struct ListTests {
         #expect(snapshots.map(\.id) == all && snapshots.allSatisfy { $0.value == Note(text: "a") && $0.source == .fetch })
         #expect(try await bob.notes.ids(policy: .cacheOnly) == all)
         // And changes of them are followed
-        let revision = try #require(try await within { try await ann.notes.set(Note(text: "b"), for: "7").confirmed() })
+        let revision = try #require(try await within { try await ann.notes.setValue(Note(text: "b"), forKey: "7").waitUntilConfirmed() })
         try await bob.past(revision)
         #expect(bob.notes["7"]?.value == Note(text: "b"))
         for client in [ann, bob] { await client.stop() }
@@ -60,8 +60,8 @@ struct ListTests {
         // Given a device with pending writes
         let (world, ann, bob) = try await scene()
         world.proxy.hold(answersTo: "POST /v1/test/writes")
-        try await bob.notes.set(Note(text: "mine"), for: "new")
-        try await bob.notes.remove("1")
+        try await bob.notes.setValue(Note(text: "mine"), forKey: "new")
+        try await bob.notes.removeValue(forKey: "1")
         // When
         let (ids, all) = try await within { (try await bob.notes.ids(), try await bob.notes.all()) }
         // Then
@@ -69,7 +69,7 @@ struct ListTests {
         #expect(all.map(\.id) == ["0", "1", "2", "new"] && all.map(\.exists) == [true, false, true, true])
         #expect(all.map(\.isPending) == [false, true, false, true])
         world.proxy.release()
-        try await within { try await bob.drained() }
+        try await within { try await bob.waitUntilDrained() }
         #expect(try await within { try await bob.notes.ids(policy: .networkOnly) } == ["0", "2", "new"])
         for client in [ann, bob] { await client.stop() }
     }
@@ -78,11 +78,11 @@ struct ListTests {
     func differences() async throws {
         // Given a device that holds a record and an absence, and misses a change of both
         let (world, ann, bob) = try await scene()
-        #expect(try await bob.notes.value(for: "0") != nil)
-        #expect(try await bob.notes.value(for: "late") == nil)
+        #expect(try await bob.notes.value(forKey: "0") != nil)
+        #expect(try await bob.notes.value(forKey: "late") == nil)
         world.proxy.hold(answersTo: "GET /v1/test/changes")
-        _ = try await within { try await ann.notes.remove("0").confirmed() }
-        _ = try await within { try await ann.notes.set(Note(text: "late"), for: "late").confirmed() }
+        _ = try await within { try await ann.notes.removeValue(forKey: "0").waitUntilConfirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "late"), forKey: "late").waitUntilConfirmed() }
         // When
         let ids = try await within { try await bob.notes.ids() }
         let all = try await within { try await bob.notes.all() }
@@ -97,7 +97,7 @@ struct ListTests {
     func offline() async throws {
         // Given a device that holds one of the records
         let (world, ann, bob) = try await scene()
-        #expect(try await bob.notes.value(for: "1") != nil)
+        #expect(try await bob.notes.value(forKey: "1") != nil)
         world.proxy.refuse()
         try await bob.offline()
         // When and then
@@ -143,7 +143,7 @@ struct ListTests {
         var cached = bob.notes.snapshots(policy: .cacheOnly).makeAsyncIterator()
         #expect(try await cached.next()?.isEmpty == true)
         // When the device reads one record
-        _ = try await bob.notes.value(for: "1")
+        _ = try await bob.notes.value(forKey: "1")
         // Then that alone is shown
         #expect(try await cached.next()?.map(\.id) == ["1"])
         for client in [ann, bob] { await client.stop() }
@@ -156,8 +156,8 @@ struct ListTests {
         let world = try World()
         let ann = try await world.live()
         let text = String(repeating: "x", count: 1_000)
-        for number in 0..<600 { try await ann.notes.set(Note(text: text), for: "\(number)") }
-        try await within { try await ann.drained() }
+        for number in 0..<600 { try await ann.notes.setValue(Note(text: text), forKey: "\(number)") }
+        try await within { try await ann.waitUntilDrained() }
         let bob = try await world.live(storage: .directory(directory.path)) {
             $0.diskLimit = 262_144
             $0.memoryLimit = 20_000
@@ -183,9 +183,9 @@ struct ListTests {
                 connection.respond(body, fields: fields)
             }
         }
-        let client = try World.client(server.url) { $0.following = .held }
+        let client = try World.client(server.url) { $0.following = .cachedRecords }
         try await client.start()
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         // When and then
         await #expect(throws: ClientError.outdated) { try await within { try await client.notes.ids() } }
         await client.stop()

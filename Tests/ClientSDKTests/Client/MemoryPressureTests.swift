@@ -15,12 +15,12 @@ struct MemoryPressureTests {
         configuration.servicePath = "/dev/null"
         let pressure = MemoryPressure(configuration)
         let client = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.memoryPressure = pressure }
-        for number in 0..<200 { try await client.notes.set(Note(text: String(repeating: "x", count: 1_000)), for: "\(number)") }
-        try await within { try await client.drained() }
-        var observed = client.notes.snapshots(of: "3").makeAsyncIterator()
+        for number in 0..<200 { try await client.notes.setValue(Note(text: String(repeating: "x", count: 1_000)), forKey: "\(number)") }
+        try await within { try await client.waitUntilDrained() }
+        var observed = client.notes.snapshots(forKey: "3").makeAsyncIterator()
         _ = try await observed.next()
         world.proxy.refuse()
-        try await client.notes.set(Note(text: "mine"), for: "4")
+        try await client.notes.setValue(Note(text: "mine"), forKey: "4")
         let before = await client.statistics().memory
         // When
         pressure.report(.critical)
@@ -30,7 +30,7 @@ struct MemoryPressureTests {
         #expect(client.notes["3"]?.value?.text.count == 1_000)
         #expect(client.notes["4"]?.value?.text == "mine" && client.notes["4"]?.isPending == true)
         for number in 5..<200 {
-            #expect(try await client.notes.snapshot(of: "\(number)", policy: .cacheOnly).value?.text.count == 1_000)
+            #expect(try await client.notes.snapshot(forKey: "\(number)", policy: .cacheOnly).value?.text.count == 1_000)
         }
         _ = observed
         await client.stop()

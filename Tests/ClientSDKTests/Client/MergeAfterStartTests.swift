@@ -15,29 +15,29 @@ import Testing
         // Given a device that wrote offline under the merge policy, while another one changed the record, and whose process ended
         let world = try World()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "base"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "base"), forKey: "1").waitUntilConfirmed() }
         do {
             let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
             world.proxy.refuse()
             try await bob.offline()
-            try await bob.collection("notes", merging: Self.join).set(Note(text: "mine"), for: "1", onConflict: .merge)
+            try await bob.collection("notes", merging: Self.join).setValue(Note(text: "mine"), forKey: "1", onConflict: .merge)
             await bob.stop()
         }
-        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "theirs"), forKey: "1").waitUntilConfirmed() }
         world.proxy.acceptAgain()
         // When the next process starts its client, and has opened no collection yet
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
         let status = try await first(of: bob.statuses, "the conflict") { !$0.missingMergeClosures.isEmpty }
         // Then the write waits, the status says for what, and a write to another record does not wait
         #expect(status.missingMergeClosures == ["notes": 1] && status.waitingWrites == 1)
-        _ = try await within { try await bob.notes.set(Note(text: "other"), for: "2").confirmed() }
+        _ = try await within { try await bob.notes.setValue(Note(text: "other"), forKey: "2").waitUntilConfirmed() }
         #expect(bob.notes["1"]?.value?.text == "mine" && bob.notes["1"]?.isPending == true)
         // When it opens the collection with its closure
         _ = bob.collection("notes", merging: Self.join)
         // Then the write is merged, and nothing waits any more
-        try await within { try await bob.drained() }
+        try await within { try await bob.waitUntilDrained() }
         #expect(bob.status.missingMergeClosures.isEmpty)
-        let seen = try await first(of: ann.notes.snapshots(of: "1")) { $0.value?.text != "theirs" }
+        let seen = try await first(of: ann.notes.snapshots(forKey: "1")) { $0.value?.text != "theirs" }
         #expect(seen.value?.text == "mine+theirs")
         await bob.stop()
     }

@@ -23,11 +23,11 @@ import Testing
     private func leaveAWrite(_ url: String, whileStopping server: RecordServer) async throws {
         let device = try client(url)
         try await device.start()
-        try await within { try await device.live() }
-        _ = try await within { try await device.notes.set(Note(text: "sent"), for: "1").confirmed() }
+        try await within { try await device.waitUntilLive() }
+        _ = try await within { try await device.notes.setValue(Note(text: "sent"), forKey: "1").waitUntilConfirmed() }
         await server.stop()
         try await within { try await device.offline() }
-        try await device.notes.set(Note(text: "waits"), for: "2")
+        try await device.notes.setValue(Note(text: "waits"), forKey: "2")
         await device.stop()
     }
 
@@ -56,7 +56,7 @@ import Testing
         // Then the other server knows nothing of the device
         let witness = try World.client(production.url)
         try await witness.start()
-        try await within { try await witness.live() }
+        try await within { try await witness.waitUntilLive() }
         #expect(try await witness.notes.ids().isEmpty && witness.status.cursor?.revision.number == 0)
         await witness.stop()
         await production.stop()
@@ -64,8 +64,8 @@ import Testing
         let moved = try serve("staging", isRestored: true)
         let again = try client(moved.url)
         try await again.start()
-        try await within { try await again.drained() }
-        try await within { try await again.live() }
+        try await within { try await again.waitUntilDrained() }
+        try await within { try await again.waitUntilLive() }
         #expect(try await again.notes.ids() == ["1", "2"] && again.status.feedError == nil)
         await again.stop()
         await moved.stop()
@@ -79,8 +79,8 @@ import Testing
         // When
         let device = try client(production.url, adopts: true)
         try await device.start()
-        try await within { try await device.drained() }
-        try await within { try await device.live() }
+        try await within { try await device.waitUntilDrained() }
+        try await within { try await device.waitUntilLive() }
         // Then
         #expect(try await device.notes.ids() == ["2"])
         await device.stop()
@@ -97,7 +97,7 @@ import Testing
         _ = try await refusal(of: device)
         // When
         try await within { try await device.clear() }
-        try await within { try await device.live() }
+        try await within { try await device.waitUntilLive() }
         // Then
         #expect(try await device.notes.ids().isEmpty && device.status.waitingWrites == 0)
         await device.stop()
@@ -122,8 +122,8 @@ import Testing
         let restarted = try serve(nil)
         let device = try client(restarted.url)
         try await device.start()
-        try await within { try await device.drained() }
-        try await within { try await device.live() }
+        try await within { try await device.waitUntilDrained() }
+        try await within { try await device.waitUntilLive() }
         // Then
         #expect(try await device.notes.ids() == ["2"])
         await device.stop()

@@ -13,16 +13,16 @@ import Testing
         // Given
         let server = silentServer()
         let client = try World.client(server.url) {
-            $0.following = .held
+            $0.following = .cachedRecords
             $0.readTimeout = .milliseconds(300)
         }
         try await client.start()
         let start = ContinuousClock.now
         // When
         for policy in [ReadPolicy.cacheElseNetwork, .networkOnly] {
-            await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "1", policy: policy) } }
+            await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "1", policy: policy) } }
         }
-        let cached = try await within { try await client.notes.snapshot(of: "1", policy: .networkElseCache) }
+        let cached = try await within { try await client.notes.snapshot(forKey: "1", policy: .networkElseCache) }
         // Then each took no longer than that, and the last one returned the cached state: nothing is known
         #expect(!cached.isKnown)
         #expect(start.duration(to: .now) < .seconds(25), "three reads of 300 ms each, on a busy machine")
@@ -32,18 +32,18 @@ import Testing
     @Test func aClientThatIsOfflineAnswersWithoutWaiting() async throws {
         // Given a client that could not reach its server for more than a second
         let world = try World()
-        let client = try await world.live(throughProxy: true) { $0.following = .held }
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        let client = try await world.live(throughProxy: true) { $0.following = .cachedRecords }
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         world.proxy.refuse()
         try await client.offline()
         // When a read is repeated until the client takes the outage for one
         while true {
             let start = ContinuousClock.now
-            await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "2", policy: .networkOnly) } }
+            await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "2", policy: .networkOnly) } }
             // Then it does not wait for four attempts
             if start.duration(to: .now) < .milliseconds(10) { break }
         }
-        #expect(try await client.notes.value(for: "1", policy: .networkElseCache) == Note(text: "a"))
+        #expect(try await client.notes.value(forKey: "1", policy: .networkElseCache) == Note(text: "a"))
         await client.stop()
     }
 
@@ -51,10 +51,10 @@ import Testing
         // Given a copy
         let world = try World()
         let client = try await world.live(throughProxy: true, storage: .directory(directory.path))
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         _ = try await first(of: client.statuses) { $0.cursor?.revision == Revision(1) }
         // When a record is read that there is not
-        let live = try await client.notes.snapshot(of: "2")
+        let live = try await client.notes.snapshot(forKey: "2")
         // Then the copy says so, as of its position
         #expect(live.isKnown && !live.exists && live.freshness == .live)
         #expect(live.revision == client.status.cursor?.revision)
@@ -65,16 +65,16 @@ import Testing
         try await second.start()
         // Then so it is
         for policy in [ReadPolicy.cacheOnly, .cacheElseNetwork, .networkElseCache] {
-            let snapshot = try await within { try await second.notes.snapshot(of: "2", policy: policy) }
+            let snapshot = try await within { try await second.notes.snapshot(forKey: "2", policy: policy) }
             #expect(snapshot.isKnown && !snapshot.exists && snapshot.revision == live.revision)
             if case .confirmed? = snapshot.freshness {} else { Issue.record("\(String(describing: snapshot.freshness))") }
         }
         // When someone writes the record
         world.proxy.acceptAgain()
         let other = try await world.live()
-        _ = try await within { try await other.notes.set(Note(text: "b"), for: "2").confirmed() }
-        _ = try await first(of: second.notes.snapshots(of: "2")) { $0.value == Note(text: "b") }
-        #expect(try await second.notes.value(for: "2") == Note(text: "b"))
+        _ = try await within { try await other.notes.setValue(Note(text: "b"), forKey: "2").waitUntilConfirmed() }
+        _ = try await first(of: second.notes.snapshots(forKey: "2")) { $0.value == Note(text: "b") }
+        #expect(try await second.notes.value(forKey: "2") == Note(text: "b"))
         await second.stop()
     }
 }

@@ -10,14 +10,14 @@ import Testing
     private func rejected() async throws -> World {
         let world = try World()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "base"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "base"), forKey: "1").waitUntilConfirmed() }
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
         world.proxy.refuse()
         try await bob.offline()
-        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
-        try await bob.notes.set(Note(text: "mine"), for: "1", onConflict: .rejectIfChanged)
+        _ = try await within { try await ann.notes.setValue(Note(text: "theirs"), forKey: "1").waitUntilConfirmed() }
+        try await bob.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .rejectIfChanged)
         world.proxy.acceptAgain()
-        try await within { try await bob.drained() }
+        try await within { try await bob.waitUntilDrained() }
         await bob.stop()
         return world
     }
@@ -51,7 +51,7 @@ import Testing
         // When
         let write = try await bob.notes.retry(rejection, with: Note(text: "both"))
         // Then it is a write as any other, compared with the current record
-        _ = try await within { try await write.confirmed() }
+        _ = try await within { try await write.waitUntilConfirmed() }
         #expect(try await bob.rejections.all().isEmpty && bob.notes["1"]?.value == Note(text: "both"))
         await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.retry(rejection) }
         await #expect(throws: ClientError.unknownRejection(rejection.number)) { try await bob.rejections.discard(rejection) }
@@ -69,7 +69,7 @@ import Testing
         let bob = try await bob(world)
         let rejection = try #require(try await bob.rejections.all().first)
         let write = try await bob.rejections.retry(rejection, onConflict: .lastWriterWins)
-        _ = try await within { try await write.confirmed() }
+        _ = try await within { try await write.waitUntilConfirmed() }
         #expect(bob.notes["1"]?.value == Note(text: "mine"))
         await bob.stop()
     }

@@ -9,18 +9,18 @@ import Testing
         // Given a device that followed, and then wrote without a network
         let world = try World()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "theirs"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "theirs"), forKey: "1").waitUntilConfirmed() }
         let cursor: Cursor?
         do {
             let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
             world.proxy.refuse()
             try await bob.offline()
             try await bob.notes.merge(["text": "mine"], into: "1")
-            try await bob.notes.set(Note(text: "second"), for: "2")
+            try await bob.notes.setValue(Note(text: "second"), forKey: "2")
             cursor = bob.status.cursor
             await bob.stop()
             #expect(bob.notes["1"] == nil)
-            await #expect(throws: ClientError.stopped) { try await bob.notes.value(for: "1") }
+            await #expect(throws: ClientError.stopped) { try await bob.notes.value(forKey: "1") }
         }
         // When it is opened again, still without a network
         let bob = try world.client(throughProxy: true, storage: .directory(directory.path))
@@ -32,7 +32,7 @@ import Testing
         #expect(try await bob.notes.ids() == ["1", "2"])
         // And sends it once the network is back
         world.proxy.acceptAgain()
-        try await within { try await bob.drained() }
+        try await within { try await bob.waitUntilDrained() }
         let seen = try await first(of: ann.notes.snapshots()) { $0.count == 2 && $0.allSatisfy { $0.value?.text != "theirs" } }
         #expect(seen.map(\.value?.text) == ["mine", "second"])
         await bob.stop()
@@ -41,12 +41,12 @@ import Testing
     @Test func theSameClientMayStartAgain() async throws {
         let world = try World()
         let bob = try await world.live(storage: .directory(directory.path))
-        _ = try await within { try await bob.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await bob.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         await bob.stop()
         #expect(bob.status.connection == .stopped)
         try await bob.start()
-        #expect(try await bob.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
-        _ = try await within { try await bob.notes.set(Note(text: "b"), for: "1").confirmed() }
+        #expect(try await bob.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "a"))
+        _ = try await within { try await bob.notes.setValue(Note(text: "b"), forKey: "1").waitUntilConfirmed() }
         await bob.stop()
     }
 
@@ -54,17 +54,17 @@ import Testing
         // Given a device with a confirmed and a pending record
         let world = try World()
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
-        _ = try await within { try await bob.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await bob.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         world.proxy.refuse()
         try await bob.offline()
-        let pending = try await bob.notes.set(Note(text: "b"), for: "2")
+        let pending = try await bob.notes.setValue(Note(text: "b"), forKey: "2")
         // When it is cleared
         try await within { try await bob.clear() }
         // Then nothing is readable, and the writer gets an error
         #expect(bob.notes["1"] == nil && bob.notes["2"] == nil)
-        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(forKey: "1", policy: .cacheOnly).isKnown == false)
         #expect(try await bob.notes.ids().isEmpty)
-        await #expect(throws: ClientError.cleared) { try await within { try await pending.verdict() } }
+        await #expect(throws: ClientError.cleared) { try await within { try await pending.outcome() } }
         #expect(bob.status.waitingWrites == 0)
         // After a restart neither, but the server's records come again
         await bob.stop()
@@ -79,20 +79,20 @@ import Testing
     @Test func aFetchUnderWayDoesNotSurviveAClear() async throws {
         let world = try World()
         let ann = try await world.live()
-        _ = try await within { try await ann.notes.set(Note(text: "secret"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "secret"), forKey: "1").waitUntilConfirmed() }
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) {
-            $0.following = .held
+            $0.following = .cachedRecords
             $0.collections = ["other"]
         }
         world.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
-        let reading = Task { try await bob.notes.snapshot(of: "1") }
+        let reading = Task { try await bob.notes.snapshot(forKey: "1") }
         _ = try await first(of: world.proxy.heldRequests) { _ in true }
         try await within { try await bob.clear() }
         world.proxy.release()
         await #expect(throws: ClientError.cleared) { try await within { try await reading.value } }
-        try await within { try await bob.live() }
+        try await within { try await bob.waitUntilLive() }
         #expect(bob.notes["1"] == nil)
-        #expect(try await bob.notes.snapshot(of: "1", policy: .cacheOnly).isKnown == false)
+        #expect(try await bob.notes.snapshot(forKey: "1", policy: .cacheOnly).isKnown == false)
         await bob.stop()
     }
 
@@ -100,15 +100,15 @@ import Testing
         // Given a device with a pending write, whose server is replaced by an empty one
         let world = try World()
         let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
-        _ = try await within { try await bob.notes.set(Note(text: "old"), for: "1").confirmed() }
+        _ = try await within { try await bob.notes.setValue(Note(text: "old"), forKey: "1").waitUntilConfirmed() }
         world.proxy.refuse()
         try await bob.offline()
-        let pending = try await bob.notes.set(Note(text: "mine"), for: "2")
+        let pending = try await bob.notes.setValue(Note(text: "mine"), forKey: "2")
         let other = try World()
         world.proxy.retarget(to: other.port)
         world.proxy.acceptAgain()
         // Then the write reaches the new one, and records that it does not have are gone
-        _ = try await within { try await pending.confirmed() }
+        _ = try await within { try await pending.waitUntilConfirmed() }
         let seen = try await first(of: bob.notes.snapshots()) { $0.map(\.id) == ["2"] && $0.allSatisfy { !$0.isPending } }
         #expect(seen.first?.value == Note(text: "mine"))
         await bob.stop()

@@ -11,7 +11,7 @@ struct SleepTests {
         let world = try World()
         let ann = try await world.live()
         let bob = try await world.live()
-        let revision = try #require(try await within { try await ann.notes.set(Note(text: "old"), for: "1").confirmed() })
+        let revision = try #require(try await within { try await ann.notes.setValue(Note(text: "old"), forKey: "1").waitUntilConfirmed() })
         try await bob.past(revision)
         #expect(bob.status.isLive)
         #expect(bob.notes["1"]?.freshness == .live)
@@ -22,7 +22,7 @@ struct SleepTests {
         let snapshot = try #require(bob.notes["1"])
         #expect(snapshot.freshness == .confirmed(at: try #require(snapshot.verified)))
         // And when a change comes by a poll that was under way, and is followed by another
-        let next = try #require(try await within { try await ann.notes.set(Note(text: "new"), for: "1").confirmed() })
+        let next = try #require(try await within { try await ann.notes.setValue(Note(text: "new"), forKey: "1").waitUntilConfirmed() })
         try await bob.past(next)
         // Then
         try await within { while !bob.status.isLive { await Task.yield() } }

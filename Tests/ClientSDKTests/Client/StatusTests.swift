@@ -8,7 +8,7 @@ import Testing
         try await client.start()
         for number in 1...300 {
             // When
-            try await client.notes.set(Note(text: "\(number)"), for: "\(number)")
+            try await client.notes.setValue(Note(text: "\(number)"), forKey: "\(number)")
             // Then
             #expect(client.status.waitingWrites == number)
         }
@@ -19,7 +19,7 @@ import Testing
         let world = try World()
         let client = try await world.live()
         for number in 1...100 {
-            try await client.notes.set(Note(text: "\(number)"), for: "1").confirmed()
+            try await client.notes.setValue(Note(text: "\(number)"), forKey: "1").waitUntilConfirmed()
             #expect(client.status.waitingWrites == 0)
         }
         await client.stop()

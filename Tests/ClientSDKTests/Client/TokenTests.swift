@@ -82,12 +82,12 @@ import Testing
         world.proxy.acceptAgain()
         client.networkChanged()
         // Then the client is live, and a write needs no wait
-        try await within { try await client.live() }
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        try await within { try await client.waitUntilLive() }
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         // When nothing is wrong; Then neither call does any harm
         client.retryNow()
         client.networkChanged()
-        _ = try await within { try await client.notes.set(Note(text: "b"), for: "1").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "b"), forKey: "1").waitUntilConfirmed() }
         await client.stop()
         client.retryNow()
         client.networkChanged()
@@ -107,7 +107,7 @@ import Testing
         }
         try await client.start()
         // Then the client gets through all the same
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         #expect(calls.count > 2)
     }
 }

@@ -28,7 +28,7 @@ import Testing
         }
         let client = try World.client(portal.url, storage: .directory(directory.path)) { $0.client = "till" }
         try await client.start()
-        let write = try await client.notes.set(Note(text: "kept"), for: "1")
+        let write = try await client.notes.setValue(Note(text: "kept"), forKey: "1")
         // When it was answered several times
         let status = try await first(of: client.statuses) { $0.feedError != nil && $0.writeError != nil }
         while asked.count < 20 { await Task.yield() }
@@ -41,19 +41,19 @@ import Testing
         }
         if case .offline = status.connection {} else { Issue.record("\(status.connection)") }
         #expect(client.status.waitingWrites == 1 && client.notes["1"]?.isPending == true)
-        #expect(try await within { try await client.notes.value(for: "1", policy: .networkElseCache) } == Note(text: "kept"))
-        let error = await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "2") } }
+        #expect(try await within { try await client.notes.value(forKey: "1", policy: .networkElseCache) } == Note(text: "kept"))
+        let error = await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "2") } }
         if case .intercepted? = error {} else { Issue.record("\(String(describing: error))") }
         await client.stop()
-        await #expect(throws: ClientError.stopped) { try await write.verdict() }
+        await #expect(throws: ClientError.stopped) { try await write.outcome() }
         // When the device is in the server's network again
         let world = try World()
         let later = try world.client(storage: .directory(directory.path)) { $0.client = "till" }
         try await later.start()
-        try await within { try await later.drained() }
+        try await within { try await later.waitUntilDrained() }
         // Then the write is there
         let other = try await world.live()
-        #expect(try await other.notes.value(for: "1") == Note(text: "kept"))
+        #expect(try await other.notes.value(forKey: "1") == Note(text: "kept"))
         await later.stop()
     }
 
@@ -69,25 +69,25 @@ import Testing
         let client = try World.client(server.url)
         try await client.start()
         // When the client writes
-        let write = try await client.notes.set(Note(text: "kept"), for: "1")
+        let write = try await client.notes.setValue(Note(text: "kept"), forKey: "1")
         // Then it says what is wrong, and keeps the write
         let status = try await first(of: client.statuses) { $0.feedError != nil }
-        guard case .unexpectedAnswer(let text)? = status.feedError else {
+        guard case .unexpectedResponse(let text)? = status.feedError else {
             Issue.record("got \(String(describing: status.feedError))")
             return
         }
         #expect(!text.isEmpty)
         #expect(client.notes["1"]?.value == Note(text: "kept") && client.notes["1"]?.isPending == true)
         #expect(client.status.waitingWrites == 1)
-        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "2", policy: .networkOnly) } }
+        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "2", policy: .networkOnly) } }
         await client.stop()
-        await #expect(throws: ClientError.stopped) { try await write.verdict() }
+        await #expect(throws: ClientError.stopped) { try await write.outcome() }
     }
 
     @Test func noServerIsUnreachableAndTheCacheStillServes() async throws {
         let world = try World()
         let client = try await world.live(throughProxy: true)
-        _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         world.proxy.refuse()
         try await client.offline()
         let status = try await first(of: client.statuses) { $0.feedError != nil }
@@ -95,10 +95,10 @@ import Testing
             Issue.record("got \(String(describing: status.feedError))")
             return
         }
-        let cached = try await client.notes.snapshot(of: "1", policy: .networkElseCache)
+        let cached = try await client.notes.snapshot(forKey: "1", policy: .networkElseCache)
         #expect(cached.value == Note(text: "a"))
         if case .confirmed? = cached.freshness {} else { Issue.record("got \(String(describing: cached.freshness))") }
-        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(for: "1", policy: .networkOnly) } }
+        await #expect(throws: ClientError.self) { try await within { try await client.notes.value(forKey: "1", policy: .networkOnly) } }
     }
 
     @Test func aFullDiskRefusesTheWriteAndLosesNothing() async throws {
@@ -106,14 +106,14 @@ import Testing
         let world = try World()
         let client = try world.client(storage: .directory(directory.path)) { $0.fileLimit = 65_536 }
         try await client.start()
-        _ = try await within { try await client.notes.set(Note(text: "small"), for: "1").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "small"), forKey: "1").waitUntilConfirmed() }
         // When a write comes that does not fit
         let large = Note(text: String(repeating: "x", count: 100_000))
-        await #expect(throws: ClientError.diskFull(path: directory.path)) { try await client.notes.set(large, for: "2") }
+        await #expect(throws: ClientError.diskFull(path: directory.path)) { try await client.notes.setValue(large, forKey: "2") }
         // Then it is neither shown nor sent, the earlier record is shown, and small writes go on
         #expect(client.notes["2"]?.exists != true)
         #expect(client.notes["1"]?.value == Note(text: "small"))
-        _ = try await within { try await client.notes.set(Note(text: "next"), for: "3").confirmed() }
+        _ = try await within { try await client.notes.setValue(Note(text: "next"), forKey: "3").waitUntilConfirmed() }
         let other = try await world.live()
         #expect(try await other.notes.ids() == ["1", "3"])
         await client.stop()
@@ -130,7 +130,7 @@ import Testing
         }
         #expect(directory.files.contains { quarantine.hasSuffix($0) })
         try await client.start()
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         await client.stop()
     }
 
@@ -156,10 +156,10 @@ import Testing
             Issue.record("got \(String(describing: error))")
             return
         }
-        _ = try await within { try await holder.notes.set(Note(text: "a"), for: "1").confirmed() }
+        _ = try await within { try await holder.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         await holder.stop()
         try await second.start()
-        #expect(try await second.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        #expect(try await second.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "a"))
         await second.stop()
     }
 
@@ -197,13 +197,13 @@ import Testing
 
     @Test func callsThatCannotBeDoneAreRefused() async throws {
         let client = try World.client("http://127.0.0.1:1")
-        await #expect(throws: ClientError.stopped) { try await client.notes.value(for: "1") }
+        await #expect(throws: ClientError.stopped) { try await client.notes.value(forKey: "1") }
         try await client.start()
-        await #expect(throws: ClientError.self) { try await client.notes.set(Note(text: ""), for: "") }
+        await #expect(throws: ClientError.self) { try await client.notes.setValue(Note(text: ""), forKey: "") }
         await #expect(throws: ClientError.self) { try await client.collection("a/b", of: Note.self).ids() }
         await #expect(throws: ClientError.self) { try await client.notes.increment("votes", of: "1") }
         await #expect(throws: ClientError.self) { try await client.notes.merge(json: Array("{".utf8), into: "1") }
-        await #expect(throws: ClientError.self) { try await client.collection("d", of: Double.self).set(.infinity, for: "1") }
+        await #expect(throws: ClientError.self) { try await client.collection("d", of: Double.self).setValue(.infinity, forKey: "1") }
         await #expect(throws: ClientError.self) { try await client.notes.increment("/votes", by: .nan, of: "1") }
         #expect(client.notes[""] == nil)
         #expect(client.status.waitingWrites == 0)

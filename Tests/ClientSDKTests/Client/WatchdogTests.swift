@@ -12,17 +12,17 @@ import Testing
             $0.grace = .milliseconds(200)
         }
         try await bob.start()
-        try await within { try await bob.live() }
+        try await within { try await bob.waitUntilLive() }
         world.proxy.hold(answersTo: "GET /v1/test/changes")
         // When it hears nothing for longer than hold and grace
         try await bob.offline()
         // Then it does not claim to be live, and reads the missed changes on a new connection
-        _ = try await within { try await ann.notes.set(Note(text: "missed"), for: "1").confirmed() }
+        _ = try await within { try await ann.notes.setValue(Note(text: "missed"), forKey: "1").waitUntilConfirmed() }
         #expect(bob.notes["1"] == nil)
         world.proxy.release()
-        let seen = try await first(of: bob.notes.snapshots(of: "1", policy: .cacheOnly)) { $0.exists }
+        let seen = try await first(of: bob.notes.snapshots(forKey: "1", policy: .cacheOnly)) { $0.exists }
         #expect(seen.value == Note(text: "missed"))
-        try await within { try await bob.live() }
+        try await within { try await bob.waitUntilLive() }
     }
 
     @Test func aClientThatIsLetGoOfStopsAndFreesItsDirectory() async throws {
@@ -30,7 +30,7 @@ import Testing
         let directory = TemporaryDirectory()
         do {
             let client = try await world.live(storage: .directory(directory.path))
-            _ = try await within { try await client.notes.set(Note(text: "a"), for: "1").confirmed() }
+            _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         }
         // The directory is free as soon as the client's queue has seen to it
         let next = try world.client(storage: .directory(directory.path))
@@ -43,7 +43,7 @@ import Testing
                 }
             }
         }
-        #expect(try await next.notes.value(for: "1", policy: .cacheOnly) == Note(text: "a"))
+        #expect(try await next.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "a"))
         await next.stop()
     }
 
@@ -53,12 +53,12 @@ import Testing
         let (ann, bob) = (try await world.live(), try await world.live())
         try await withThrowingTaskGroup { group in
             for number in 0..<500 {
-                group.addTask { _ = try await ann.notes.set(Note(text: "\(number)"), for: "\(number)") }
+                group.addTask { _ = try await ann.notes.setValue(Note(text: "\(number)"), forKey: "\(number)") }
             }
             try await group.waitForAll()
         }
         // Then both end with all of them
-        try await within { try await ann.drained() }
+        try await within { try await ann.waitUntilDrained() }
         let all = try await first(of: bob.notes.snapshots()) { $0.count == 500 }
         #expect(all.allSatisfy { $0.value?.text == $0.id })
     }

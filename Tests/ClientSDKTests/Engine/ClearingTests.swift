@@ -14,7 +14,7 @@ import Testing
         let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
         try await client.start()
         try await client.engine.store(Sample.entry("notes/1", 1))
-        try await client.notes.set(Note(text: "2"), for: "2")
+        try await client.notes.setValue(Note(text: "2"), forKey: "2")
         #expect(try await client.notes.ids() == ["1", "2"])
         // When the client is asked for all of it in the same job in which a clear is called
         let found = try await client.engine.lookWhileClearing("notes", "1")
@@ -46,10 +46,10 @@ import Testing
 extension Engine {
     fileprivate func store(_ entry: Entry) throws {
         guard let disk else { return }
-        _ = try disk.apply(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfHeld: false)]))
+        _ = try disk.apply(DiskTransaction(id: TransactionID(0), entries: [.put(entry, onlyIfCached: false)]))
     }
 
-    private func clearNow() { submit(.clear(newClient: EngineSettings.randomClient, nextToken())) }
+    private func clearNow() { submit(.clear(newClient: EngineSettings.randomClient, nextCallerID())) }
 
     fileprivate func lookWhileClearing(_ collection: String, _ id: String) throws -> (
         members: [CachedValue], ids: [String], view: KeyView.Value, stored: Entry?, observer: CollectionObserver

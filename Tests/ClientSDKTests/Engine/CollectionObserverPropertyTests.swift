@@ -76,9 +76,9 @@ struct CollectionObserverPropertyTests {
                         return KeyView(key: view.key, value: view.value, isPending: view.isPending, entry: entry)
                     }
                 }
-            case 3: return { registry.tell(CachedValue(KeyView(Scene.key("c/\(id)"), nil))) }
-            case 4...6: return { registry.tell(Self.value(id, nil, position, isPending: isEven)) }
-            default: return { registry.tell(Self.value(id, "\(position)", position, isPending: isEven)) }
+            case 3: return { registry.notify(CachedValue(KeyView(Scene.key("c/\(id)"), nil))) }
+            case 4...6: return { registry.notify(Self.value(id, nil, position, isPending: isEven)) }
+            default: return { registry.notify(Self.value(id, "\(position)", position, isPending: isEven)) }
             }
         }
 
@@ -86,7 +86,7 @@ struct CollectionObserverPropertyTests {
         mutating func look() throws {
             var repetitions = Int.random(in: 0..<3, using: &random)
             let (difference, _) = changing.changes { look in
-                rule.during {
+                rule.readConsistently {
                     let difference = look()
                     if repetitions > 0 {
                         repetitions -= 1

@@ -35,9 +35,9 @@ import Testing
         #expect(ids(observer) == ["b"])
         // When
         registry.deliver {
-            registry.tell(Self.value("a", "2"))
+            registry.notify(Self.value("a", "2"))
             #expect(ids(observer) == ["b"])
-            registry.tell(Self.value("b", nil))
+            registry.notify(Self.value("b", nil))
             #expect(ids(observer) == ["b"])
         }
         // Then
@@ -53,13 +53,13 @@ import Testing
         #expect(changes(observer) == [[], [], []])
         // When
         registry.deliver {
-            registry.tell(Self.value("e", "1"))
-            registry.tell(Self.value("d", "1"))
-            registry.tell(Self.value("c", nil))
-            registry.tell(Self.value("b", "2"))
-            registry.tell(Self.value("f", "1"))
+            registry.notify(Self.value("e", "1"))
+            registry.notify(Self.value("d", "1"))
+            registry.notify(Self.value("c", nil))
+            registry.notify(Self.value("b", "2"))
+            registry.notify(Self.value("f", "1"))
         }
-        registry.deliver { registry.tell(Self.value("f", nil)) }
+        registry.deliver { registry.notify(Self.value("f", nil)) }
         // Then
         #expect(changes(observer) == [["d", "e"], ["b"], ["c"]])
     }
@@ -70,20 +70,20 @@ import Testing
         let observer = observer(Self.value("a", "1"), Self.value("b", "1"))
         _ = observer.changes(memory)
         registry.deliver {
-            registry.tell(Self.value("a", "2"))
-            registry.tell(Self.value("b", nil))
-            registry.tell(Self.value("c", "1"))
+            registry.notify(Self.value("a", "2"))
+            registry.notify(Self.value("b", nil))
+            registry.notify(Self.value("c", "1"))
         }
         // When the status changes during the look, and records before the look is repeated
         let rule = SharedFreshness(.all) { 0 }
         var looks = 0
         let (difference, freshness) = observer.changes { look in
-            rule.during {
+            rule.readConsistently {
                 if looks == 1 {
                     registry.deliver {
-                        registry.tell(Self.value("b", "3"))
-                        registry.tell(Self.value("c", nil))
-                        registry.tell(Self.value("d", "1"))
+                        registry.notify(Self.value("b", "3"))
+                        registry.notify(Self.value("c", nil))
+                        registry.notify(Self.value("d", "1"))
                     }
                 }
                 looks += 1
@@ -110,7 +110,7 @@ import Testing
         DispatchQueue.concurrentPerform(iterations: 2) { thread in
             if thread == 0 {
                 for number in 0..<count {
-                    registry.deliver { registry.tell(Self.value("\(number)", "1")) }
+                    registry.deliver { registry.notify(Self.value("\(number)", "1")) }
                     memory.setFreshness(isLive: number.isMultiple(of: 2), pass: 1)
                 }
                 isDone.store(true, ordering: .sequentiallyConsistent)
@@ -145,7 +145,7 @@ import Testing
         // Then
         #expect(ids(observer) == ["b"] && observer.unknownKeys == [Scene.key("c/a")])
         // When
-        registry.deliver { registry.tell(Self.value("a", "2", revision: 2)) }
+        registry.deliver { registry.notify(Self.value("a", "2", revision: 2)) }
         #expect(ids(observer) == ["a", "b"] && observer.unknownKeys.isEmpty)
     }
 }

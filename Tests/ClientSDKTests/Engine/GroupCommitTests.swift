@@ -45,7 +45,7 @@ extension Engine {
     fileprivate func write(_ count: Int) async -> (first: Int?, second: Int?) {
         for number in 1...count {
             guard let key = try? RecordKey(collection: "notes", id: "\(number)") else { continue }
-            submit(.set(SetRequest(token: nextToken(), key: key, operation: .put(Content(checkedJSON: Array("{}".utf8))), base: nil)))
+            submit(.set(SetRequest(callerID: nextCallerID(), key: key, operation: .put(Content(checkedJSON: Array("{}".utf8))), base: nil)))
         }
         let first = waitingRows
         let second = await withCheckedContinuation { continuation in

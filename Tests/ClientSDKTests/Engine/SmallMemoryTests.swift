@@ -7,11 +7,11 @@ import Testing
 /// A collection's observer shows the same values whether memory holds the records or not.
 @Suite("An observer of a collection that memory is too small for", .timeLimit(.minutes(2))) struct SmallMemoryTests {
     @Test("sees a record confirmed that was invalidated and has not changed")
-    func confirmed() async throws {
+    func waitUntilConfirmed() async throws {
         // Given a server with records, and a copy of them whose memory holds none
         let world = try World()
         let ann = try await world.live()
-        for id in 1...3 { _ = try await ann.notes.set(Note(text: "small"), for: "\(id)").confirmed() }
+        for id in 1...3 { _ = try await ann.notes.setValue(Note(text: "small"), forKey: "\(id)").waitUntilConfirmed() }
         let bob = try await world.live { $0.memoryLimit = 1 }
         let (observer, signals) = try await bob.engine.observe(collection: "notes", fetches: false)
         // When they are invalidated, and the copy has read them again
@@ -53,11 +53,11 @@ import Testing
             switch Int.random(in: 0..<10, using: &random) {
             case 0: return .swept(scope, before: Sample.cursor(position))
             case 1, 2: return .invalidated(scope, at: Sample.cursor(position))
-            case 3, 4: return .passEnded(pass, at: Sample.cursor(position))
+            case 3, 4: return .passFinished(pass, at: Sample.cursor(position))
             case 5, 6, 7:
                 let revision = Sample.revision(Int64.random(in: 1...3, using: &random))
                 return .confirmed(
-                    Confirmation(
+                    Revalidation(
                         key: Sample.key(key), epoch: Sample.epoch, revision: revision, asOf: Sample.revision(position), pass: pass,
                         verifiedAt: Timestamp(milliseconds: position)))
             default:

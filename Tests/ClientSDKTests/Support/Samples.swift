@@ -26,8 +26,9 @@ enum Sample {
             content: content, modified: Timestamp(milliseconds: 1_000), verifiedAt: Timestamp(milliseconds: 2_000), origin: origin)
     }
 
-    static func row(_ receipt: Int64, _ key: String, _ operation: WriteOperation) -> OutboxRow {
+    static func row(_ writeID: Int64, _ key: String, _ operation: WriteOperation) -> OutboxRow {
         OutboxRow(
-            receipt: Receipt(receipt), number: receipt, key: self.key(key), operation: operation, created: Timestamp(milliseconds: 3_000))
+            writeID: LocalWriteID(writeID), number: writeID, key: self.key(key), operation: operation,
+            created: Timestamp(milliseconds: 3_000))
     }
 }

@@ -41,7 +41,7 @@ final class World: Sendable {
     ) async throws -> SyncClient {
         let client = try client(throughProxy: throughProxy, storage: storage, change)
         try await client.start()
-        try await within { try await client.live() }
+        try await within { try await client.waitUntilLive() }
         return client
     }
 }

@@ -14,32 +14,32 @@ import Testing
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
         scene.put("c/2", "2")
         // When
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         // Then: before the disk has done it
         #expect(scene.view("c/1").value == .unknown)
         #expect(scene.view("c/2").value == .unknown)
         #expect(scene.device.shown.isEmpty)
-        #expect(scene.device.answers[Token(99)] == nil)
+        #expect(scene.device.answers[CallerID(99)] == nil)
         #expect(scene.verdict(1) == .cleared)
         // When
         scene.device.settleDisk()
         // Then
-        #expect(scene.device.answers[Token(99)] == .cleared)
+        #expect(scene.device.answers[CallerID(99)] == .cleared)
         #expect(scene.device.store.entries.isEmpty)
         #expect(scene.device.store.rows.isEmpty)
         #expect(scene.device.store.state.client == next)
         #expect(scene.since == .start)
-        #expect(scene.device.machine.story(of: Scene.key("c/1")).isEmpty)
+        #expect(scene.device.machine.history(of: Scene.key("c/1")).isEmpty)
     }
 
     @Test func whatWasUnderWayIsIgnored() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         scene.put("c/2", "2")
         let requests = scene.device.open
         // When
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         for request in requests {
             let reply: Reply =
@@ -52,7 +52,7 @@ import Testing
         }
         scene.device.settleDisk()
         // Then
-        #expect(scene.failure(token) == .cleared)
+        #expect(scene.failure(callerID) == .cleared)
         #expect(scene.device.store.entries.isEmpty)
         #expect(scene.device.shown.isEmpty)
     }
@@ -62,7 +62,7 @@ import Testing
         var scene = Scene.live()
         scene.page([Scene.put("c/1", 12, "1")], to: 12, settles: false)
         // When
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         // Then
         #expect(scene.device.store.entries.isEmpty)
@@ -73,12 +73,12 @@ import Testing
     @Test func aSetThatWaitedForTheDiskIsToldAndGone() {
         // Given
         var scene = Scene.live()
-        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        let callerID = scene.set("c/1", .put(Scene.json("1")), settles: false)
         // When
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         // Then
-        #expect(scene.failure(token) == .cleared)
+        #expect(scene.failure(callerID) == .cleared)
         #expect(scene.device.store.rows.isEmpty)
     }
 
@@ -88,7 +88,7 @@ import Testing
         scene.put("c/1", "1")
         scene.put("c/2", "2")
         // When
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         scene.put("c/3", "3")
         scene.page([], to: 10)
@@ -101,19 +101,19 @@ import Testing
     @Test func aWriteDuringTheClearWaitsForIt() {
         // Given
         var scene = Scene.live()
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         // When
-        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        let callerID = scene.set("c/1", .put(Scene.json("1")), settles: false)
         scene.device.settleDisk()
         // Then
-        #expect(scene.device.answers[token] == .accepted(Receipt(1)))
+        #expect(scene.device.answers[callerID] == .accepted(LocalWriteID(1)))
         #expect(scene.text("c/1") == "1")
     }
 
     @Test func aClearThatTheDiskDoesNotTakeIsTriedAgainAndNothingIsReadableMeanwhile() {
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         // When
         scene.device.failNext(.failed("busy"))
         // Then
@@ -121,7 +121,7 @@ import Testing
         #expect(scene.feed == nil)
         scene.device.fireTimer()
         scene.device.settleDisk()
-        #expect(scene.device.answers[Token(99)] == .cleared)
+        #expect(scene.device.answers[CallerID(99)] == .cleared)
         #expect(scene.device.store.entries.isEmpty)
     }
 
@@ -135,39 +135,39 @@ import Testing
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
         meetConflict(&scene)
         // When the device is cleared, and the next account's first write meets a conflict too
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         scene.page([Scene.put("c/1", 4, "1")], to: 10)
         meetConflict(&scene)
-        #expect(scene.device.merges.map(\.receipt) == [Receipt(1), Receipt(1)])
+        #expect(scene.device.merges.map(\.writeID) == [LocalWriteID(1), LocalWriteID(1)])
         #expect(scene.device.merges[0].generation < scene.device.merges[1].generation)
         // Then the first closure's result has no effect, and the second's has
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("secret")), generation: scene.device.merges[0].generation))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("secret")), generation: scene.device.merges[0].generation))
         scene.device.settleDisk()
         #expect(scene.verdict(1) == .cleared && scene.numbers.isEmpty)
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both")), generation: scene.device.merges[1].generation))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both")), generation: scene.device.merges[1].generation))
         scene.device.settleDisk()
-        #expect(scene.verdict(1) == .merged(into: Receipt(2)) && scene.text("c/1") == "both")
+        #expect(scene.verdict(1) == .merged(into: LocalWriteID(2)) && scene.text("c/1") == "both")
     }
 
     @Test("held keys that the disk read before a clear are not asked for")
     func heldKeysOfBeforeTheClear() {
         // Given a device that verifies what it holds
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: nil, retryAfter: nil))
         scene.page([], to: 12, settles: false)
         scene.device.commitNext()
         let query = scene.device.queries.first
         #expect(query != nil)
         // When it is cleared, and verifies again
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.settleDisk()
         scene.page([], to: 12, settles: false)
         scene.device.commitNext()
         guard let query, let present = scene.device.queries.last else { Issue.record("nothing is verified"); return }
         #expect(query.generation < present.generation)
         scene.device.handle(
-            .heldKeys(query, [HeldKey(key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), hasValue: true)]))
+            .cachedKeys(query, [CachedKey(key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), hasValue: true)]))
         // Then
         #expect(scene.fetches.isEmpty)
     }
@@ -177,7 +177,7 @@ import Testing
         // Given a clear that the disk refused, and that is due again
         var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
         guard let poll = scene.feed?.id else { Issue.record("no poll"); return }
-        scene.device.handle(.clear(newClient: next, Token(99)))
+        scene.device.handle(.clear(newClient: next, CallerID(99)))
         scene.device.failNext(.full)
         scene.device.uptime += 60_000
         // When

@@ -29,11 +29,11 @@ import Testing
 
     @Test func whereNothingIsKnownItCannotBeCompared() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         // When
-        let token = scene.put("c/9", "2", .rejectIfChanged)
+        let callerID = scene.put("c/9", "2", .rejectIfChanged)
         // Then
-        #expect(scene.failure(token) == .baseUnknown)
+        #expect(scene.failure(callerID) == .baseUnknown)
         #expect(scene.device.store.rows.isEmpty)
     }
 
@@ -52,14 +52,14 @@ import Testing
         // Given one that has heard nothing yet, and one that follows other collections
         var scene = followsOthers ? Scene.live(filter: try ChangeFilter(collections: ["d"])) : Scene(.everything)
         // When
-        let token = scene.put("c/9", "2", .merge(MergeName("m")))
+        let callerID = scene.put("c/9", "2", .merge(MergeName("m")))
         // Then
-        #expect(scene.failure(token) == .baseUnknown)
+        #expect(scene.failure(callerID) == .baseUnknown)
     }
 
     @Test func aKnownAbsenceIsRevisionZero() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/9")
         scene.answerFetch(.missing(Scene.position(10)))
         // When
@@ -140,16 +140,16 @@ import Testing
         #expect(
             scene.device.merges == [
                 MergeRequest(
-                    receipt: Receipt(1), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
+                    writeID: LocalWriteID(1), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
                     theirs: Scene.json("x"))
             ])
         #expect(scene.isPending("c/1"))
         #expect(scene.text("c/1") == "2")
         // When
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both"))))
         scene.device.settleDisk()
         // Then
-        #expect(scene.verdict(1) == .merged(into: Receipt(2)))
+        #expect(scene.verdict(1) == .merged(into: LocalWriteID(2)))
         #expect(
             scene.batch == [
                 Write(number: 2, key: Scene.key("c/1"), operation: .put(Scene.json("both")), ifRevision: Scene.revision(12))
@@ -167,7 +167,7 @@ import Testing
         var scene = live()
         scene.put("c/1", "2", merge)
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("23"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("23"))))
         scene.device.settleDisk()
         if restarts {
             let row = try #require(scene.device.machine.inspection.outbox[Scene.key("c/1")]?.rows.first)
@@ -179,10 +179,10 @@ import Testing
         #expect(
             scene.device.merges.last
                 == MergeRequest(
-                    receipt: Receipt(2), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
+                    writeID: LocalWriteID(2), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
                     theirs: Scene.json("y")))
         // And the third value is sent over the server's record
-        scene.device.handle(.merged(Receipt(2), .put(Scene.json("24"))))
+        scene.device.handle(.merged(LocalWriteID(2), .put(Scene.json("24"))))
         scene.device.settleDisk()
         #expect(
             scene.batch == [
@@ -209,7 +209,7 @@ import Testing
         scene.put("c/1", "2", merge)
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
         scene.device.merges = []
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both"))))
         // When
         scene.device.failNext(.full)
         // Then: not at once, and not only when something else happens
@@ -258,7 +258,7 @@ import Testing
         scene.put("c/1", "2", merge)
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
         // When
-        scene.device.handle(.merged(Receipt(1), .takeTheirs))
+        scene.device.handle(.merged(LocalWriteID(1), .takeTheirs))
         scene.device.settleDisk()
         // Then
         #expect(scene.text("c/1") == "x")
@@ -274,7 +274,7 @@ import Testing
         for attempt in Int64(1)...2 {
             scene.results(
                 [Scene.rejected(attempt, current: Scene.record(Scene.key("c/1"), 10 + attempt, Scene.json("x")))], at: 10 + attempt)
-            scene.device.handle(.merged(Receipt(attempt), .put(Scene.json("both"))))
+            scene.device.handle(.merged(LocalWriteID(attempt), .put(Scene.json("both"))))
             scene.device.settleDisk()
         }
         scene.results([Scene.rejected(3, current: Scene.record(Scene.key("c/1"), 20, Scene.json("y")))], at: 20)
@@ -294,7 +294,7 @@ import Testing
         scene.answerFetch(.missing(Scene.position(12)))
         #expect(scene.device.merges.first?.theirs == nil)
         #expect(scene.device.merges.count == 1)
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("2"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("2"))))
         scene.device.settleDisk()
         #expect(scene.batch.first?.ifRevision == .zero)
     }
@@ -316,7 +316,7 @@ import Testing
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json("x")), Scene.position(12)), lastWrite: 1)
         #expect(scene.device.merges.map(\.theirs) == [Scene.json("x")])
         // When the closure has merged it
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both"))))
         scene.device.settleDisk()
         // Then
         #expect(scene.batch.first?.ifRevision == Scene.revision(12))
@@ -368,7 +368,7 @@ import Testing
 
     @Test func anOlderOwnWriteDoesNotReplaceARecordThatWasShownWithoutItsValue() throws {
         // Given a key that the feed does not bring, three writes of it in one batch, and a read that contains all three
-        var scene = Scene.live(.held, filter: try ChangeFilter(collections: ["others"]), holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, filter: try ChangeFilter(collections: ["others"]), holding: [Scene.put("c/1", 4, "1")])
         scene.put("c/1", "{}", .rejectIfChanged)
         scene.put("c/1", #"{"v":2}"#)
         _ = scene.set("c/1", .patch(Array(#"{"w":3}"#.utf8)))

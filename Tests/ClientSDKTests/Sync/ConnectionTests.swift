@@ -78,12 +78,12 @@ import Testing
     @Test func offlineSinceTheLastContact() {
         // Given
         var scene = Scene.live()
-        let contact = scene.device.now.wall
+        let reachability = scene.device.now.wall
         scene.device.uptime += 8_000
         // When
         scene.replyToFeed(.failure(.interrupted("reset")))
         // Then
-        #expect(scene.device.status?.connection == .offline(since: contact))
+        #expect(scene.device.status?.connection == .offline(since: reachability))
         // When
         scene.device.fireTimer()
         scene.page([], to: 10)
@@ -180,9 +180,9 @@ import Testing
 
     @Test func soItIsForWritesAndReads() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         scene.put("c/1", "1")
-        let token = scene.fetch("c/2")
+        let callerID = scene.fetch("c/2")
         // When
         scene.replyToWrites(unauthorized)
         scene.answerFetch(unauthorized)
@@ -195,7 +195,7 @@ import Testing
         // Then
         #expect(scene.device.status?.writeTrouble == .unauthorized)
         #expect(scene.isPending("c/1"))
-        if case .refused? = scene.failure(token) {} else { Issue.record("not told") }
+        if case .refused? = scene.failure(callerID) {} else { Issue.record("not told") }
     }
 
     @Test func contactOfOnePartWakesTheOther() {
@@ -231,7 +231,7 @@ import Testing
 
     @Test func stoppingCancelsAndTellsThoseWhoWait() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         let read = scene.fetch("c/1")
         let write = scene.set("c/2", .put(Scene.json("1")), settles: false)
         // When
@@ -248,7 +248,7 @@ import Testing
     @Test func equalEventsGiveEqualActions() {
         // Given
         func run() -> ([Publication], [RequestDescription], VolatileStore) {
-            var scene = Scene.live(.held)
+            var scene = Scene.live(.cachedKeys)
             for number in 1...9 { scene.put("c/\(number)", "\(number)") }
             _ = scene.fetch(Scene.key("d/1"), Scene.key("d/2"), Scene.key("d/3"))
             scene.page([Scene.invalidate(.everything, 20)], to: 20)

@@ -20,11 +20,11 @@ import Testing
         return device.store
     }
 
-    private func increment(_ device: inout ModelDevice, _ token: Int, _ policy: ConflictPolicy = .lastWriterWins) {
+    private func increment(_ device: inout ModelDevice, _ callerID: Int, _ policy: ConflictPolicy = .lastWriterWins) {
         device.handle(
             .set(
                 SetRequest(
-                    token: Token(Int64(token)), key: Self.counter, operation: Scene.increment(), policy: policy,
+                    callerID: CallerID(Int64(callerID)), key: Self.counter, operation: Scene.increment(), policy: policy,
                     base: device.store.entries[Self.counter])))
         device.settleDisk()
     }
@@ -218,7 +218,7 @@ import Testing
         let key = Scene.key("pictures/1")
         for (value, index) in [("a", 0), ("b", 1)] {
             let content = Scene.json("\"\(String(repeating: value, count: 300))\"")
-            let request = SetRequest(token: Token(50), key: key, operation: .put(content), base: nil)
+            let request = SetRequest(callerID: CallerID(50), key: key, operation: .put(content), base: nil)
             if index == 0 { first.handle(.set(request)) } else { second.handle(.set(request)) }
         }
         first.settleDisk()

@@ -13,7 +13,7 @@ struct CopyWalk {
     private(set) var faults: [String] = []
     private var server = ModelServer()
     private var devices: [ModelDevice] = []
-    private var random: Chance
+    private var random: SeededRandom
     private var last: Int64 = 0
     /// The disks that devices go back to, each once.
     private var snapshots: [Int: (disk: VolatileStore, written: Int64)] = [:]
@@ -21,7 +21,7 @@ struct CopyWalk {
     private var written: [[Int64]] = []
 
     init(seed: UInt64, ignoresNonces: Bool = false) {
-        random = Chance(seed)
+        random = SeededRandom(seed)
         server.ignoresNonces = ignoresNonces
         // An image that was in use or not, with writes that wait or not.
         var image = Self.device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: seed)
@@ -48,7 +48,7 @@ struct CopyWalk {
         let operation = WriteOperation.increment(path: try! JSONPointer("/n"), by: .integer(last))
         device.handle(
             .set(
-                SetRequest(token: Token(last), key: Self.counter, operation: operation, base: device.store.entries[Self.counter])))
+                SetRequest(callerID: CallerID(last), key: Self.counter, operation: operation, base: device.store.entries[Self.counter])))
         device.settleDisk()
         return last
     }

@@ -50,7 +50,7 @@ import Testing
 
     @Test func aReadTellsItToo() {
         // Given
-        var scene = Scene(.held)
+        var scene = Scene(.cachedKeys)
         scene.put("c/1", "1")
         _ = scene.fetch("c/2")
         // When
@@ -93,7 +93,7 @@ import Testing
     @Test func afterAClearItIsLearnedAnew() {
         // Given
         var scene = Scene.live()
-        scene.device.handle(.clear(newClient: try! ClientIdentifier("device2"), Token(99)))
+        scene.device.handle(.clear(newClient: try! ClientIdentifier("device2"), CallerID(99)))
         scene.device.settleDisk()
         scene.put("c/1", "1")
         #expect(scene.writes == nil)
@@ -212,7 +212,7 @@ import Testing
 
     @Test(arguments: [true, false]) func serversThatDisagreeMakeNoStorm(isReplica: Bool) {
         // Given: the feed leads to one server, the writes and reads to another
-        var scene = Scene.live(isReplica ? .everything : .held, holding: [Scene.put("c/9", 4, "9")])
+        var scene = Scene.live(isReplica ? .everything : .cachedKeys, holding: [Scene.put("c/9", 4, "9")])
         scene.put("c/1", "1")
         let start = scene.device.uptime
         let before = scene.device.machine.inspection.requestsSent

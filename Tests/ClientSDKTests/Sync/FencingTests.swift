@@ -13,25 +13,25 @@ import Testing
 
     @Test func aReadIsStoredShownAndAnswered() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         // When
         scene.answerFetch(record(4, "1", at: 10))
         // Then
         #expect(scene.text("c/1") == "1")
         #expect(scene.stored("c/1")?.asOf == Scene.revision(10))
-        #expect(scene.device.answers[token] == .views([scene.view("c/1")]))
+        #expect(scene.device.answers[callerID] == .views([scene.view("c/1")]))
     }
 
     @Test func oneOlderThanThePositionIsDroppedAndAskedAgain() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         // When
         scene.answerFetch(record(4, "1", at: 9))
         // Then
         #expect(scene.stored("c/1") == nil)
-        #expect(scene.device.answers[token] == nil)
+        #expect(scene.device.answers[callerID] == nil)
         scene.device.fireTimer()
         scene.answerFetch(record(4, "1", at: 10))
         #expect(scene.text("c/1") == "1")
@@ -39,15 +39,15 @@ import Testing
 
     @Test func itIsGivenUpAfterSomeAttempts() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         // When
         for _ in 0..<4 {
             scene.answerFetch(record(4, "1", at: 9))
-            if scene.device.answers[token] == nil { scene.device.fireTimer() }
+            if scene.device.answers[callerID] == nil { scene.device.fireTimer() }
         }
         // Then
-        #expect(scene.failure(token) == .outdated)
+        #expect(scene.failure(callerID) == .outdated)
         #expect(scene.fetches.isEmpty)
     }
 
@@ -57,7 +57,7 @@ import Testing
     ])
     func aChangeWhileItIsUnderWayRaisesTheFloor(change: Change) {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         // When: the change comes, then an answer from before it
         scene.page([change], to: 12)
@@ -71,7 +71,7 @@ import Testing
 
     @Test func aChangeThatComesAfterTheAnswerWins() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         scene.answerFetch(record(4, "1", at: 10))
         // When
@@ -82,7 +82,7 @@ import Testing
 
     @Test func aNewerReadIsNotUndoneByAnOlderChange() {
         // Given: the read is ahead of the feed
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         scene.answerFetch(record(20, "new", at: 21))
         // When
@@ -97,13 +97,13 @@ import Testing
 
     @Test func noRecordIsKnowledgeToo() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         // When
         scene.answerFetch(.missing(Scene.position(20)))
         // Then
         #expect(scene.view("c/1").value == .absent)
-        #expect(scene.device.answers[token] == .views([scene.view("c/1")]))
+        #expect(scene.device.answers[callerID] == .views([scene.view("c/1")]))
         // When: the feed is behind that
         scene.page([Scene.put("c/1", 12, "before")], to: 12)
         // Then
@@ -114,21 +114,21 @@ import Testing
 
     @Test func unchangedRaisesWhatIsKnown() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.page([], to: 14)
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         guard case .record(key, Scene.position(4), nil)? = scene.fetches.first?.kind else { Issue.record("no entity tag"); return }
         // When
         scene.answerFetch(.notModified(Scene.position(15)))
         // Then
         #expect(scene.stored("c/1")?.asOf == Scene.revision(15))
-        #expect(scene.device.answers[token] == .views([scene.view("c/1")]))
+        #expect(scene.device.answers[callerID] == .views([scene.view("c/1")]))
         #expect(scene.text("c/1") == "1")
     }
 
     @Test func thoseWhoAskForTheSameShareOneRead() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         let first = scene.fetch("c/1")
         let second = scene.fetch("c/1")
         // When
@@ -142,7 +142,7 @@ import Testing
 
     @Test func whoJoinsLaterGetsNothingOlder() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         scene.page([Scene.put("c/9", 15, "x")], to: 15)
         let second = scene.fetch("c/1")
@@ -154,9 +154,9 @@ import Testing
 
     @Test func manyAreReadTogetherAndLargeOnesAlone() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         let other = Scene.key("c/2")
-        let token = scene.fetch(key, other)
+        let callerID = scene.fetch(key, other)
         guard case .reads? = scene.fetches.first?.kind else { Issue.record("not together"); return }
         // When
         let large = Record(
@@ -164,59 +164,59 @@ import Testing
         scene.answerFetch(.reads(ReadsResponse(records: [large], missing: [other], cursor: Scene.position(10))))
         // Then
         #expect(scene.view("c/2").value == .absent)
-        #expect(scene.device.answers[token] == nil)
+        #expect(scene.device.answers[callerID] == nil)
         guard case .record(key, nil, nil)? = scene.fetches.first?.kind else { Issue.record("not alone"); return }
         scene.answerFetch(record(4, "1", at: 10))
-        #expect(scene.device.answers[token] == .views([scene.view("c/1"), scene.view("c/2")]))
+        #expect(scene.device.answers[callerID] == .views([scene.view("c/1"), scene.view("c/2")]))
     }
 
     @Test func aReadOfAPendingKeyChangesTheBaseOnly() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         scene.put("c/1", "mine")
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         // When
         scene.answerFetch(record(4, "theirs", at: 10))
         // Then
         #expect(scene.text("c/1") == "mine")
         #expect(scene.view("c/1").revision == Scene.revision(4))
         #expect(scene.isPending("c/1"))
-        #expect(scene.device.answers[token] == .views([scene.view("c/1")]))
+        #expect(scene.device.answers[callerID] == .views([scene.view("c/1")]))
     }
 
     @Test func aFailingServerIsToldOfAfterSomeAttempts() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         // When
         for _ in 0..<4 {
             scene.answerFetch(.failure(.unreachable("no route")))
-            if scene.device.answers[token] == nil { scene.device.fireTimer() }
+            if scene.device.answers[callerID] == nil { scene.device.fireTimer() }
         }
         // Then
-        #expect(scene.failure(token) == .offline(.unreachable("no route")))
+        #expect(scene.failure(callerID) == .offline(.unreachable("no route")))
     }
 
     @Test func aRefusalIsToldOfAtOnce() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         let problem = Problem(.forbidden, "not yours")
         // When
         scene.answerFetch(.problem(problem, cursor: Scene.position(10), retryAfter: nil))
         // Then
-        #expect(scene.failure(token) == .refused(problem))
+        #expect(scene.failure(callerID) == .refused(problem))
     }
 
     @Test func aFullDiskGivesTheAskerTheValueAndShowsItToNobody() {
         // Given
-        var scene = Scene.live(.held)
-        let token = scene.fetch("c/1")
+        var scene = Scene.live(.cachedKeys)
+        let callerID = scene.fetch("c/1")
         scene.answerFetch(record(4, "1", at: 10), settles: false)
         // When
         scene.device.failNext(.full)
         // Then
-        guard case .views(let views)? = scene.device.answers[token] else { Issue.record("no answer"); return }
+        guard case .views(let views)? = scene.device.answers[callerID] else { Issue.record("no answer"); return }
         #expect(views.first?.value == .content(Scene.json("1")))
         #expect(scene.stored("c/1") == nil)
         #expect(scene.device.publications.isEmpty)
@@ -224,7 +224,7 @@ import Testing
 
     @Test func anAnswerThatCameTwiceIsIgnored() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         let id = scene.fetches.first?.id ?? RequestID(0)
         scene.answerFetch(record(4, "1", at: 10))
@@ -237,13 +237,13 @@ import Testing
 
     @Test func whoAsksDuringAResetIsNotToldWhatWasReadBefore() {
         // Given an answer on its way to the disk when a reset begins
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         let first = scene.fetch("c/1")
         scene.answerFetch(record(4, "1", at: 10), settles: false)
         scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: Scene.position(50), retryAfter: nil), settles: false)
         // When another caller asks for the current value
-        let second = Token(99)
-        scene.device.handle(.fetch(FetchRequest(token: second, items: [.init(key: Scene.key("c/1"), known: nil)], mustBeNew: true)))
+        let second = CallerID(99)
+        scene.device.handle(.fetch(FetchRequest(callerID: second, items: [.init(key: Scene.key("c/1"), known: nil)], mustBeNew: true)))
         scene.device.settleDisk()
         // Then that answer is for the first alone
         #expect(scene.device.answers[first] != nil)

@@ -9,42 +9,48 @@ import Testing
     /// `makeRelative` of its part if it is a time, or a number that only distinguishes requests or transactions.
     private static let parts: [String: (compared: Set<String>, relativeOrLeftOut: Set<String>)] = [
         // Left out: properties that never change, that have no effect, or that follow from the core.
-        "SyncMachine": (["core"], ["settings", "story", "uptime", "lastStatus", "lastSchedule"]),
+        "SyncMachine": (["core"], ["settings", "history", "uptime", "lastStatus", "lastSchedule"]),
         "SyncCore": (["settings", "phase", "isRenaming"], ["parts"]),
         "SyncParts": (
-            ["contact", "binding"],
-            ["local", "requests", "follower", "sender", "reader", "verifier", "refresher", "merger", "resetter"]
+            ["reachability", "binding"],
+            ["local", "requests", "follower", "sender", "reader", "revalidator", "refresher", "merger", "resetter"]
         ),
-        "LocalState": (["state", "writes", "intake", "rejected"], ["transactions"]),
-        "RejectionList": (["places", "bytes"], []),
+        "LocalState": (["state", "writes", "unstored", "rejected"], ["transactions"]),
+        "RejectionList": (["entries", "bytes"], []),
         "Outbox": (["keys", "queue", "awaitingBase", "merging", "displaced"], []),
-        "Intake": (["queue", "claims"], []),
-        "Transactions": (["intents"], ["current", "last"]),
+        "UnstoredWrites": (["queue", "writeBases"], []),
+        "Transactions": (["inputs"], ["current", "last"]),
         "UnderWay": (["plan"], ["id"]),
-        "Plan": (
+        "TransactionPlan": (
             [
-                "continuation", "entries", "causes", "state", "rejections", "clear", "staged", "stagedCauses", "stagedPlaces", "decided",
-                "verdicts",
-                "notes", "outdatesReads", "floors",
+                "onCommit", "entries", "causes", "state", "rejections", "clear", "staged", "stagedCauses", "stagedIndices", "decided",
+                "outcomes",
+                "notes", "outdatesReads", "lowerBounds",
             ], []
         ),
         "RequestTable": ([], ["generation", "requests", "last"]),
         "Request": (["purpose", "hadFreshToken"], ["sentAt", "deadline"]),
         "Follower": (
-            ["isCaughtUp", "isPolling", "next", "aheads", "idleResponses", "limit"], ["request", "trueAt", "storing", "retry"]
+            ["isCaughtUp", "isPolling", "next", "cursorAheadCount", "idleResponses", "limit"], ["request", "validAsOf", "storing", "retry"]
         ),
         "Sender": (
-            ["isDeciding", "isReconciling", "sawGap", "mustCheck", "resumesAfter", "sentThrough", "limit", "voided", "trouble"],
+            [
+                "isDeciding", "isReconciling", "hasNumberGap", "mustCheck", "serverLastNumber", "lastSentNumber", "limit", "refusedWrites",
+                "trouble",
+            ],
             ["request", "retry"]
         ),
         "Reader": (["limit"], ["queue"]),
-        "ReadQueue": (["underWay"], ["askers", "items", "line", "lastPlace"]),
-        "Asker": (["keys", "views"], ["deadline"]),
+        "ReadQueue": (["underWay"], ["waiters", "items", "queue", "lastSequence"]),
+        "Waiter": (["keys", "views"], ["deadline"]),
         "Item": (
-            ["key", "known", "floor", "askers", "later", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact", "failure"],
-            ["place", "retry"]
+            [
+                "key", "known", "lowerBound", "waiters", "nextWaiters", "isOwn", "isUnderWay", "isAlone", "attempts", "lacksContact",
+                "failure",
+            ],
+            ["sequence", "retry"]
         ),
-        "Verifier": (["isStoring", "again", "answered", "after", "limit"], ["query", "request", "retry"]),
+        "Revalidator": (["isStoring", "again", "answered", "after", "limit"], ["query", "request", "retry"]),
         "Refresher": (
             ["isNeeded", "mustBeginAgain", "isRepeating", "after", "storing", "atReader", "limit"], ["query", "request", "retry"]
         ),
@@ -52,7 +58,7 @@ import Testing
         "Resetter": (["clear", "storm"], ["reset", "retry"]),
         "Reset": (["epoch", "forgets"], ["notBefore"]),
         "StoreBinding": (["store"], []),
-        "Contact": (["lostAt", "last", "trouble", "lasts"], []),
+        "Reachability": (["lostAt", "last", "trouble", "lasts"], []),
         "Retry": (["backoff", "needsFreshToken"], ["notBefore"]),
         "Backoff": (["failures"], []),
     ]
@@ -127,7 +133,7 @@ import Testing
             var store = VolatileStore(client: client)
             let epoch = Epoch(bits: 1)
             let state: [StateChange] = [
-                .epoch(epoch), .cursor(Cursor(epoch: epoch, revision: .zero)), .scope(SyncSettings().scope), .verification(.complete),
+                .epoch(epoch), .cursor(Cursor(epoch: epoch, revision: .zero)), .scope(SyncSettings().scope), .revalidation(.complete),
                 .completeAt(Timestamp(milliseconds: 0)),
             ]
             _ = store.commit(DiskTransaction(id: TransactionID(0), state: state))
@@ -141,7 +147,7 @@ import Testing
         var state: some Hashable { machine.relativeState(at: uptime) }
 
         private mutating func handle(_ event: SyncEvent) {
-            for action in machine.handle(event, at: Moment(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 1)) {
+            for action in machine.handle(event, at: EventContext(uptime: uptime, wall: Timestamp(milliseconds: 0), random: 1)) {
                 switch action {
                 case .send(let request): requests.append(request)
                 case .cancel(let id): requests.removeAll { $0.id == id }
@@ -156,8 +162,8 @@ import Testing
 
         /// A read and a write, both under way.
         mutating func begin() {
-            handle(.fetch(FetchRequest(token: Token(1), items: [FetchRequest.Item(key: key, known: nil)], mustBeNew: true)))
-            handle(.set(SetRequest(token: Token(2), key: key, operation: .delete, policy: .lastWriterWins, base: nil)))
+            handle(.fetch(FetchRequest(callerID: CallerID(1), items: [FetchRequest.Item(key: key, known: nil)], mustBeNew: true)))
+            handle(.set(SetRequest(callerID: CallerID(2), key: key, operation: .delete, policy: .lastWriterWins, base: nil)))
         }
 
         mutating func failRead() {

@@ -8,7 +8,7 @@ import Testing
     @Test func aReplicaBeginsFromNothingAndAHolderFromNow() {
         // Given, When, Then
         #expect(Scene(.everything).since == .start)
-        #expect(Scene(.held).since == .now)
+        #expect(Scene(.cachedKeys).since == .now)
         #expect(Scene(.everything).wait == 0)
     }
 
@@ -74,7 +74,7 @@ import Testing
 
     @Test func aHolderStoresOnlyWhatItHolds() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         // When
         scene.page([Scene.put("c/1", 12, "2"), Scene.put("c/2", 13, "3")], to: 13)
         // Then
@@ -84,7 +84,7 @@ import Testing
 
     @Test func aHolderKeepsWatchOverADeletedKey() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         // When
         scene.page([Scene.delete("c/1", 12)], to: 12)
         // Then
@@ -108,7 +108,7 @@ import Testing
 
     @Test func anInvalidationEvictsAndASweepEvictsMany() {
         // Given a device that keeps the records that were read
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/21", 5, "1"), Scene.put("c/22", 6, "1")])
         // When
         scene.page([Scene.invalidate(.key(Scene.key("c/1")), 11), Scene.invalidate(.collection("c", prefix: "2"), 12)], to: 12)
         // Then
@@ -161,7 +161,7 @@ import Testing
 
     @Test func aValueLeftOutIsEvictedUnlessItIsTheSameRevision() {
         // Given a device that keeps the records that were read
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "1")])
         // When
         scene.page([Scene.put("c/1", 12, nil)], to: 12)
         // Then
@@ -193,7 +193,7 @@ import Testing
 
     @Test func aQuietFirstAnswerIsTheFirstPosition() {
         // Given
-        var scene = Scene(.held)
+        var scene = Scene(.cachedKeys)
         #expect(scene.since == .now)
         // When
         scene.replyToFeed(.quiet(Scene.position(10)))
@@ -298,9 +298,9 @@ import Testing
 
     @Test func anotherFilterAtTheNextStartVerifiesEverything() throws {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         var settings = SyncSettings()
-        settings.following = .held
+        settings.following = .cachedKeys
         settings.filter = try ChangeFilter(collections: ["d"])
         // When
         scene.device.machine = SyncMachine(settings: settings, client: scene.device.store.state.client)
@@ -325,7 +325,7 @@ import Testing
 
     @Test func whatWasReadBeforeTheFirstPositionIsVerified() {
         // Given: a read that is older than the position that the feed begins at
-        var scene = Scene(.held)
+        var scene = Scene(.cachedKeys)
         _ = scene.fetch("c/1")
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 4, Scene.json("1")), Scene.position(5)))
         // When

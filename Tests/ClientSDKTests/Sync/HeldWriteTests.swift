@@ -15,8 +15,8 @@ import Testing
         return scene
     }
 
-    private func resolve(_ scene: inout Scene, _ receipt: Int64, _ resolution: Resolution) {
-        scene.device.handle(.merged(Receipt(receipt), resolution))
+    private func resolve(_ scene: inout Scene, _ writeID: Int64, _ resolution: Resolution) {
+        scene.device.handle(.merged(LocalWriteID(writeID), resolution))
         scene.device.settleDisk()
     }
 
@@ -81,7 +81,7 @@ import Testing
         resolve(&scene, 1, .takeTheirs)
         // Then
         #expect(scene.numbers == [2, 3] && scene.batch.map(\.ifRevision) == [Scene.revision(4), nil])
-        #expect(scene.device.store.rejections.map(\.receipt) == [Receipt(1)])
+        #expect(scene.device.store.rejections.map(\.writeID) == [LocalWriteID(1)])
     }
 
     @Test("they wait for all writes of the record that are to be merged")
@@ -132,7 +132,7 @@ import Testing
         var scene = conflict()
         scene.put("c/1", "3")
         // When
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both"))))
         scene.device.failNext(.full)
         // Then
         #expect(scene.batch.isEmpty && scene.row(2)?.isHeld == true && scene.text("c/1") == "3")
@@ -144,7 +144,7 @@ import Testing
         var scene = conflict()
         scene.put("c/1", "3")
         // When
-        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), Token(99)))
+        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), CallerID(99)))
         scene.device.settleDisk()
         // Then
         #expect(scene.verdict(1) == .cleared && scene.verdict(2) == .cleared && scene.device.status?.pendingWrites == 0)

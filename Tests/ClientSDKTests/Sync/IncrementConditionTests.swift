@@ -18,12 +18,12 @@ import Testing
     private func set(_ scene: inout Scene, _ key: String, _ operation: WriteOperation) {
         let key = Scene.key(key)
         let base = scene.device.store.entries[key]
-        scene.device.handle(.set(SetRequest(token: Token(900), key: key, operation: operation, rejectsIfGone: true, base: base)))
+        scene.device.handle(.set(SetRequest(callerID: CallerID(900), key: key, operation: operation, rejectsIfGone: true, base: base)))
         scene.device.settleDisk()
     }
 
     private func stored(_ scene: Scene) -> [WriteOperation] {
-        scene.device.store.rows.values.sorted { $0.receipt < $1.receipt }.map(\.operation)
+        scene.device.store.rows.values.sorted { $0.writeID < $1.writeID }.map(\.operation)
     }
 
     @Test func anIncrementOfARecordThatIsShownDemandsIt() {
@@ -64,9 +64,9 @@ import Testing
         _ = scene.set("c/1", increment(-1, min: 0))
         #expect(scene.text("c/1") == #"{"n":0}"#)
         // When
-        let token = scene.set("c/1", increment(-1, min: 0))
+        let callerID = scene.set("c/1", increment(-1, min: 0))
         // Then
-        if case .cannotApply(let text)? = scene.failure(token) { #expect(text.contains("'min' is 0")) } else { Issue.record("no error") }
+        if case .cannotApply(let text)? = scene.failure(callerID) { #expect(text.contains("'min' is 0")) } else { Issue.record("no error") }
         #expect(scene.device.store.rows.count == 1)
     }
 

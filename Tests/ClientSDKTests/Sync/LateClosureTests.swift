@@ -30,10 +30,10 @@ import Testing
         scene.device.handle(.registered(MergeName("m")))
         // Then it is merged as if the closure had been there from the start
         #expect(scene.device.merges.map(\.theirs) == [Scene.json("x")] && scene.device.status?.missingMerges == [:])
-        scene.device.handle(.merged(Receipt(1), .put(Scene.json("both"))))
+        scene.device.handle(.merged(LocalWriteID(1), .put(Scene.json("both"))))
         scene.device.settleDisk()
         scene.answerStatus(last: 1, at: 12)
-        #expect(scene.verdict(1) == .merged(into: Receipt(2)) && scene.batch.map(\.ifRevision) == [Scene.revision(12)])
+        #expect(scene.verdict(1) == .merged(into: LocalWriteID(2)) && scene.batch.map(\.ifRevision) == [Scene.revision(12)])
     }
 
     @Test("writes to other records do not wait with it")
@@ -84,7 +84,7 @@ import Testing
         // Given
         var scene = restarted()
         // When
-        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), Token(99)))
+        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), CallerID(99)))
         scene.device.settleDisk()
         // Then
         #expect(scene.verdict(1) == .cleared && scene.device.status?.missingMerges == [:])

@@ -23,7 +23,7 @@ import Testing
         }
         #expect(pending.view.value == .content(Scene.json(#"{"n":101}"#)))
         // And when the record or a write changes, it is replayed again
-        pending.apply(.put(PartSupport.entry("c/1", 6, value: #"{"n":50}"#), onlyIfHeld: false))
+        pending.apply(.put(PartSupport.entry("c/1", 6, value: #"{"n":50}"#), onlyIfCached: false))
         #expect(pending.view.value == .content(Scene.json(#"{"n":150}"#)))
         pending.rows.remove(at: pending.rows.startIndex)
         #expect(pending.view.value == .content(Scene.json(#"{"n":149}"#)))
@@ -38,13 +38,13 @@ import Testing
         // When
         var new = old
         new.append(PartSupport.row(10_001, "c/1", increment), showing: old.overlay)
-        let place = try #require(new.rows.index(number: 3, receipt: Receipt(3)))
+        let place = try #require(new.rows.index(number: 3, writeID: LocalWriteID(3)))
         new.rows[place].state = .applied(Scene.position(7))
         // Then
-        let receipts = new.operations(since: old).map { operation -> Int64? in
-            if case .put(let row) = operation { row.receipt.number } else { nil }
+        let writeIDs = new.operations(since: old).map { operation -> Int64? in
+            if case .put(let row) = operation { row.writeID.number } else { nil }
         }
-        #expect(receipts == [3, 10_001])
+        #expect(writeIDs == [3, 10_001])
     }
 
     @Test("the queue of an outbox that is loaded has all writes in the order of their numbers")

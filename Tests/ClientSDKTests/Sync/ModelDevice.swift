@@ -23,21 +23,21 @@ struct ModelDevice {
     var calls: [Call] = []
     /// Transactions that the disk has not carried out yet, in order.
     var transactions: [DiskTransaction] = []
-    var queries: [HeldQuery] = []
+    var queries: [CachedKeyQuery] = []
     var merges: [MergeRequest] = []
     /// The merge closures that each process registers before it starts.
     var closures = [MergeName("m")]
     /// The numbers of the writes that were on disk with one, in the present account.
-    var numbers: [Receipt: Int64] = [:]
+    var numbers: [LocalWriteID: Int64] = [:]
     var deadline: Int64?
     var status: SyncStatus?
 
     /// The views in the memory tier: only those that were published.
     var shown: [RecordKey: KeyView] = [:]
     var publications: [Publication] = []
-    var answers: [Token: Answer] = [:]
+    var answers: [CallerID: CallResult] = [:]
     /// With the history that the device was in.
-    var verdicts: [(receipt: Receipt, verdict: WriteVerdict, epoch: Epoch?)] = []
+    var verdicts: [(writeID: LocalWriteID, verdict: LocalWriteOutcome, epoch: Epoch?)] = []
     var logs: [LogLine] = []
     /// The disk must not be read, since a clear is on its way.
     var isCleared = false
@@ -73,7 +73,7 @@ struct ModelDevice {
         return device
     }
 
-    var now: Moment { Moment(uptime: uptime, wall: Timestamp(milliseconds: 1_700_000_000_000 + uptime), random: random) }
+    var now: EventContext { EventContext(uptime: uptime, wall: Timestamp(milliseconds: 1_700_000_000_000 + uptime), random: random) }
 
     mutating func handle(_ event: SyncEvent) {
         random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -106,15 +106,15 @@ struct ModelDevice {
                 calls[place].isCancelled = true
             }
         case .commit(let transaction): transactions.append(transaction)
-        case .publish(let news): for publication in news { show(publication) }
-        case .answer(let token, let answer):
-            precondition(answers[token] == nil, "\(token) is answered twice")
-            answers[token] = answer
-        case .verdict(let receipt, _, let verdict): verdicts.append((receipt, verdict, machine.inspection.state.epoch))
+        case .publish(let revalidation): for publication in revalidation { show(publication) }
+        case .complete(let callerID, let answer):
+            precondition(answers[callerID] == nil, "\(callerID) is answered twice")
+            answers[callerID] = answer
+        case .outcome(let writeID, _, let verdict): verdicts.append((writeID, verdict, machine.inspection.state.epoch))
         case .status(let status): self.status = status
         case .schedule(let deadline): self.deadline = deadline
         case .merge(let request): merges.append(request)
-        case .loadHeld(let query): queries.append(query)
+        case .loadCachedKeys(let query): queries.append(query)
         case .log(let line): logs.append(line)
         }
     }
@@ -123,11 +123,11 @@ struct ModelDevice {
         publications.append(publication)
         switch publication {
         case .view(let view, _): shown[view.key] = view.value == .unknown && !view.isPending ? nil : view
-        case .confirmed(let news):
-            guard var view = shown[news.key], var entry = view.entry else { return }
-            entry.confirm(news)
+        case .confirmed(let revalidation):
+            guard var view = shown[revalidation.key], var entry = view.entry else { return }
+            entry.confirm(revalidation)
             view.entry = entry
-            shown[news.key] = view
+            shown[revalidation.key] = view
         case .changed(let key, _):
             let view = machine.view(of: key, stored: store.entries[key])
             shown[key] = view.value == .unknown && !view.isPending ? nil : view
@@ -140,7 +140,7 @@ struct ModelDevice {
             shown = shown.filter { key, view in
                 overlaid.contains(key) || !scope.contains(key) || !(view.entry?.isKnownOnly(before: position) ?? true)
             }
-        case .passEnded(let pass, let position):
+        case .passFinished(let pass, let position):
             for (key, view) in shown where !machine.overlaidKeys.contains(key) {
                 shown[key]?.entry = view.entry?.ended(pass, at: position)
                 if shown[key]?.entry == nil { shown[key] = nil }
@@ -153,7 +153,7 @@ struct ModelDevice {
 
     /// The disk wants room. A key that leaves it leaves the memory too. One that is being written to stays.
     mutating func evict(_ key: RecordKey) {
-        guard !machine.needs(key) else { return }
+        guard !machine.mustKeep(key) else { return }
         store.evict(key)
         if store.entries[key] == nil, !machine.overlaidKeys.contains(key) { shown[key] = nil }
     }
@@ -169,7 +169,7 @@ struct ModelDevice {
         let transaction = transactions.removeFirst()
         let skipped = store.commit(transaction)
         if transaction.clear != nil { (isCleared, numbers) = (false, [:]) }
-        for case .put(let row) in transaction.outbox where !row.isHeld { numbers[row.receipt] = row.number }
+        for case .put(let row) in transaction.outbox where !row.isHeld { numbers[row.writeID] = row.number }
         if !silently { handle(.committed(transaction.id, skipped: skipped)) }
     }
 
@@ -181,7 +181,7 @@ struct ModelDevice {
     mutating func answerQuery() {
         guard !queries.isEmpty else { return }
         let query = queries.removeFirst()
-        handle(.heldKeys(query, store.heldKeys(query)))
+        handle(.cachedKeys(query, store.cachedKeys(query)))
     }
 
     /// Lets the disk do all that waits for it.
@@ -207,7 +207,7 @@ struct ModelDevice {
     /// The server's answer to this device.
     mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
         if case .changes(.start, _, _, _, _) = kind { origin = server.head }
-        return server.answer(kind, origin: machine.inspection.state.verification == .fromStart ? origin : nil)
+        return server.answer(kind, origin: machine.inspection.state.revalidation == .fromStart ? origin : nil)
     }
 
     mutating func fireTimer() {
@@ -230,7 +230,7 @@ struct ModelDevice {
             for merge in merges {
                 isIdle = false
                 merges.removeFirst()
-                handle(.merged(merge.receipt, Self.resolve(merge), generation: merge.generation))
+                handle(.merged(merge.writeID, Self.resolve(merge), generation: merge.generation))
             }
             if isIdle {
                 if status?.connection == .live, status?.isVerified == true, !machine.hasOverlay { return }

@@ -9,15 +9,15 @@ import Testing
         // Given
         var scene = Scene.live()
         // When
-        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        let callerID = scene.set("c/1", .put(Scene.json("1")), settles: false)
         // Then
-        #expect(scene.device.answers[token] == nil)
+        #expect(scene.device.answers[callerID] == nil)
         #expect(scene.view("c/1").value == .unknown)
         #expect(scene.writes == nil)
         // When
         scene.device.settleDisk()
         // Then
-        #expect(scene.device.answers[token] == .accepted(Receipt(1)))
+        #expect(scene.device.answers[callerID] == .accepted(LocalWriteID(1)))
         #expect(scene.text("c/1") == "1")
         #expect(scene.isPending("c/1"))
         #expect(scene.numbers == [1])
@@ -26,11 +26,11 @@ import Testing
     @Test func aFullDiskIsAnErrorAndNothingShows() {
         // Given
         var scene = Scene.live()
-        let token = scene.set("c/1", .put(Scene.json("1")), settles: false)
+        let callerID = scene.set("c/1", .put(Scene.json("1")), settles: false)
         // When
         scene.device.failNext(.full)
         // Then
-        #expect(scene.failure(token) == .storageFull)
+        #expect(scene.failure(callerID) == .storageFull)
         #expect(scene.view("c/1").value == .unknown)
         // When: the number is free again
         scene.put("c/1", "2")
@@ -49,7 +49,7 @@ import Testing
         scene.device.settleDisk()
         // Then: the third could not be applied to the second
         #expect(scene.device.store.rows.count == 2)
-        #expect(scene.failure(Token(3)) != nil)
+        #expect(scene.failure(CallerID(3)) != nil)
     }
 
     @Test func oneBatchIsUnderWayAtATime() {
@@ -333,7 +333,7 @@ import Testing
         arguments: [
             Reply.problem(Problem(.malformedRequest, "broken frame"), cursor: nil, retryAfter: nil),
             .problem(Problem(.unsupportedMediaType, "another type"), cursor: nil, retryAfter: nil),
-            .failure(.foreign(ForeignAnswer(status: 413, "a proxy's"))), .failure(.foreign(ForeignAnswer(status: 422, "a firewall's"))),
+            .failure(.foreign(ForeignResponse(status: 413, "a proxy's"))), .failure(.foreign(ForeignResponse(status: 422, "a firewall's"))),
         ])
     func keptWrites(_ reply: Reply) {
         // Given
@@ -358,7 +358,7 @@ import Testing
         var scene = Scene.live()
         scene.put("c/1", "1")
         // When
-        let answer = Reply.failure(.foreign(ForeignAnswer(status: 503, retryAfter: 7_000, "maintenance")))
+        let answer = Reply.failure(.foreign(ForeignResponse(status: 503, retryAfter: 7_000, "maintenance")))
         scene.replyToWrites(answer)
         scene.replyToFeed(answer)
         // Then
@@ -501,18 +501,18 @@ import Testing
 
     @Test func anIncrementOfWhatNobodyKnowsIsPendingAndUnknown() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         // When
         _ = scene.set("c/1", Scene.increment())
         // Then: nothing is invented
         #expect(scene.view("c/1").value == .unknown)
         #expect(scene.isPending("c/1"))
         // When: a read says that its record contains it
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 12, Scene.json(#"{"n":7}"#)), Scene.position(12)), lastWrite: 1)
         // Then
         #expect(scene.text("c/1") == #"{"n":7}"#)
-        #expect(scene.device.answers[token] != nil)
+        #expect(scene.device.answers[callerID] != nil)
         scene.results([Scene.applied(1, 11)], at: 12)
         // Then
         #expect(scene.text("c/1") == #"{"n":7}"#)

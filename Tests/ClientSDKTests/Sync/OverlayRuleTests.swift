@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: cases) func standing(_ example: Case) {
         // Given
         let row = OutboxRow(
-            receipt: Receipt(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: example.state,
+            writeID: LocalWriteID(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: example.state,
             created: Timestamp(milliseconds: 0))
         // When
         let standing = row.standing(at: example.watermark, isRecordKnown: example.isRecordKnown, in: Epoch("b"))
@@ -71,10 +71,10 @@ import Testing
     func mergingNeedsTheNumber() {
         // Given a record of history a that contains the write, which history b rejected
         let row = OutboxRow(
-            receipt: Receipt(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: .merging(Epoch("b")),
+            writeID: LocalWriteID(1), number: 5, key: Scene.key("c/1"), operation: .delete, state: .merging(Epoch("b")),
             created: Timestamp(milliseconds: 0))
         func needs(_ watermark: WriteWatermark?) -> Bool {
-            PendingKey(key: row.key, base: nil, watermark: watermark, rows: [row]).needsWatermark(in: Epoch("b"), sentThrough: 5)
+            PendingKey(key: row.key, base: nil, watermark: watermark, rows: [row]).needsWatermark(in: Epoch("b"), lastSentNumber: 5)
         }
         // Then a record of b needs the number, or the watermark of a would hide the write
         #expect(needs(Self.oldAt) && needs(Self.before) && needs(nil))

@@ -33,9 +33,9 @@ import Testing
         // Given
         var scene = Scene.live(holding: [Scene.put("c/1", 4, #""text""#)])
         // When
-        let token = scene.set("c/1", Scene.increment())
+        let callerID = scene.set("c/1", Scene.increment())
         // Then
-        if case .cannotApply? = scene.failure(token) {} else { Issue.record("no error") }
+        if case .cannotApply? = scene.failure(callerID) {} else { Issue.record("no error") }
         #expect(scene.device.store.rows.isEmpty)
         #expect(scene.writes == nil)
     }
@@ -55,14 +55,14 @@ import Testing
 
     @Test func bytesThatAreNoJSONCannotBeCounted() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         let image = Content(bytes: [1, 2, 3], type: "image/png")
         scene.answerFetch(.record(Scene.record(Scene.key("c/1"), 4, image), Scene.position(10)))
         // When
-        let token = scene.set("c/1", Scene.increment())
+        let callerID = scene.set("c/1", Scene.increment())
         // Then
         #expect(
-            scene.failure(token) == .cannotApply("the value is image/png: only application/json can be incremented"))
+            scene.failure(callerID) == .cannotApply("the value is image/png: only application/json can be incremented"))
     }
 }

@@ -9,20 +9,20 @@ extension RandomWalk {
     /// Takes note of answers and verdicts.
     mutating func collect() {
         for index in devices.indices {
-            for (token, answer) in devices[index].answers {
-                if case .accepted(let receipt) = answer, let write = asked[index]?[token] {
-                    accepted[index, default: [:]][receipt] = write
-                    undecided[index, default: []].insert(receipt)
+            for (callerID, answer) in devices[index].answers {
+                if case .accepted(let writeID) = answer, let write = asked[index]?[callerID] {
+                    accepted[index, default: [:]][writeID] = write
+                    undecided[index, default: []].insert(writeID)
                 }
-                asked[index]?[token] = nil
+                asked[index]?[callerID] = nil
             }
             devices[index].answers = [:]
-            for (receipt, verdict, epoch) in devices[index].verdicts {
-                checkVerdict(index, receipt, verdict, epoch)
-                undecided[index]?.remove(receipt)
+            for (writeID, verdict, epoch) in devices[index].verdicts {
+                checkVerdict(index, writeID, verdict, epoch)
+                undecided[index]?.remove(writeID)
                 // Also if the process died before it heard that the write was accepted.
                 if case .merged(let next) = verdict { undecided[index]?.insert(next) }
-                guard let write = accepted[index]?[receipt] else { continue }
+                guard let write = accepted[index]?[writeID] else { continue }
                 switch verdict {
                 case .applied:
                     // The current history need not hold the decisions of an earlier one.
@@ -36,9 +36,9 @@ extension RandomWalk {
     }
 
     /// Checks that a reported verdict is the decision on that write, in the history that the device is in.
-    private mutating func checkVerdict(_ index: Int, _ receipt: Receipt, _ verdict: WriteVerdict, _ epoch: Epoch?) {
+    private mutating func checkVerdict(_ index: Int, _ writeID: LocalWriteID, _ verdict: LocalWriteOutcome, _ epoch: Epoch?) {
         let client = devices[index].machine.inspection.state.client
-        let number = devices[index].numbers[receipt] ?? 0
+        let number = devices[index].numbers[writeID] ?? 0
         func decision(in decisions: [ClientIdentifier: [Int64: ModelServer.Decision]]) -> ModelServer.Decision? {
             decisions[client]?[number]
         }
@@ -50,11 +50,11 @@ extension RandomWalk {
             let wasRejected = (past.values + [server.decisions]).contains {
                 if case .rejected? = decision(in: $0)?.verdict { true } else { false }
             }
-            if !wasRejected { fault("device \(index) gets \(verdict) for write \(receipt.number), which was never rejected") }
+            if !wasRejected { fault("device \(index) gets \(verdict) for write \(writeID.number), which was never rejected") }
             return
         }
         guard let decision = decision(in: epoch == server.epoch ? server.decisions : epoch.flatMap { past[$0] } ?? [:]) else {
-            return fault("device \(index) gets \(verdict) for write \(receipt.number), which \(String(describing: epoch)) never decided")
+            return fault("device \(index) gets \(verdict) for write \(writeID.number), which \(String(describing: epoch)) never decided")
         }
         let isTrue =
             switch (verdict, decision.verdict) {
@@ -64,8 +64,8 @@ extension RandomWalk {
             case (.applied(nil), _): server.kept < 100
             default: false
             }
-        if !isTrue { fault("device \(index) gets \(verdict) for write \(receipt.number), which became \(decision.verdict)") }
-        if let write = accepted[index]?[receipt], write.isIncrement, !"\(decision.write.operation)".contains(write.mark) {
+        if !isTrue { fault("device \(index) gets \(verdict) for write \(writeID.number), which became \(decision.verdict)") }
+        if let write = accepted[index]?[writeID], write.isIncrement, !"\(decision.write.operation)".contains(write.mark) {
             fault("device \(index) gets the verdict on \(decision.write) for \(write.mark)")
         }
     }
@@ -135,7 +135,7 @@ extension RandomWalk {
             // Read your writes: the newest write to a register is the one that shows.
             if key.collection == "registers", let newest = (undecided[index] ?? []).filter({ accepted[index]?[$0]?.key == key }).max(),
                 let mark = accepted[index]?[newest]?.mark, let text, !text.hasPrefix("["),
-                let pending = device.machine.inspection.outbox[key], let last = pending.rows.last, last.receipt == newest,
+                let pending = device.machine.inspection.outbox[key], let last = pending.rows.last, last.writeID == newest,
                 last.standing(at: pending.watermark, isRecordKnown: pending.base != nil, in: nil) == .replayed,
                 !text.hasPrefix("\"\(mark)")
             {
@@ -164,8 +164,8 @@ extension RandomWalk {
                 fault("device \(index) keeps \(device.store.rows)")
             }
             if !device.store.watermarks.isEmpty { fault("device \(index) keeps \(device.store.watermarks)") }
-            if device.machine.inspection.claims != 0 { fault("device \(index) keeps claims") }
-            if device.machine.inspection.readsUnderWay != 0 { fault("device \(index) counts reads under way") }
+            if device.machine.inspection.unstoredKeys != 0 { fault("device \(index) keeps claims") }
+            if device.machine.inspection.readsInFlight != 0 { fault("device \(index) counts reads under way") }
             for key in registers + counters {
                 let entry = device.store.entries[key]
                 let record = server.record(key, full: true)

@@ -59,10 +59,10 @@ struct RandomWalk {
         var mark: String
         var isIncrement: Bool
     }
-    var asked: [Int: [Token: Written]] = [:]
+    var asked: [Int: [CallerID: Written]] = [:]
     /// Accepted writes, by device and receipt.
-    var accepted: [Int: [Receipt: Written]] = [:]
-    var undecided: [Int: Set<Receipt>] = [:]
+    var accepted: [Int: [LocalWriteID: Written]] = [:]
+    var undecided: [Int: Set<LocalWriteID>] = [:]
     /// Marks that must never vanish from what a device shows: increments that took effect.
     var applied: [Int: [Written]] = [:]
     var highest: [Int: [RecordKey: (Epoch, Revision)]] = [:]
@@ -75,10 +75,10 @@ struct RandomWalk {
         server.kept = seed % 5 == 0 ? 2 : .max
         for index in 0..<2 {
             var settings = SyncSettings()
-            settings.following = (seed >> UInt64(index)) & 1 == 0 ? .everything : .held
+            settings.following = (seed >> UInt64(index)) & 1 == 0 ? .everything : .cachedKeys
             settings.pageLimit = 2
             settings.batchCount = 3
-            settings.verificationKeys = 2
+            settings.revalidationKeys = 2
             settings.fetchAttempts = 3
             if seed % 3 == 0 { settings.filter = try! ChangeFilter(collections: ["registers", "counters"]) }
             var device = ModelDevice(settings, client: "device\(index)")
@@ -141,7 +141,7 @@ struct RandomWalk {
     private mutating func write(_ index: Int) {
         lastToken += 1
         lastValue += 1
-        let token = Token(lastToken)
+        let callerID = CallerID(lastToken)
         let key = pick(registers + counters + others)
         let mark = "d\(index)v\(lastValue)"
         let isIncrement = key.collection == "counters" || (key.collection == "others" && seed % 2 == 0)
@@ -155,10 +155,10 @@ struct RandomWalk {
             if below(5) == 0 { operation = .delete }
             policy = [.lastWriterWins, .lastWriterWins, .rejectIfChanged, .merge(MergeName("m"))][below(4)]
         }
-        asked[index, default: [:]][token] = Written(key: key, mark: mark, isIncrement: isIncrement)
+        asked[index, default: [:]][callerID] = Written(key: key, mark: mark, isIncrement: isIncrement)
         written.insert(mark)
         let base = devices[index].isCleared ? nil : devices[index].store.entries[key]
-        devices[index].handle(.set(SetRequest(token: token, key: key, operation: operation, policy: policy, base: base)))
+        devices[index].handle(.set(SetRequest(callerID: callerID, key: key, operation: operation, policy: policy, base: base)))
     }
 
     private mutating func fetch(_ index: Int) {
@@ -167,8 +167,8 @@ struct RandomWalk {
         let other = pick(registers)
         if below(2) == 0, other != keys[0] { keys.append(other) }
         let stored = devices[index].isCleared ? [:] : devices[index].store.entries
-        devices[index].handle(.fetch(FetchRequest(token: Token(lastToken), items: keys.map { .init(key: $0, known: stored[$0]) })))
-        if below(10) == 0 { devices[index].handle(.abandon(Token(lastToken))) }
+        devices[index].handle(.fetch(FetchRequest(callerID: CallerID(lastToken), items: keys.map { .init(key: $0, known: stored[$0]) })))
+        if below(10) == 0 { devices[index].handle(.abandon(CallerID(lastToken))) }
     }
 
     /// Replies that the server gave and that have not come yet, so that they can be overtaken.
@@ -228,7 +228,7 @@ struct RandomWalk {
         late.removeAll { $0.device == index }
         devices[index].crash()
         asked[index] = [:]
-        let waiting = Set(devices[index].store.rows.values.filter(\.isPending).map(\.receipt))
+        let waiting = Set(devices[index].store.rows.values.filter(\.isPending).map(\.writeID))
         undecided[index] = waiting
     }
 
@@ -259,7 +259,7 @@ struct RandomWalk {
         guard !devices[index].merges.isEmpty else { return }
         let request = devices[index].merges.removeFirst()
         let resolution: Resolution = below(4) == 0 ? .takeTheirs : ModelDevice.resolve(request)
-        devices[index].handle(.merged(request.receipt, resolution, generation: request.generation))
+        devices[index].handle(.merged(request.writeID, resolution, generation: request.generation))
     }
 
     private mutating func backUp() {
@@ -296,7 +296,7 @@ struct RandomWalk {
         clears += 1
         lastToken += 1
         late.removeAll { $0.device == index }
-        devices[index].handle(.clear(newClient: try! ClientIdentifier("device\(index)-\(clears)"), Token(lastToken)))
+        devices[index].handle(.clear(newClient: try! ClientIdentifier("device\(index)-\(clears)"), CallerID(lastToken)))
         asked[index] = [:]
         accepted[index] = [:]
         undecided[index] = []

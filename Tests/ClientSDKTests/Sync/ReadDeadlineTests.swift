@@ -29,14 +29,14 @@ import Testing
     @Test func theDeadlineIncludesAllAttempts() {
         // Given a server that lets each attempt wait
         var scene = Scene.live { $0.readTimeout = 5_000 }
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         // When
         scene.answerFetch(.problem(Problem(.overloaded, "busy"), cursor: Scene.position(10), retryAfter: 60_000))
         scene.pass(4_999)
-        #expect(scene.failure(token) == nil)
+        #expect(scene.failure(callerID) == nil)
         scene.pass(1)
         // Then it gets the result of the last one
-        #expect(scene.failure(token) == .refused(Problem(.overloaded, "busy")))
+        #expect(scene.failure(callerID) == .refused(Problem(.overloaded, "busy")))
     }
 
     @Test func aReadThatHasNotLeftEndsToo() {
@@ -45,13 +45,13 @@ import Testing
             $0.fetchRequests = 1
             $0.fetchKeys = 1
         }
-        let tokens = [scene.fetch("c/1"), scene.fetch("c/2")]
+        let callerIDs = [scene.fetch("c/1"), scene.fetch("c/2")]
         #expect(scene.fetches.count == 1)
         // When
         scene.pass(10_000)
         // Then
-        #expect(scene.failure(tokens[0]) == .offline(.watchdog))
-        #expect(scene.failure(tokens[1]) == .offline(.interrupted("no answer within 10000 ms")))
+        #expect(scene.failure(callerIDs[0]) == .offline(.watchdog))
+        #expect(scene.failure(callerIDs[1]) == .offline(.interrupted("no answer within 10000 ms")))
     }
 
     @Test func aDeviceThatIsOfflineAnswersAtOnceAndTriesAgain() {
@@ -68,9 +68,9 @@ import Testing
             scene.replyToFeed(failure)
         }
         let sent = scene.device.machine.inspection.requestsSent
-        let tokens = (0..<10).map { _ in scene.fetch("c/2") }
+        let callerIDs = (0..<10).map { _ in scene.fetch("c/2") }
         // Then nothing waits, and within a second the feed is asked for again, once
-        for token in tokens { #expect(scene.failure(token) == .offline(.unreachable("no route"))) }
+        for callerID in callerIDs { #expect(scene.failure(callerID) == .offline(.unreachable("no route"))) }
         #expect(scene.device.machine.inspection.requestsSent == sent)
         scene.pass(1_000)
         #expect(scene.feed != nil)
@@ -86,9 +86,9 @@ import Testing
         var scene = Scene.live()
         scene.pass(35_000)
         // When
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         // Then
-        #expect(scene.failure(token) == .offline(.watchdog))
+        #expect(scene.failure(callerID) == .offline(.watchdog))
     }
 
     @Test func aRefusedFeedHoldsUpNoRead() {
@@ -97,9 +97,9 @@ import Testing
         scene.replyToFeed(.problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: 60_000))
         scene.pass(5_000)
         // When
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         // Then
-        #expect(scene.failure(token) == nil && scene.fetches.count == 1)
+        #expect(scene.failure(callerID) == nil && scene.fetches.count == 1)
     }
 
     // MARK: A complete copy
@@ -130,7 +130,7 @@ import Testing
 
     @Test func whatMayBeMissingIsNotSaidToBeAbsent() throws {
         // Given a device that holds what it has read, one with a filter, and one whose disk evicts
-        let held = Scene.live(.held)
+        let held = Scene.live(.cachedKeys)
         var filtered = Scene(.everything, filter: try ChangeFilter(collections: ["c"]))
         filtered.page([], to: 7)
         var limited = Scene(.everything) { $0.mayEvict = true }

@@ -17,20 +17,20 @@ import Testing
         return scene
     }
 
-    private func listed(_ scene: Scene) -> [Int64] { scene.device.store.rejections.map(\.receipt.number) }
+    private func listed(_ scene: Scene) -> [Int64] { scene.device.store.rejections.map(\.writeID.number) }
 
     @discardableResult
     private func retry(
-        _ scene: inout Scene, _ receipt: Int64, _ value: String, token: Int64 = 90, settles: Bool = true
-    ) -> Token {
+        _ scene: inout Scene, _ writeID: Int64, _ value: String, callerID: Int64 = 90, settles: Bool = true
+    ) -> CallerID {
         let key = Scene.key("c/1")
         scene.device.handle(
             .set(
                 SetRequest(
-                    token: Token(token), key: key, operation: .put(Scene.json(value)), policy: .rejectIfChanged,
-                    base: scene.device.store.entries[key], retries: Receipt(receipt))))
+                    callerID: CallerID(callerID), key: key, operation: .put(Scene.json(value)), policy: .rejectIfChanged,
+                    base: scene.device.store.entries[key], retries: LocalWriteID(writeID))))
         if settles { scene.device.settleDisk() }
-        return Token(token)
+        return CallerID(callerID)
     }
 
     @Test("a rejected write is on disk with its operation, in the transaction in which it leaves the outbox")
@@ -44,7 +44,7 @@ import Testing
         // Then
         #expect(scene.device.transactions.count == 1 && scene.device.status?.rejections == 0)
         let transaction = scene.device.transactions[0]
-        #expect(transaction.outbox.contains(.remove(Receipt(1))) && transaction.rejections.count == 1)
+        #expect(transaction.outbox.contains(.remove(LocalWriteID(1))) && transaction.rejections.count == 1)
         // When
         scene.device.settleDisk()
         // Then
@@ -64,7 +64,7 @@ import Testing
         // When
         scene.device.crash()
         // Then
-        #expect(scene.device.status?.rejections == 1 && listed(scene) == [1] && scene.device.machine.keeps(Receipt(1)))
+        #expect(scene.device.status?.rejections == 1 && listed(scene) == [1] && scene.device.machine.keeps(LocalWriteID(1)))
     }
 
     @Test("a merge that keeps the other's value is listed with what the user wrote")
@@ -75,7 +75,7 @@ import Testing
         scene.results([Scene.rejected(1, current: Scene.record(Scene.key("c/1"), 12, Scene.json("x")))], at: 12)
         #expect(listed(scene).isEmpty)
         // When
-        scene.device.handle(.merged(Receipt(1), .takeTheirs))
+        scene.device.handle(.merged(LocalWriteID(1), .takeTheirs))
         scene.device.settleDisk()
         // Then
         #expect(scene.device.store.rejections.first?.operation == .put(Scene.json("2")))
@@ -86,14 +86,15 @@ import Testing
         // Given
         var scene = rejected()
         // When
-        let token = retry(&scene, 1, "3", settles: false)
+        let callerID = retry(&scene, 1, "3", settles: false)
         // Then
-        #expect(scene.device.transactions.count == 1 && scene.device.transactions[0].rejections == [.remove(Receipt(1))])
-        #expect(scene.device.transactions[0].outbox.count == 1 && scene.device.answers[token] == nil)
+        #expect(scene.device.transactions.count == 1 && scene.device.transactions[0].rejections == [.remove(LocalWriteID(1))])
+        #expect(scene.device.transactions[0].outbox.count == 1 && scene.device.answers[callerID] == nil)
         // When
         scene.device.settleDisk()
         // Then
-        #expect(scene.device.answers[token] == .accepted(Receipt(2)) && listed(scene).isEmpty && scene.device.status?.rejections == 0)
+        #expect(
+            scene.device.answers[callerID] == .accepted(LocalWriteID(2)) && listed(scene).isEmpty && scene.device.status?.rejections == 0)
         #expect(scene.text("c/1") == "3" && scene.batch.map(\.ifRevision) == [Scene.revision(12)])
     }
 
@@ -102,10 +103,10 @@ import Testing
         // Given
         var scene = rejected()
         // When both are called before the disk has the first, or after it
-        let first = retry(&scene, 1, "3", token: 90, settles: settles)
-        let second = retry(&scene, 1, "4", token: 91)
+        let first = retry(&scene, 1, "3", callerID: 90, settles: settles)
+        let second = retry(&scene, 1, "4", callerID: 91)
         // Then
-        #expect(scene.device.answers[first] == .accepted(Receipt(2)) && scene.failure(second) == .noRejection)
+        #expect(scene.device.answers[first] == .accepted(LocalWriteID(2)) && scene.failure(second) == .noRejection)
         #expect(scene.device.store.rows.count == 1 && scene.text("c/1") == "3")
     }
 
@@ -120,7 +121,7 @@ import Testing
         // Then the write is on disk, or the rejection is
         #expect(scene.device.store.rows.count == (isStored ? 1 : 0) && listed(scene) == (isStored ? [] : [1]))
         // When the user tries again
-        let again = retry(&scene, 1, "3", token: 91)
+        let again = retry(&scene, 1, "3", callerID: 91)
         // Then
         #expect((scene.failure(again) == .noRejection) == isStored && scene.device.store.rows.count == 1 && listed(scene).isEmpty)
     }
@@ -132,17 +133,20 @@ import Testing
         // When
         let key = Scene.key("c/1")
         let request = SetRequest(
-            token: Token(90), key: key, operation: Scene.increment(), base: scene.device.store.entries[key], retries: Receipt(1))
+            callerID: CallerID(90), key: key, operation: Scene.increment(), base: scene.device.store.entries[key], retries: LocalWriteID(1))
         scene.device.handle(.set(request))
         scene.device.settleDisk()
         // Then
-        if case .cannotApply? = scene.failure(Token(90)) {} else { Issue.record("\(String(describing: scene.device.answers[Token(90)]))") }
+        if case .cannotApply? = scene.failure(CallerID(90)) {
+        } else {
+            Issue.record("\(String(describing: scene.device.answers[CallerID(90)]))")
+        }
         #expect(listed(scene) == [1] && scene.device.store.rows.isEmpty)
         // When the disk is full
-        let token = retry(&scene, 1, "3", token: 91, settles: false)
+        let callerID = retry(&scene, 1, "3", callerID: 91, settles: false)
         scene.device.failNext(.full)
         // Then
-        #expect(scene.failure(token) == .storageFull && listed(scene) == [1] && scene.device.machine.keeps(Receipt(1)))
+        #expect(scene.failure(callerID) == .storageFull && listed(scene) == [1] && scene.device.machine.keeps(LocalWriteID(1)))
     }
 
     @Test("a rejection that is discarded leaves the disk, once")
@@ -150,15 +154,15 @@ import Testing
         // Given
         var scene = rejected()
         // When it is discarded twice, first with a full disk
-        scene.device.handle(.discard(Receipt(1), Token(90)))
+        scene.device.handle(.discard(LocalWriteID(1), CallerID(90)))
         scene.device.failNext(.full)
-        #expect(scene.failure(Token(90)) == .storageFull && listed(scene) == [1])
-        for token: Int64 in 91...92 {
-            scene.device.handle(.discard(Receipt(1), Token(token)))
+        #expect(scene.failure(CallerID(90)) == .storageFull && listed(scene) == [1])
+        for callerID: Int64 in 91...92 {
+            scene.device.handle(.discard(LocalWriteID(1), CallerID(callerID)))
             scene.device.settleDisk()
         }
         // Then
-        #expect(scene.device.answers[Token(91)] == .discarded && scene.failure(Token(92)) == .noRejection)
+        #expect(scene.device.answers[CallerID(91)] == .discarded && scene.failure(CallerID(92)) == .noRejection)
         #expect(listed(scene).isEmpty && scene.device.status?.rejections == 0)
     }
 
@@ -167,31 +171,31 @@ import Testing
         // Given a call to discard that waits behind another transaction
         var scene = rejected()
         _ = scene.set("c/2", .put(Scene.json("1")), settles: false)
-        scene.device.handle(.discard(Receipt(1), Token(90)))
+        scene.device.handle(.discard(LocalWriteID(1), CallerID(90)))
         // When
-        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), Token(99)))
+        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), CallerID(99)))
         // Then nothing is listed from here on
-        #expect(scene.failure(Token(90)) == .cleared && !scene.device.machine.keeps(Receipt(1)))
+        #expect(scene.failure(CallerID(90)) == .cleared && !scene.device.machine.keeps(LocalWriteID(1)))
         scene.device.settleDisk()
         #expect(scene.device.store.rejections.isEmpty && scene.device.status?.rejections == 0)
         // When one of the account before is retried
-        let token = retry(&scene, 1, "3", token: 93)
+        let callerID = retry(&scene, 1, "3", callerID: 93)
         // Then
-        #expect(scene.failure(token) == .noRejection && scene.device.store.rows.isEmpty)
+        #expect(scene.failure(callerID) == .noRejection && scene.device.store.rows.isEmpty)
     }
 
     @Test("a stop answers the callers that wait to discard, and a device that has not started discards nothing")
     func stop() {
         // Given
         var scene = rejected()
-        scene.device.handle(.discard(Receipt(1), Token(90)))
+        scene.device.handle(.discard(LocalWriteID(1), CallerID(90)))
         // When
         scene.device.handle(.stop)
         // Then
-        #expect(scene.failure(Token(90)) == .stopped)
+        #expect(scene.failure(CallerID(90)) == .stopped)
         var idle = SyncMachine(settings: SyncSettings(), client: scene.device.store.state.client)
-        let actions = idle.handle(.discard(Receipt(1), Token(1)), at: scene.device.now)
-        #expect(actions.contains(.answer(Token(1), .failed(.stopped))))
+        let actions = idle.handle(.discard(LocalWriteID(1), CallerID(1)), at: scene.device.now)
+        #expect(actions.contains(.complete(CallerID(1), .failed(.stopped))))
     }
 
     @Test("beyond the bounds the oldest is dropped for the newest, and counted, which the log says")

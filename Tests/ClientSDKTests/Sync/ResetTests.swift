@@ -48,8 +48,8 @@ import Testing
 
     @Test func aHolderTakesAPositionAndVerifiesItsKeysByPages() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2"), Scene.put("c/3", 6, "3")]) {
-            $0.verificationKeys = 2
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2"), Scene.put("c/3", 6, "3")]) {
+            $0.revalidationKeys = 2
         }
         // When
         scene.replyToFeed(gone(.cursorExpired))
@@ -78,7 +78,7 @@ import Testing
 
     @Test func aVerificationDoesNotBringBackWhatHasLeftMeanwhile() {
         // Given a device that verifies a key, and whose write of it is under way
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.put("c/1", "2", .rejectIfChanged)
         scene.replyToFeed(gone(.cursorExpired))
         scene.page([], to: 50)
@@ -98,7 +98,7 @@ import Testing
 
     @Test func anOwnWriteThatIsDoneBehindTheVerificationStays() {
         // Given a device that verifies what it holds, past the key that it writes to
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.replyToFeed(gone(.cursorExpired))
         scene.page([], to: 50)
         scene.put("a/1", "first")
@@ -131,7 +131,7 @@ import Testing
 
     @Test(arguments: [false, true]) func anOldVerdictDuringAResetBringsNothingBack(_ restarts: Bool) {
         // Given a device that wrote, saw a later record of the key, and heard that this is outdated, all but the verdict
-        var scene = Scene.live(.held, holding: [Scene.put("a/1", 4, "0")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("a/1", 4, "0")])
         scene.put("a/1", "mine")
         scene.page([Scene.put("a/1", 16, "another's")], to: 16)
         scene.page([Scene.put("a/1", 16, "another's")], to: 16, lastWrite: 1)
@@ -168,7 +168,7 @@ import Testing
 
     @Test func anOwnWriteOfBeforeTheVerificationIsVerifiedToo() {
         // Given a device that resets while the answer to its write is on its way
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         scene.put("a/1", "first")
         scene.replyToFeed(gone(.cursorExpired))
         scene.page([], to: 50)
@@ -181,7 +181,7 @@ import Testing
 
     @Test func aCrashWhileVerifyingGoesOn() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")]) { $0.verificationKeys = 1 }
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1"), Scene.put("c/2", 5, "2")]) { $0.revalidationKeys = 1 }
         scene.replyToFeed(gone(.cursorExpired))
         scene.page([], to: 50)
         scene.answerFetch(.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(51))))
@@ -211,7 +211,7 @@ import Testing
 
     @Test func anotherEpochInAnyAnswerBeginsAnew() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 400, "1")].map { $0 })
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 400, "1")].map { $0 })
         _ = scene.fetch("c/9")
         // When
         scene.answerFetch(.missing(Scene.position(3, "b")))
@@ -235,7 +235,7 @@ import Testing
 
     @Test func heldKeysAreAskedForWithoutRevisionsOfAnotherHistory() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")])
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")])
         // When
         scene.replyToFeed(gone(.epochChanged, "b"))
         scene.page([], to: 3, "b")
@@ -290,7 +290,7 @@ import Testing
 
     @Test func anIncrementThatTheOldRecordMayHoldIsNotCountedTwice() {
         // Given: the record came before the verdict, and contains the increment
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.set("c/1", Scene.increment())
         scene.replyToWrites(.failure(.interrupted("lost")))
         _ = scene.fetch("c/1")
@@ -398,7 +398,7 @@ import Testing
 
     @Test func anAnswerOfAnOldHistoryAfterTheResetIsIgnored() {
         // Given
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         _ = scene.fetch("c/1")
         let old = scene.fetches.first?.id ?? RequestID(0)
         scene.replyToFeed(gone(.epochChanged, "b"))
@@ -448,8 +448,8 @@ import Testing
         scene.device.failNext(.full)
         // Then
         #expect(scene.feed == nil)
-        let token = scene.put("c/1", "1")
-        #expect(scene.device.answers[token] == .accepted(Receipt(1)), "the user's writes go on meanwhile")
+        let callerID = scene.put("c/1", "1")
+        #expect(scene.device.answers[callerID] == .accepted(LocalWriteID(1)), "the user's writes go on meanwhile")
         // Then the disk takes transactions again
         #expect(scene.since == .start)
     }

@@ -11,7 +11,8 @@ struct Scene {
     private var lastToken: Int64 = 0
 
     /// A device that has started and not heard anything.
-    init(_ following: SyncSettings.Following = .held, filter: ChangeFilter = .all, configure: (inout SyncSettings) -> Void = { _ in }) {
+    init(_ following: SyncSettings.Following = .cachedKeys, filter: ChangeFilter = .all, configure: (inout SyncSettings) -> Void = { _ in })
+    {
         var settings = SyncSettings()
         settings.following = following
         settings.filter = filter
@@ -158,28 +159,29 @@ struct Scene {
 
     mutating func set(
         _ key: String, _ operation: WriteOperation, _ policy: ConflictPolicy = .lastWriterWins, settles: Bool = true
-    ) -> Token {
+    ) -> CallerID {
         lastToken += 1
         let key = Self.key(key)
         device.handle(
-            .set(SetRequest(token: Token(lastToken), key: key, operation: operation, policy: policy, base: device.store.entries[key])))
+            .set(SetRequest(callerID: CallerID(lastToken), key: key, operation: operation, policy: policy, base: device.store.entries[key]))
+        )
         if settles { device.settleDisk() }
-        return Token(lastToken)
+        return CallerID(lastToken)
     }
 
     @discardableResult
-    mutating func put(_ key: String, _ value: String, _ policy: ConflictPolicy = .lastWriterWins) -> Token {
+    mutating func put(_ key: String, _ value: String, _ policy: ConflictPolicy = .lastWriterWins) -> CallerID {
         set(key, .put(Self.json(value)), policy)
     }
 
-    mutating func fetch(_ keys: RecordKey...) -> Token {
+    mutating func fetch(_ keys: RecordKey...) -> CallerID {
         lastToken += 1
         device.handle(
-            .fetch(FetchRequest(token: Token(lastToken), items: keys.map { .init(key: $0, known: device.store.entries[$0]) })))
-        return Token(lastToken)
+            .fetch(FetchRequest(callerID: CallerID(lastToken), items: keys.map { .init(key: $0, known: device.store.entries[$0]) })))
+        return CallerID(lastToken)
     }
 
-    mutating func fetch(_ key: String) -> Token { fetch(Self.key(key)) }
+    mutating func fetch(_ key: String) -> CallerID { fetch(Self.key(key)) }
 
     mutating func pass(_ milliseconds: Int64) {
         device.uptime += milliseconds
@@ -192,7 +194,7 @@ struct Scene {
     func view(_ key: String) -> KeyView { device.view(Self.key(key)) }
     func stored(_ key: String) -> Entry? { device.store.entries[Self.key(key)] }
     func isPending(_ key: String) -> Bool { view(key).isPending }
-    func verdict(_ receipt: Int64) -> WriteVerdict? { device.verdicts.last { $0.receipt == Receipt(receipt) }?.verdict }
-    func failure(_ token: Token) -> SyncFailure? { if case .failed(let failure)? = device.answers[token] { failure } else { nil } }
-    func row(_ receipt: Int64) -> OutboxRow? { device.store.rows[Receipt(receipt)] }
+    func verdict(_ writeID: Int64) -> LocalWriteOutcome? { device.verdicts.last { $0.writeID == LocalWriteID(writeID) }?.verdict }
+    func failure(_ callerID: CallerID) -> SyncFailure? { if case .failed(let failure)? = device.answers[callerID] { failure } else { nil } }
+    func row(_ writeID: Int64) -> OutboxRow? { device.store.rows[LocalWriteID(writeID)] }
 }

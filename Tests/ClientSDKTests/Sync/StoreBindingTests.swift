@@ -73,7 +73,7 @@ import Testing
     @Test("a read that another store answers fails with both names")
     func refusedRead() throws {
         var scene = try bound()
-        let token = scene.fetch("c/1")
+        let callerID = scene.fetch("c/1")
         // When it is tried as often as reads are
         for _ in 1...scene.device.settings.fetchAttempts {
             let record = Scene.record(Scene.key("c/1"), 12, Scene.json("9"))
@@ -81,7 +81,7 @@ import Testing
             scene.pass(60_000)
         }
         // Then
-        #expect(scene.failure(token) == .offline(.otherStore(other, expected: own)) && scene.text("c/1") == "1")
+        #expect(scene.failure(callerID) == .offline(.otherStore(other, expected: own)) && scene.text("c/1") == "1")
     }
 
     @Test("a server that does not say which store it is counts as the own one only in the history that the device follows")
@@ -131,7 +131,7 @@ import Testing
     func clearedDevice() throws {
         var scene = try bound()
         // When
-        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), Token(99)))
+        scene.device.handle(.clear(newClient: try ClientIdentifier("next"), CallerID(99)))
         scene.device.settleDisk()
         try reply(to: scene.feed, .page(page([], to: 3, "z")), from: other, &scene)
         // Then

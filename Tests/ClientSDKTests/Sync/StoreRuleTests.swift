@@ -29,12 +29,12 @@ import Testing
     }
 
     @Test func aConfirmationIsAboutOneRevision() {
-        let news = Confirmation(
+        let revalidation = Revalidation(
             key: Scene.key("c/1"), epoch: Epoch("a")!, revision: Scene.revision(4), asOf: Scene.revision(9), pass: 2,
             verifiedAt: Timestamp(milliseconds: 7))
-        #expect(EntryOperation.confirm(news).applied(to: entry(4), of: Scene.key("c/1"))?.asOf == Scene.revision(9))
-        #expect(EntryOperation.confirm(news).applied(to: entry(5), of: Scene.key("c/1")) == entry(5))
-        #expect(EntryOperation.confirm(news).applied(to: nil, of: Scene.key("c/1")) == nil)
+        #expect(EntryOperation.confirm(revalidation).applied(to: entry(4), of: Scene.key("c/1"))?.asOf == Scene.revision(9))
+        #expect(EntryOperation.confirm(revalidation).applied(to: entry(5), of: Scene.key("c/1")) == entry(5))
+        #expect(EntryOperation.confirm(revalidation).applied(to: nil, of: Scene.key("c/1")) == nil)
     }
 
     @Test func anEvictionSparesWhatIsNewer() {
@@ -50,23 +50,23 @@ import Testing
         state.pass = 2
         state.cursor = Scene.position(5)
         // Then entries that a page on its way could set back stay
-        #expect(entry(4, pass: 2).mayBeEvicted(state) && entry(4, asOf: 5, pass: 2).mayBeEvicted(state))
-        #expect(!entry(4, asOf: 6, pass: 2).mayBeEvicted(state) && !entry(6, pass: 1).mayBeEvicted(state))
+        #expect(entry(4, pass: 2).isEvictable(state) && entry(4, asOf: 5, pass: 2).isEvictable(state))
+        #expect(!entry(4, asOf: 6, pass: 2).isEvictable(state) && !entry(6, pass: 1).isEvictable(state))
         // And so do verified entries of another history, since that can only be a later one
-        #expect(entry(9, pass: 1, epoch: "b").mayBeEvicted(state) && !entry(1, pass: 2, epoch: "b").mayBeEvicted(state))
+        #expect(entry(9, pass: 1, epoch: "b").isEvictable(state) && !entry(1, pass: 2, epoch: "b").isEvictable(state))
         // Without a position no verified entry may be evicted
         state.epoch = Scene.position(5).epoch
         state.apply(.cursor(nil))
-        #expect(entry(4, pass: 1).mayBeEvicted(state) && !entry(4, pass: 2).mayBeEvicted(state))
+        #expect(entry(4, pass: 1).isEvictable(state) && !entry(4, pass: 2).isEvictable(state))
         // Nor a verdict's record that is newer than the position that was lost: a page that is on its way may be older
-        #expect(!entry(6, pass: 1).mayBeEvicted(state))
+        #expect(!entry(6, pass: 1).isEvictable(state))
         state.lostCursor = nil
-        #expect(!entry(4, pass: 1).mayBeEvicted(state))
+        #expect(!entry(4, pass: 1).isEvictable(state))
     }
 
     @Test func onlyIfHeldStoresNothingNew() {
-        #expect(EntryOperation.put(entry(4), onlyIfHeld: true).applied(to: nil, of: Scene.key("c/1")) == nil)
-        #expect(EntryOperation.put(entry(4), onlyIfHeld: false).applied(to: nil, of: Scene.key("c/1")) == entry(4))
+        #expect(EntryOperation.put(entry(4), onlyIfCached: true).applied(to: nil, of: Scene.key("c/1")) == nil)
+        #expect(EntryOperation.put(entry(4), onlyIfCached: false).applied(to: nil, of: Scene.key("c/1")) == entry(4))
     }
 
     @Test(arguments: [
@@ -77,13 +77,13 @@ import Testing
         let states: [OutboxRow.State] = [
             .pending, .held, .merging(nil), .merging(Epoch("b")), .applied(Scene.position(7)), .settled(Scene.position(8, "b")),
         ]
-        let preconditions: [OutboxRow.Precondition] = [.none, .revision(.zero), .revision(Scene.revision(3)), .after(Receipt(2))]
+        let preconditions: [OutboxRow.Precondition] = [.none, .revision(.zero), .revision(Scene.revision(3)), .after(LocalWriteID(2))]
         let policies: [ConflictPolicy] = [.lastWriterWins, .rejectIfChanged, .merge(MergeName("näme"))]
         for state in states {
             for precondition in preconditions {
                 for policy in policies {
                     let row = OutboxRow(
-                        receipt: Receipt(9), number: 4, key: Scene.key("c/ä/1"), operation: operation, policy: policy,
+                        writeID: LocalWriteID(9), number: 4, key: Scene.key("c/ä/1"), operation: operation, policy: policy,
                         precondition: precondition, baseRevision: Scene.revision(2), state: state,
                         ancestor: Scene.json("[]"), attempts: 2, created: Timestamp(milliseconds: 77))
                     #expect(try OutboxRow(json: row.json) == row)
@@ -97,7 +97,7 @@ import Testing
             let row = entry(4, asOf: 9, pass: 3, value)
             #expect(try Entry(json: row.json) == row)
         }
-        var scene = Scene.live(.held)
+        var scene = Scene.live(.cachedKeys)
         scene.put("c/1", "1")
         #expect(try SyncState(json: scene.device.store.state.json) == scene.device.store.state)
         var state = scene.device.store.state
@@ -110,14 +110,14 @@ import Testing
 
     @Test func theStoryTellsWhatHappenedAndIsBounded() {
         // Given
-        var scene = Scene.live(.held, holding: [Scene.put("c/1", 4, "1")]) { $0.storyNotes = 4 }
+        var scene = Scene.live(.cachedKeys, holding: [Scene.put("c/1", 4, "1")]) { $0.historyCapacity = 4 }
         // When
         scene.page([Scene.put("c/1", 12, "2"), Scene.put("c/2", 13, "2")], to: 13)
         // Then
-        let story = scene.device.machine.story(of: Scene.key("c/1")).map(\.what)
-        #expect(story.last == .changed(Scene.revision(12)))
-        #expect(scene.device.machine.story(of: Scene.key("c/2")).map(\.what) == [.changeSkipped(Scene.revision(13))])
+        let history = scene.device.machine.history(of: Scene.key("c/1")).map(\.kind)
+        #expect(history.last == .changed(Scene.revision(12)))
+        #expect(scene.device.machine.history(of: Scene.key("c/2")).map(\.kind) == [.changeSkipped(Scene.revision(13))])
         for number in Int64(14)...30 { scene.page([Scene.put("c/1", number, "2")], to: number) }
-        #expect(scene.device.machine.story(of: Scene.key("c/1")).count == 4)
+        #expect(scene.device.machine.history(of: Scene.key("c/1")).count == 4)
     }
 }

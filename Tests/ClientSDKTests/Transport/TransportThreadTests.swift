@@ -106,15 +106,15 @@ import Testing
         let transport = try CurlTransport()
         let rings = AsyncStream.makeStream(of: String.self)
         // When one alarm takes the place of another, which would be later
-        transport.setAlarm(in: 3_600_000) { rings.continuation.yield("late") }
-        transport.setAlarm(in: 1) { rings.continuation.yield("soon") }
+        transport.setTimer(in: 3_600_000) { rings.continuation.yield("late") }
+        transport.setTimer(in: 1) { rings.continuation.yield("soon") }
         // Then
         #expect(try await first(of: rings.stream) { _ in true } == "soon")
         // When one is taken back before another job is done
         transport.run {
-            transport.setAlarm(in: 0) { rings.continuation.yield("cleared") }
-            transport.clearAlarm()
-            transport.setAlarm(in: 0) { rings.continuation.yield("next") }
+            transport.setTimer(in: 0) { rings.continuation.yield("cleared") }
+            transport.clearTimer()
+            transport.setTimer(in: 0) { rings.continuation.yield("next") }
         }
         // Then
         #expect(try await first(of: rings.stream) { _ in true } == "next")

@@ -15,8 +15,8 @@ struct GettingStartedTests {
         let till = try await kit.device("till").collection("orders", of: Order.self)
         let kitchen = try await kit.device("kitchen").collection("orders", of: Order.self)
 
-        try await till.set(Order(dish: "Soup"), for: "1")
-        try await kit.quiesced()
+        try await till.setValue(Order(dish: "Soup"), forKey: "1")
+        try await kit.waitUntilIdle()
 
         #expect(kitchen["1"]?.value == Order(dish: "Soup"))
         await kit.close()
@@ -29,10 +29,10 @@ struct GettingStartedTests {
         let till = try await kit.device("till")
 
         let lost = try kit.fault(.dropReply, on: .writes, of: till)
-        let write = try await till.collection("orders", of: Order.self).set(Order(dish: "Soup"), for: "1")
-        try await write.confirmed()
+        let write = try await till.collection("orders", of: Order.self).setValue(Order(dish: "Soup"), forKey: "1")
+        try await write.waitUntilConfirmed()
 
-        #expect(kit.strikes(of: lost) == 1)
+        #expect(kit.matchCount(of: lost) == 1)
         #expect(try await kit.backend("orders", of: Order.self).all() == ["1": Order(dish: "Soup")])
     }
     // article ends
@@ -43,8 +43,8 @@ struct GettingStartedTests {
         let (kit, server) = try Self.kitOnServer()
         let till = try await kit.device("till")
         // When
-        try await till.collection("orders", of: Order.self).set(Order(dish: "Soup"), for: "1")
-        try await kit.quiesced()
+        try await till.collection("orders", of: Order.self).setValue(Order(dish: "Soup"), forKey: "1")
+        try await kit.waitUntilIdle()
         // Then
         #expect(kit.url == server.url)
         #expect(try await kit.backend("orders", of: Order.self).all() == ["1": Order(dish: "Soup")])

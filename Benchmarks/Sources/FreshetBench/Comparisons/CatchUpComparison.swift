@@ -6,39 +6,39 @@ import FreshetClient
 struct CatchUpComparison {
     private struct Value: Codable, Sendable { var pad: String }
 
-    let workshop: Workshop
+    let environment: BenchmarkEnvironment
     let filling: Filling
 
     func measure() async throws {
-        let records = min(workshop.records, 1_000_000)
+        let records = min(environment.records, 1_000_000)
         let server = try filling.server(records: records)
         defer { server.stop() }
         var rates: [Double] = []
         var growths: [Double] = []
         var applies: [Double] = []
-        for round in 0..<workshop.rounds {
+        for round in 0..<environment.rounds {
             try server.figures.forgetPeak()
             let before = server.figures.memory
             var configuration = SyncClient.Configuration(
-                url: "http://127.0.0.1:\(server.port)", namespace: "bench", storage: .directory("\(workshop.folder)/new-\(round)"))
+                url: "http://127.0.0.1:\(server.port)", namespace: "bench", storage: .directory("\(environment.folder)/new-\(round)"))
             configuration.following = .everything
             configuration.collections = ["load"]
             let device = try SyncClient(configuration)
             let start = ContinuousClock.now
             try await device.start()
-            try await device.live()
+            try await device.waitUntilLive()
             rates.append(Double(records) / (start.duration(to: .now) / .seconds(1)))
             growths.append(server.figures.peak - before)
             let collection = device.collection("load", of: Value.self)
             // The device reports that it is live: check that the last record is there.
-            guard try await collection.value(for: "\(records - 1)") != nil else { throw BenchError.missing("the device lacks records") }
+            guard try await collection.value(forKey: "\(records - 1)") != nil else { throw BenchError.missing("the device lacks records") }
             for number in 1...5 { applies.append(try await apply(collection, server, round * 5 + number)) }
             await device.stop()
-            try? FileManager.default.removeItem(atPath: "\(workshop.folder)/new-\(round)")
+            try? FileManager.default.removeItem(atPath: "\(environment.folder)/new-\(round)")
         }
-        workshop.report(Figure("catch-up-\(records)-records-per-s", ours: rates))
-        workshop.report(Figure("catch-up-\(records)-server-memory-mib", ours: growths))
-        workshop.report(Figure("catch-up-batch-1000-ms", ours: applies))
+        environment.report(Figure("catch-up-\(records)-records-per-s", ours: rates))
+        environment.report(Figure("catch-up-\(records)-server-memory-mib", ours: growths))
+        environment.report(Figure("catch-up-batch-1000-ms", ours: applies))
     }
 
     /// Milliseconds from the moment at which another waiting client has the batch's changes to the observation of the
@@ -46,7 +46,7 @@ struct CatchUpComparison {
     private func apply(_ collection: SyncedCollection<Value>, _ server: RunningServer, _ number: Int) async throws -> Double {
         let mark = "batch \(number)"
         let seen = Task { () -> ContinuousClock.Instant in
-            for try await snapshot in collection.snapshots(of: "999") where snapshot.value?.pad == mark { return .now }
+            for try await snapshot in collection.snapshots(forKey: "999") where snapshot.value?.pad == mark { return .now }
             throw BenchError.missing("the device's observation ended")
         }
         var publisher = try Connection(port: server.port)

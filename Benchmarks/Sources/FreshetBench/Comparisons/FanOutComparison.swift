@@ -4,7 +4,7 @@ import Figures
 struct FanOutComparison {
     private enum Server: String { case floor, nchan, freshet, redis, nchanStream, freshetStream }
 
-    let workshop: Workshop
+    let environment: BenchmarkEnvironment
 
     private static let body = "{\"n\":{I},\"pad\":\"\(String(repeating: "0123456789", count: 10))\"}"
     private static let head = #" HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: {L}\n\n{B}"#
@@ -14,9 +14,9 @@ struct FanOutComparison {
     func stream() throws { try measure("sse", ours: .freshetStream, peers: [("redis", .redis), ("nchan", .nchanStream)]) }
 
     private func measure(_ name: String, ours: Server, peers: [(name: String, server: Server)]) throws {
-        for waiting in workshop.isQuick ? [1_000] : [1_000, 9_000] {
+        for waiting in environment.isQuick ? [1_000] : [1_000, 9_000] {
             var reports: [Server: [LoadReport.FanOut]] = [:]
-            for _ in 0..<workshop.rounds {
+            for _ in 0..<environment.rounds {
                 for server in peers.map(\.server) + [ours] { reports[server, default: []].append(try load(server, waiting)) }
             }
             for (what, value) in [
@@ -25,7 +25,7 @@ struct FanOutComparison {
                 for peer in peers {
                     // The floor keeps no state for waiting clients, so there is nothing to compare.
                     guard what != "memory-kib" || peer.server != .floor else { continue }
-                    workshop.report(
+                    environment.report(
                         Figure(
                             "\(name)-\(waiting)-\(what)-vs-\(peer.name)", ours: (reports[ours] ?? []).map { $0[keyPath: value] },
                             peer: (reports[peer.server] ?? []).map { $0[keyPath: value] }))
@@ -35,13 +35,13 @@ struct FanOutComparison {
     }
 
     private func load(_ kind: Server, _ waiting: Int) throws -> LoadReport.FanOut {
-        let fanOut = try workshop.load("fanout")
+        let fanOut = try environment.load("fanout")
         let server = try start(kind)
         defer { server.stop() }
         // Enough deliveries to even out the kernel's clock of processor time, whose ticks are 10 ms, and other load on
         // the machine.
-        let changes = workshop.isQuick ? 20 : waiting > 1_000 ? 40 : 300
-        let text = try workshop.output(
+        let changes = environment.isQuick ? 20 : waiting > 1_000 ? 40 : 300
+        let text = try environment.output(
             of: [fanOut, "--port", "\(server.port)", "--pid", "\(server.identifier)", "-n", "\(waiting)", "-m", "\(changes)"]
                 + (try arguments(kind, server.port)))
         guard let report = LoadReport.FanOut(text), report.lost == 0 else { throw BenchError.noFigure("fanout, \(kind)", text) }
@@ -50,10 +50,10 @@ struct FanOutComparison {
 
     private func start(_ kind: Server) throws -> RunningServer {
         switch kind {
-        case .floor: try workshop.floor()
-        case .nchan, .nchanStream: try workshop.nginx()
-        case .redis: try workshop.redis(isDurable: false)
-        case .freshet, .freshetStream: try workshop.freshFreshet()
+        case .floor: try environment.floor()
+        case .nchan, .nchanStream: try environment.nginx()
+        case .redis: try environment.redis(isDurable: false)
+        case .freshet, .freshetStream: try environment.freshFreshet()
         }
     }
 

@@ -2,17 +2,17 @@ import Foundation
 
 /// A server's folder with many records of 100 bytes in the collection `load` of the namespace `bench`, made once in a run.
 final class Filling {
-    private let workshop: Workshop
+    private let environment: BenchmarkEnvironment
     /// The number of records in the folder.
     private var count = 0
 
     static let folder = "filled"
 
-    init(_ workshop: Workshop) { self.workshop = workshop }
+    init(_ environment: BenchmarkEnvironment) { self.environment = environment }
 
     /// Starts the server with at least `records` records in it.
     func server(records: Int) throws -> RunningServer {
-        let server = count == 0 ? try workshop.freshFreshet(Self.folder) : try workshop.freshet(Self.folder)
+        let server = count == 0 ? try environment.freshFreshet(Self.folder) : try environment.freshet(Self.folder)
         try grow(server, to: records)
         return server
     }

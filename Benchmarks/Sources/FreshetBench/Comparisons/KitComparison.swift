@@ -7,12 +7,12 @@ import Glibc
 struct KitComparison {
     struct Tally: Codable, Sendable { var count: Int }
 
-    let workshop: Workshop
+    let environment: BenchmarkEnvironment
 
     /// How many servers are started, one after the other.
-    private var starts: Int { workshop.isQuick ? 10 : 100 }
+    private var starts: Int { environment.isQuick ? 10 : 100 }
     /// How many kits run at once on one server.
-    private var kits: Int { workshop.isQuick ? 10 : 100 }
+    private var kits: Int { environment.isQuick ? 10 : 100 }
 
     func measure() async throws {
         var ready: [Duration] = []
@@ -28,10 +28,10 @@ struct KitComparison {
             await server.stop()
         }
         let (begun, told) = (ready.map { $0 / .milliseconds(1) }, answered.map { $0 / .milliseconds(1) })
-        workshop.report(Figure("kit-first-answer-ms", ours: told[0]))
-        workshop.report(Figure("kit-ready-p50-ms", ours: begun))
-        workshop.report(Figure("kit-answer-p50-ms", ours: told))
-        workshop.report(Figure("kit-answer-worst-ms", ours: told.max() ?? 0))
+        environment.report(Figure("kit-first-answer-ms", ours: told[0]))
+        environment.report(Figure("kit-ready-p50-ms", ours: begun))
+        environment.report(Figure("kit-answer-p50-ms", ours: told))
+        environment.report(Figure("kit-answer-worst-ms", ours: told.max() ?? 0))
         try await parallel()
     }
 
@@ -54,8 +54,8 @@ struct KitComparison {
                     try await kit.device("laptop")
                     try kit.fault(.dropReply, on: .writes, of: phone)
                     for _ in 1...10 { try await phone.collection("tallies", of: Tally.self).increment("/count", of: "1") }
-                    try await kit.quiesced(within: .seconds(60))
-                    guard try await kit.backend("tallies", of: Tally.self).value(for: "1")?.count == 10, kit.strikes == 1 else {
+                    try await kit.waitUntilIdle(within: .seconds(60))
+                    guard try await kit.backend("tallies", of: Tally.self).value(forKey: "1")?.count == 10, kit.matchCount == 1 else {
                         throw LoadError.wrongSum
                     }
                     await kit.close()
@@ -63,7 +63,7 @@ struct KitComparison {
             }
             try await group.waitForAll()
         }
-        workshop.report(Figure("kit-\(kits)-at-once-ms", ours: start.duration(to: .now) / .milliseconds(1)))
+        environment.report(Figure("kit-\(kits)-at-once-ms", ours: start.duration(to: .now) / .milliseconds(1)))
         await server.stop()
     }
 }

@@ -7,7 +7,7 @@ import FreshetClient
 struct LatencyComparison {
     private struct Value: Codable, Sendable { var number: Int }
 
-    let workshop: Workshop
+    let environment: BenchmarkEnvironment
 
     /// Writes a second.
     private static let rate = 100.0
@@ -16,17 +16,17 @@ struct LatencyComparison {
         var ours: [[Double]] = []
         var redis: [[Double]] = []
         var floor: [[Double]] = []
-        let writes = Int(workshop.seconds(5) * Self.rate)
-        for round in 0..<workshop.rounds {
-            let server = try workshop.freshFreshet()
+        let writes = Int(environment.seconds(5) * Self.rate)
+        for round in 0..<environment.rounds {
+            let server = try environment.freshFreshet()
             defer { server.stop() }
-            ours.append(try await devices("http://127.0.0.1:\(server.port)", "\(workshop.folder)/devices-\(round)", writes))
-            redis.append(try using(workshop.redis(isDurable: true)) { try tracking($0, writes) })
+            ours.append(try await devices("http://127.0.0.1:\(server.port)", "\(environment.folder)/devices-\(round)", writes))
+            redis.append(try using(environment.redis(isDurable: true)) { try tracking($0, writes) })
             floor.append(try bare(writes))
         }
         for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
             for (peer, theirs) in [("redis", redis), ("floor", floor)] {
-                workshop.report(
+                environment.report(
                     Figure(
                         "latency-\(name)-ms-vs-\(peer)", ours: ours.compactMap { Statistics.percentile(share, of: $0) },
                         peer: theirs.compactMap { Statistics.percentile(share, of: $0) }))
@@ -37,19 +37,19 @@ struct LatencyComparison {
     /// Milliseconds of each write.
     private func devices(_ url: String, _ folder: String, _ writes: Int) async throws -> [Double] {
         var configuration = SyncClient.Configuration(url: url, namespace: "latency", storage: .directory("\(folder)/a"))
-        configuration.following = .held
+        configuration.following = .cachedRecords
         let writer = try SyncClient(configuration)
         configuration.storage = .directory("\(folder)/b")
         let reader = try SyncClient(configuration)
         for client in [writer, reader] {
             try await client.start()
-            try await client.live()
+            try await client.waitUntilLive()
         }
         let source = writer.collection("numbers", of: Value.self)
         let target = reader.collection("numbers", of: Value.self)
         let arrivals = Task { () -> [ContinuousClock.Instant] in
             var arrivals: [ContinuousClock.Instant] = []
-            for try await snapshot in target.snapshots(of: "x") {
+            for try await snapshot in target.snapshots(forKey: "x") {
                 guard let number = snapshot.value?.number else { continue }
                 // An observer keeps only the latest value, so one change may stand for several.
                 while arrivals.count < min(number, writes) { arrivals.append(.now) }
@@ -62,7 +62,7 @@ struct LatencyComparison {
         for number in 1...writes {
             try await Task.sleep(until: start + .seconds(Double(number) / Self.rate), tolerance: .zero)
             departures.append(.now)
-            try await source.set(Value(number: number), for: "x")
+            try await source.setValue(Value(number: number), forKey: "x")
         }
         let latencies = zip(departures, try await arrivals.value).map { $0.duration(to: $1) / .milliseconds(1) }
         await writer.stop()
@@ -71,7 +71,7 @@ struct LatencyComparison {
     }
 
     private func bare(_ writes: Int) throws -> [Double] {
-        let text = try workshop.output(of: [workshop.latencyFloor, workshop.folder, "\(writes)", "\(Self.rate)"])
+        let text = try environment.output(of: [environment.latencyFloor, environment.folder, "\(writes)", "\(Self.rate)"])
         let latencies = text.split(separator: "\n").compactMap { Double($0) }
         guard latencies.count == writes else { throw BenchError.noFigure("the floor of latency", text) }
         return latencies

@@ -3,7 +3,7 @@ import Foundation
 
 /// Durable writes a second, each answered when it is on disk, with 64 connections.
 struct WriteComparison {
-    let workshop: Workshop
+    let environment: BenchmarkEnvironment
 
     private static let keys = 1_000
 
@@ -13,26 +13,28 @@ struct WriteComparison {
         var etcd: [Double] = []
         var redis: [Double] = []
         var pipelined: [Double] = []
-        for _ in 0..<workshop.rounds {
-            try using(workshop.freshFreshet()) { ours.append(try Self.puts(workshop, $0, keys: Self.keys, seconds: workshop.seconds(4))) }
-            try using(workshop.redis(isDurable: true)) { redis.append(try benchmark($0, pipeline: 1)) }
-            try using(workshop.etcd()) { etcd.append(try grpc($0)) }
-            try using(workshop.freshFreshet()) { server in
+        for _ in 0..<environment.rounds {
+            try using(environment.freshFreshet()) {
+                ours.append(try Self.puts(environment, $0, keys: Self.keys, seconds: environment.seconds(4)))
+            }
+            try using(environment.redis(isDurable: true)) { redis.append(try benchmark($0, pipeline: 1)) }
+            try using(environment.etcd()) { etcd.append(try grpc($0)) }
+            try using(environment.freshFreshet()) { server in
                 var load = try BatchLoad(
                     port: server.port, namespace: "bench", connections: 64, batch: 16, records: Self.keys, bytes: 100, run: "batch")
-                batches.append(try load.run(seconds: workshop.seconds(4)))
+                batches.append(try load.run(seconds: environment.seconds(4)))
             }
-            try using(workshop.redis(isDurable: true)) { pipelined.append(try benchmark($0, pipeline: 16)) }
+            try using(environment.redis(isDurable: true)) { pipelined.append(try benchmark($0, pipeline: 16)) }
         }
-        workshop.report(Figure("writes-puts-per-s-vs-etcd", ours: ours, peer: etcd))
-        workshop.report(Figure("writes-puts-per-s-vs-redis", ours: ours, peer: redis))
-        workshop.report(Figure("writes-batch16-per-s-vs-redis", ours: batches, peer: redis))
-        workshop.report(Figure("writes-batch16-per-s-vs-redis-pipelined", ours: batches, peer: pipelined))
+        environment.report(Figure("writes-puts-per-s-vs-etcd", ours: ours, peer: etcd))
+        environment.report(Figure("writes-puts-per-s-vs-redis", ours: ours, peer: redis))
+        environment.report(Figure("writes-batch16-per-s-vs-redis", ours: batches, peer: redis))
+        environment.report(Figure("writes-batch16-per-s-vs-redis-pipelined", ours: batches, peer: pipelined))
     }
 
     /// `PUT`s of 100 bytes a second, to random ones of that many records.
-    static func puts(_ workshop: Workshop, _ server: RunningServer, keys: Int, seconds: Double) throws -> Double {
-        let script = try workshop.file(
+    static func puts(_ environment: BenchmarkEnvironment, _ server: RunningServer, keys: Int, seconds: Double) throws -> Double {
+        let script = try environment.file(
             "puts.lua",
             """
             local requests, next = {}, 0
@@ -49,15 +51,15 @@ struct WriteComparison {
             end
 
             """)
-        let text = try workshop.output(
+        let text = try environment.output(
             of: ["wrk", "-t1", "-c64", "-d\(max(1, Int(seconds.rounded())))s", "-s", script, "http://127.0.0.1:\(server.port)/"])
         guard let rate = LoadReport.wrk(text) else { throw BenchError.noFigure("wrk", text) }
         return rate
     }
 
     private func benchmark(_ server: RunningServer, pipeline: Int) throws -> Double {
-        let count = (workshop.isQuick ? 40_000 : 200_000) * (pipeline > 1 ? 4 : 1)
-        let text = try workshop.output(of: [
+        let count = (environment.isQuick ? 40_000 : 200_000) * (pipeline > 1 ? 4 : 1)
+        let text = try environment.output(of: [
             "redis-benchmark", "-p", "\(server.port)", "-c", "64", "-n", "\(count)", "-t", "set", "-d", "100", "-r", "\(Self.keys)", "-P",
             "\(pipeline)", "-q",
         ])
@@ -70,10 +72,11 @@ struct WriteComparison {
         let key = Array("customers/1".utf8)
         let value = [UInt8](repeating: UInt8(ascii: "x"), count: 100)
         let message = [0x0a, UInt8(key.count)] + key + [0x12, UInt8(value.count)] + value
-        let path = "\(workshop.folder)/put.grpc"
+        let path = "\(environment.folder)/put.grpc"
         try Data([0, 0, 0, 0, UInt8(message.count)] + message).write(to: URL(filePath: path))
-        let text = try workshop.output(of: [
-            "h2load", "-n", workshop.isQuick ? "8000" : "60000", "-c", "8", "-m", "8", "-d", path, "-H", "content-type: application/grpc",
+        let text = try environment.output(of: [
+            "h2load", "-n", environment.isQuick ? "8000" : "60000", "-c", "8", "-m", "8", "-d", path, "-H",
+            "content-type: application/grpc",
             "-H",
             "te: trailers", "http://127.0.0.1:\(server.port)/etcdserverpb.KV/Put",
         ])

@@ -19,7 +19,7 @@ final class RunningServer {
     func kill() { process.kill() }
 }
 
-extension Workshop {
+extension BenchmarkEnvironment {
     /// Ours, with its defaults. `data` is a folder's name; its content is kept.
     func freshet(_ data: String) throws -> RunningServer {
         let child = try ChildProcess([program, "serve", "--port", "0", "--data", "\(folder)/\(data)"], log: log)

@@ -68,7 +68,7 @@ struct Kiosk {
         case .status: Terminal.say(Display.line(shop.client.status))
         case .reconnect: shop.client.retryNow()
         case .wait:
-            try await shop.client.drained()
+            try await shop.client.waitUntilDrained()
             Terminal.say("no write waits")
         case .logOut:
             try await shop.logOut()
@@ -104,7 +104,7 @@ struct Kiosk {
     }
 
     private func savePicture(of id: String, to file: String) async throws {
-        guard let picture = try await shop.pictures.value(for: id) else { return Terminal.say("no picture of \(id)") }
+        guard let picture = try await shop.pictures.value(forKey: id) else { return Terminal.say("no picture of \(id)") }
         try Data(picture.bytes).write(to: URL(filePath: file))
         Terminal.say("saved \(file)")
     }

@@ -48,8 +48,8 @@ final class Shop: Sendable {
     /// Creates or changes a product.
     func describe(_ id: String, as product: Product) async throws -> PendingWrite {
         // A merge needs a base: a record that this kiosk knows. A new product has none, so the last writer wins.
-        let isNew = try await products.value(for: id) == nil
-        return try await products.set(product, for: id, onConflict: isNew ? .lastWriterWins : .merge)
+        let isNew = try await products.value(forKey: id) == nil
+        return try await products.setValue(product, forKey: id, onConflict: isNew ? .lastWriterWins : .merge)
     }
 
     /// Takes goods out of the stock. The server rejects the write if other kiosks have sold them meanwhile.
@@ -64,7 +64,7 @@ final class Shop: Sendable {
 
     /// Stores a product's picture.
     func setPicture(_ bytes: [UInt8], of id: String) async throws -> PendingWrite {
-        try await pictures.set(Content(bytes: bytes, type: "image/png"), for: id)
+        try await pictures.setValue(Content(bytes: bytes, type: "image/png"), forKey: id)
     }
 
     /// Removes everything from this kiosk: the copy, unsent writes and rejections. The shop cannot be used after it.

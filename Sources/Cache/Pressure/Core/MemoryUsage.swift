@@ -51,7 +51,7 @@ struct MemoryUsage: Hashable, Sendable {
 
     /// The sign of this usage: from 97 % on the next allocation may fail, from 90 % on caches have to shrink, from 80 %
     /// on they must not grow.
-    var sign: PressureSign {
+    var level: PressureLevel {
         switch percent {
         case 97...: .critical
         case 90...: .warning

@@ -37,9 +37,9 @@ struct PressureMachine: Sendable {
     ///
     /// - Returns: the share to pass to the caches: a new one, or the same one while pressure goes on at the last step;
     ///   nil for none.
-    mutating func see(_ sign: PressureSign, at now: Duration) -> Int? {
+    mutating func see(_ level: PressureLevel, at now: Duration) -> Int? {
         let now = pass(now)
-        switch sign {
+        switch level {
         case .calm: return advance(to: now)
         case .tense:
             lastTense = now
@@ -47,7 +47,7 @@ struct PressureMachine: Sendable {
         case .warning, .critical:
             lastTense = now
             judgeGrowth(now)
-            return shrink(by: sign == .critical ? 2 : 1, now)
+            return shrink(by: level == .critical ? 2 : 1, now)
         }
     }
 

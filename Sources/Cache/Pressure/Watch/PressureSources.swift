@@ -3,22 +3,22 @@ internal import Glibc
 /// The sources of pressure that were found when the watching began. Only ``close()`` closes their descriptors.
 struct PressureSources: Sendable {
     /// A descriptor that becomes ready when work waits for memory.
-    struct Told: Sendable {
+    struct Trigger: Sendable {
         let descriptor: Int32
         let path: String
-        let sign: PressureSign
+        let level: PressureLevel
         /// Whether to wait for data, as for a FIFO; the kernel's files signal with priority.
         let isPipe: Bool
     }
 
     /// A sign of pressure with its cause.
-    struct Sighting: Sendable {
-        let sign: PressureSign
+    struct Reading: Sendable {
+        let level: PressureLevel
         let cause: MemoryPressure.Cause
     }
 
-    private(set) var told: [Told] = []
-    private(set) var stalls: [(path: String, meter: StallMeter)] = []
+    private(set) var triggers: [Trigger] = []
+    private(set) var stalls: [(path: String, reader: PSIReader)] = []
     private(set) var limits: [MemoryLimit] = []
     /// Notifies of changes of `memory.events`; -1 if there is none.
     private(set) var notices: Int32 = -1
@@ -42,7 +42,7 @@ struct PressureSources: Sendable {
         }
         watchStalls(root + "/proc/pressure/memory", nil)
         watchLimits(group, ControlGroup.legacyMemory(groups: groups, mounts: mounts), root)
-        guard told.isEmpty, stalls.isEmpty else { return }
+        guard triggers.isEmpty, stalls.isEmpty else { return }
         let machine = MemoryLimit(path: root + "/proc/meminfo", kind: .machine)
         if machine.usage == nil {
             note(machine.path, .not(reason: "it does not state how much memory is available"))
@@ -56,24 +56,24 @@ struct PressureSources: Sendable {
     var areReadable: Bool { !stalls.isEmpty || !limits.isEmpty }
 
     /// Reads all sources that have to be read periodically.
-    mutating func read(at now: Duration) -> [Sighting] {
-        var seen: [Sighting] = []
+    mutating func read(at now: Duration) -> [Reading] {
+        var seen: [Reading] = []
         for index in stalls.indices {
-            guard let totals = KernelFile.text(stalls[index].path).flatMap(StallTotals.init) else { continue }
-            seen.append(Sighting(sign: stalls[index].meter.read(totals, at: now), cause: .stalls(path: stalls[index].path)))
+            guard let totals = KernelFile.text(stalls[index].path).flatMap(PSITotals.init) else { continue }
+            seen.append(Reading(level: stalls[index].reader.read(totals, at: now), cause: .stalls(path: stalls[index].path)))
         }
         for index in limits.indices {
-            if limits[index].countsNewKills() { seen.append(Sighting(sign: .critical, cause: .kills(path: limits[index].path))) }
+            if limits[index].countsNewKills() { seen.append(Reading(level: .critical, cause: .kills(path: limits[index].path))) }
             guard let usage = limits[index].usage else { continue }
-            seen.append(Sighting(sign: usage.sign, cause: .usage(path: limits[index].path, percent: usage.percent)))
+            seen.append(Reading(level: usage.level, cause: .usage(path: limits[index].path, percent: usage.percent)))
         }
         return seen
     }
 
     /// Stops watching a source that no longer notifies.
     mutating func lose(_ descriptor: Int32, _ reason: String) {
-        guard let lost = told.first(where: { $0.descriptor == descriptor }) else { return }
-        told.removeAll { $0.descriptor == descriptor }
+        guard let lost = triggers.first(where: { $0.descriptor == descriptor }) else { return }
+        triggers.removeAll { $0.descriptor == descriptor }
         Glibc.close(descriptor)
         status.removeAll { $0.path == lost.path }
         note(lost.path, .not(reason: reason))
@@ -81,23 +81,23 @@ struct PressureSources: Sendable {
 
     /// - Parameter reason: the reason to show for all sources; nil to leave their status.
     mutating func close(_ reason: String?) {
-        for told in told { Glibc.close(told.descriptor) }
+        for trigger in triggers { Glibc.close(trigger.descriptor) }
         if notices >= 0 { Glibc.close(notices) }
-        (told, stalls, limits, notices) = ([], [], [], -1)
+        (triggers, stalls, limits, notices) = ([], [], [], -1)
         guard let reason else { return }
         status = status.map { MemoryPressure.Status.Source(path: $0.path, watch: .not(reason: reason)) }
     }
 
     private mutating func watchStalls(_ path: String, _ trigger: [UInt8]?) {
-        switch StallTrigger.open(path, trigger) {
+        switch PSITrigger.open(path, trigger) {
         case .success(let triggers):
-            told += triggers
-            note(path, .told)
+            self.triggers += triggers
+            note(path, .notified)
         case .failure(let refusal):
-            if KernelFile.text(path).flatMap(StallTotals.init) == nil {
+            if KernelFile.text(path).flatMap(PSITotals.init) == nil {
                 note(path, .not(reason: refusal.reason))
             } else {
-                stalls.append((path, StallMeter()))
+                stalls.append((path, PSIReader()))
                 note(path, .read(reason: refusal.reason))
             }
         }

@@ -60,11 +60,11 @@ final class PressureWatcher: Sendable {
     /// Returns when the thread has ended and all files are closed.
     func ended() async {
         await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
+            let isExpired = state.withLock { state in
                 if state.wakening >= 0 { state.waiting.append(continuation) }
                 return state.wakening < 0
             }
-            if isOver { continuation.resume() }
+            if isExpired { continuation.resume() }
         }
     }
 
@@ -91,12 +91,12 @@ final class PressureWatcher: Sendable {
             nextRead = now + readInterval
             tell(state.withLock { $0.sources.read(at: now) })
         }
-        guard case .wait(let growth) = pressure.turn(self) else { return nil }
+        guard case .wait(let growth) = pressure.advance(self) else { return nil }
         return state.withLock { state in
             var waits = [pollfd(fd: state.wakening, events: Int16(POLLIN), revents: 0)]
             if state.sources.notices >= 0 { waits.append(pollfd(fd: state.sources.notices, events: Int16(POLLIN), revents: 0)) }
-            for told in state.sources.told {
-                waits.append(pollfd(fd: told.descriptor, events: Int16(told.isPipe ? POLLIN : POLLPRI), revents: 0))
+            for trigger in state.sources.triggers {
+                waits.append(pollfd(fd: trigger.descriptor, events: Int16(trigger.isPipe ? POLLIN : POLLPRI), revents: 0))
             }
             var sleep = Self.longestSleep
             for moment in [growth, state.sources.areReadable ? nextRead : nil] {
@@ -107,21 +107,21 @@ final class PressureWatcher: Sendable {
     }
 
     /// Collects the signs of the ready descriptors.
-    private func look(_ waits: [pollfd], _ nextRead: inout Duration) -> [PressureSources.Sighting] {
-        var (seen, lost): ([PressureSources.Sighting], [String]) = ([], [])
+    private func look(_ waits: [pollfd], _ nextRead: inout Duration) -> [PressureSources.Reading] {
+        var (seen, lost): ([PressureSources.Reading], [String]) = ([], [])
         state.withLock { state in
             for wait in waits where wait.revents != 0 {
-                guard let told = state.sources.told.first(where: { $0.descriptor == wait.fd }) else {
+                guard let trigger = state.sources.triggers.first(where: { $0.descriptor == wait.fd }) else {
                     Self.drain(wait.fd)
                     if wait.fd == state.sources.notices { nextRead = .zero }
                     continue
                 }
                 if wait.revents & Int16(POLLERR | POLLNVAL) != 0 {
-                    state.sources.lose(told.descriptor, Self.gone)
-                    lost.append(told.path)
+                    state.sources.lose(trigger.descriptor, Self.gone)
+                    lost.append(trigger.path)
                 } else {
-                    if told.isPipe { Self.drain(wait.fd) }
-                    seen.append(PressureSources.Sighting(sign: told.sign, cause: .stalls(path: told.path)))
+                    if trigger.isPipe { Self.drain(wait.fd) }
+                    seen.append(PressureSources.Reading(level: trigger.level, cause: .stalls(path: trigger.path)))
                 }
             }
         }
@@ -131,11 +131,11 @@ final class PressureWatcher: Sendable {
 
     private static let gone = "its control group was removed"
 
-    private func tell(_ seen: [PressureSources.Sighting]) {
+    private func tell(_ seen: [PressureSources.Reading]) {
         guard let pressure else { return }
         // The worst first, since a critical sign takes two steps at once.
         var isShrunk = false
-        for sighting in seen.sorted(by: { $0.sign > $1.sign }) where pressure.see(sighting.sign, sighting.cause) { isShrunk = true }
+        for reading in seen.sorted(by: { $0.level > $1.level }) where pressure.see(reading.level, reading.cause) { isShrunk = true }
         // Returns the memory that the caches freed from the allocator to the system.
         if isShrunk { malloc_trim(0) }
     }

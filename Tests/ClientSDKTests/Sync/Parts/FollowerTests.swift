@@ -8,7 +8,7 @@ import Testing
     private struct Feed {
         var follower = Follower()
         var requests = RequestTable()
-        var contact = Contact()
+        var reachability = Reachability()
         var state: SyncState
         var uptime: Int64 = 1_000
         var random: UInt64 = 1
@@ -29,9 +29,9 @@ import Testing
         var turn: Turn { PartSupport.turn(at: uptime, random: random, configure: configure) }
 
         /// The request that leaves now.
-        mutating func ask(isVerifying: Bool = false, under rows: [OutboxRow] = []) -> RequestDescription? {
+        mutating func ask(isRevalidating: Bool = false, under rows: [OutboxRow] = []) -> RequestDescription? {
             var turn = turn
-            follower.advance(state, isVerifying: isVerifying, PartSupport.rule(state, rows), &requests, &turn)
+            follower.advance(state, isRevalidating: isRevalidating, PartSupport.rule(state, rows), &requests, &turn)
             return turn.sent.first
         }
 
@@ -41,7 +41,7 @@ import Testing
                 return []
             }
             var turn = turn
-            return follower.take(reply, nil, to: sent, since: since, wait: wait, state, &contact, &turn)
+            return follower.take(reply, nil, to: sent, since: since, wait: wait, state, &reachability, &turn)
         }
 
         mutating func take(_ changes: [Change] = [], to number: Int64, upToDate: Bool) -> [Effect] {
@@ -78,7 +78,7 @@ import Testing
         }
         #expect(limit(feed.ask()) == 4)
         // When
-        #expect(feed.take(.tooLarge("large")).isEmpty && feed.contact.trouble == nil)
+        #expect(feed.take(.tooLarge("large")).isEmpty && feed.reachability.trouble == nil)
         // Then
         #expect(limit(feed.ask()) == 2)
         _ = feed.take(.tooLarge("large"))
@@ -86,14 +86,14 @@ import Testing
         // When a single change is too large
         _ = feed.take(.tooLarge("large"))
         // Then the device says so, and asks again after a while
-        #expect(feed.contact.trouble == .malformed("large") && feed.ask() == nil)
+        #expect(feed.reachability.trouble == .malformed("large") && feed.ask() == nil)
         feed.uptime = feed.follower.deadline ?? 0
         #expect(limit(feed.ask()) == 1)
         // When it fits, and more is to come
         _ = feed.take([Scene.put("c/1", 11, "1")], to: 11, upToDate: false)
         _ = feed.store(11, upToDate: false)
         // Then the next is likely to be as large
-        #expect(limit(feed.ask()) == 1 && feed.contact.trouble == nil)
+        #expect(limit(feed.ask()) == 1 && feed.reachability.trouble == nil)
         // When nothing is left
         _ = feed.take([Scene.put("c/1", 12, "1")], to: 12, upToDate: true)
         _ = feed.store(12)
@@ -103,7 +103,7 @@ import Testing
 
     @Test("the first request does not wait: a replica asks from the start, a device that holds keys from now")
     func firstRequest() {
-        for (following, expected) in [(SyncSettings.Following.everything, Since.start), (.held, .now)] {
+        for (following, expected) in [(SyncSettings.Following.everything, Since.start), (.cachedKeys, .now)] {
             // Given
             var feed = Feed(at: nil)
             feed.configure = { $0.following = following }
@@ -118,8 +118,8 @@ import Testing
     @Test("nothing newer is asked for while held keys are verified")
     func verificationGoesFirst() {
         var feed = Feed(at: 10)
-        #expect(feed.ask(isVerifying: true) == nil)
-        #expect(since(feed.ask(isVerifying: false)) == .after(Scene.position(10)))
+        #expect(feed.ask(isRevalidating: true) == nil)
+        #expect(since(feed.ask(isRevalidating: false)) == .after(Scene.position(10)))
     }
 
     @Test("the page after one that is being stored is asked for, one page ahead at most, and a poll waits once nothing is left")
@@ -128,11 +128,11 @@ import Testing
         var feed = Feed(at: 10)
         _ = feed.ask()
         // When a page leaves something
-        #expect(feed.take(to: 20, upToDate: false).intents.count == 1)
+        #expect(feed.take(to: 20, upToDate: false).inputs.count == 1)
         // Then
         let ahead = feed.ask()
         #expect(since(ahead) == .after(Scene.position(20)) && wait(ahead) == 0)
-        #expect(feed.take(to: 30, upToDate: false).intents.count == 1)
+        #expect(feed.take(to: 30, upToDate: false).inputs.count == 1)
         #expect(feed.ask() == nil && feed.follower.isBusy)
         // When the disk has the first
         #expect(!feed.store(20, upToDate: false) && !feed.follower.isLive)
@@ -218,7 +218,10 @@ import Testing
             let effects = feed.take(reply)
             // Then
             #expect(effects.isEmpty, "\(reply)")
-            if case .malformed? = feed.contact.trouble {} else { Issue.record("\(reply): \(String(describing: feed.contact.trouble))") }
+            if case .malformed? = feed.reachability.trouble {
+            } else {
+                Issue.record("\(reply): \(String(describing: feed.reachability.trouble))")
+            }
             #expect(feed.ask() == nil)
             feed.uptime = try #require(feed.follower.deadline)
             #expect(PartSupport.delays(after: 0, at: 1_000).contains(feed.uptime))
@@ -234,7 +237,7 @@ import Testing
         // When
         let effects = feed.take(.quiet(Scene.position(0)))
         // Then
-        guard case .page(let page, .start, _)? = effects.intents.first else {
+        guard case .page(let page, .start, _)? = effects.inputs.first else {
             Issue.record("no page: \(effects)")
             return
         }
@@ -327,7 +330,7 @@ import Testing
             feed.random = UInt64(failure) &* 31
             #expect(feed.take(PartSupport.lost).isEmpty)
             // Then
-            #expect(feed.contact.isLost && !feed.follower.isLive && feed.ask() == nil)
+            #expect(feed.reachability.isLost && !feed.follower.isLive && feed.ask() == nil)
             let deadline = try #require(feed.follower.deadline)
             #expect(PartSupport.delays(after: failure, at: feed.uptime).contains(deadline))
             longest = max(longest, deadline - feed.uptime)
@@ -342,7 +345,7 @@ import Testing
         // When it answers
         feed.uptime += 90_000
         _ = feed.ask()
-        #expect(feed.take(to: 11, upToDate: true).regainsContact && !feed.contact.isLost)
+        #expect(feed.take(to: 11, upToDate: true).regainsContact && !feed.reachability.isLost)
         _ = feed.store(11)
         _ = feed.ask()
         _ = feed.take(PartSupport.lost)
@@ -358,11 +361,11 @@ import Testing
         // When
         #expect(feed.take(PartSupport.problem(.unauthorized)).isEmpty)
         // Then
-        #expect(feed.contact.trouble == nil && feed.ask()?.needsFreshToken == true)
+        #expect(feed.reachability.trouble == nil && feed.ask()?.needsFreshToken == true)
         // When
         #expect(feed.take(PartSupport.problem(.unauthorized)).isEmpty)
         // Then
-        #expect(feed.contact.trouble == .unauthorized && feed.ask() == nil && feed.follower.deadline != nil)
+        #expect(feed.reachability.trouble == .unauthorized && feed.ask() == nil && feed.follower.deadline != nil)
     }
 
     @Test("a lost position leads to a reset, and a lost history to one whose history is not known")
@@ -413,10 +416,10 @@ import Testing
         _ = feed.take(to: 30, upToDate: true)
         // When
         var turn = feed.turn
-        feed.follower.notStored(.full, &feed.contact, &turn)
+        feed.follower.notStored(.full, &feed.reachability, &turn)
         feed.follower.overtaken()
         // Then
-        #expect(feed.contact.trouble == .disk(.full) && feed.ask() == nil)
+        #expect(feed.reachability.trouble == .disk(.full) && feed.ask() == nil)
         feed.uptime = try #require(feed.follower.deadline)
         #expect(since(feed.ask()) == .after(Scene.position(10)))
     }

@@ -7,10 +7,10 @@ import Testing
     private let key = Scene.key("c/1")
 
     private func request(
-        _ token: Int64, _ key: String = "c/1", _ operation: WriteOperation = .put(Scene.json("2")),
+        _ callerID: Int64, _ key: String = "c/1", _ operation: WriteOperation = .put(Scene.json("2")),
         _ policy: ConflictPolicy = .lastWriterWins, base: Entry? = nil
     ) -> SetRequest {
-        SetRequest(token: Token(token), key: Scene.key(key), operation: operation, policy: policy, base: base)
+        SetRequest(callerID: CallerID(callerID), key: Scene.key(key), operation: operation, policy: policy, base: base)
     }
 
     private func text(_ local: LocalState, _ key: String = "c/1") -> String? {
@@ -19,7 +19,7 @@ import Testing
 
     /// Makes one transaction of all writes that wait, and hands it to the disk.
     private func begin(_ local: inout LocalState, _ turn: inout Turn, generation: Int64 = 0) throws {
-        guard case .sets? = local.nextIntent() else {
+        guard case .sets? = local.nextInput() else {
             Issue.record("no writes wait")
             return
         }
@@ -39,9 +39,9 @@ import Testing
         try begin(&local, &turn)
         // Then
         let transaction = try #require(turn.commits.first)
-        #expect(transaction.state == [.nextNumber(5), .nextReceipt(2)] && transaction.outbox.count == 1)
+        #expect(transaction.state == [.nextNumber(5), .nextWriteID(2)] && transaction.outbox.count == 1)
         #expect(text(local) == nil && local.outbox.pendingCount == 0 && local.sync.nextNumber == 4 && turn.publications.isEmpty)
-        #expect(local.needs(key) && !local.isIdle)
+        #expect(local.mustKeep(key) && !local.isIdle)
         // When the disk has it
         _ = local.committed([], &turn)
         // Then
@@ -58,9 +58,9 @@ import Testing
         try begin(&local, &turn)
         // When
         _ = local.failed()
-        local.answer(request(1), .failed(.storageFull), &turn)
+        local.complete(request(1), .failed(.storageFull), &turn)
         // Then
-        #expect(text(local) == nil && !local.needs(key) && local.isIdle && turn.failures == [.storageFull])
+        #expect(text(local) == nil && !local.mustKeep(key) && local.isIdle && turn.failures == [.storageFull])
         // When
         local.add(request(2))
         try begin(&local, &turn)
@@ -81,13 +81,15 @@ import Testing
         local.add(request(4, "c/1", Scene.increment(3)))
         try begin(&local, &turn)
         // Then
-        #expect(turn.answered == [Token(3)] && turn.failures == [.baseUnknown])
-        guard case .sets(let requests, let receipts)? = local.committed([], &turn)?.continuation else {
+        #expect(turn.answered == [CallerID(3)] && turn.failures == [.baseUnknown])
+        guard case .sets(let requests, let writeIDs)? = local.committed([], &turn)?.onCommit else {
             Issue.record("not the writes")
             return
         }
-        #expect(requests.map(\.token) == [Token(1), Token(2), Token(4)] && receipts == [Receipt(1), Receipt(2), Receipt(3)])
-        #expect(text(local) == #"{"n":6}"# && local.nextIntent() == nil && !local.needs(Scene.key("c/2")))
+        #expect(
+            requests.map(\.callerID) == [CallerID(1), CallerID(2), CallerID(4)]
+                && writeIDs == [LocalWriteID(1), LocalWriteID(2), LocalWriteID(3)])
+        #expect(text(local) == #"{"n":6}"# && local.nextInput() == nil && !local.mustKeep(Scene.key("c/2")))
     }
 
     @Test("writes of which none can be taken make no transaction")
@@ -101,7 +103,7 @@ import Testing
         local.add(request(2, "c/2", .patch(Array("{}".utf8)), base: PartSupport.entry("c/2", 5, value: nil)))
         // Then
         #expect(local.planSets(Sender(), &turn)?.state == nil)
-        #expect(turn.answered == [Token(1), Token(2)] && local.claimCount == 0 && local.sync.nextNumber == 1)
+        #expect(turn.answered == [CallerID(1), CallerID(2)] && local.keyCount == 0 && local.sync.nextNumber == 1)
     }
 
     @Test("those whose writes are dropped are given in the order in which they came")
@@ -114,7 +116,7 @@ import Testing
         local.add(request(2))
         local.add(request(3, "c/2"))
         // Then
-        #expect(local.dropSets() == [Token(1), Token(2), Token(3)] && local.claimCount == 0)
+        #expect(local.dropSets() == [CallerID(1), CallerID(2), CallerID(3)] && local.keyCount == 0)
     }
 
     // MARK: The start
@@ -139,15 +141,15 @@ import Testing
         turn = PartSupport.turn()
         local.start(PersistedState(state: state), &turn)
         // Then
-        #expect(turn.actions.isEmpty && !local.needs(key))
+        #expect(turn.actions.isEmpty && !local.mustKeep(key))
     }
 
     @Test("held keys are verified once there is a position to verify them against")
-    func verification() {
-        #expect(!PartSupport.local(PartSupport.state(at: nil, verification: .ofHeldKeys)).isVerifying)
-        #expect(PartSupport.local(PartSupport.state(at: 10, verification: .ofHeldKeys)).isVerifying)
-        let fromStart = PartSupport.local(PartSupport.state(at: 10, verification: .fromStart))
-        #expect(!fromStart.isVerifying && !fromStart.isVerified && PartSupport.local(PartSupport.state(at: 10)).isVerified)
+    func revalidation() {
+        #expect(!PartSupport.local(PartSupport.state(at: nil, revalidation: .ofCachedKeys)).isRevalidating)
+        #expect(PartSupport.local(PartSupport.state(at: 10, revalidation: .ofCachedKeys)).isRevalidating)
+        let fromStart = PartSupport.local(PartSupport.state(at: 10, revalidation: .fromStart))
+        #expect(!fromStart.isRevalidating && !fromStart.isVerified && PartSupport.local(PartSupport.state(at: 10)).isVerified)
     }
 
     // MARK: Keys to read
@@ -181,17 +183,17 @@ import Testing
         // Given a page, a write and a merge that wait
         local.add(.quiet(Scene.position(12), since: .after(Scene.position(10)), lastWrite: nil))
         local.add(request(1))
-        local.add(.verificationOver)
-        local.add(.merged(Receipt(9), .delete))
+        local.add(.revalidationFinished)
+        local.add(.merged(LocalWriteID(9), .delete))
         // When
         let underWay = local.dropResponses()
         // Then
         #expect(underWay == [key])
-        guard case .sets? = local.nextIntent(), case .merged? = local.nextIntent() else {
+        guard case .sets? = local.nextInput(), case .merged? = local.nextInput() else {
             Issue.record("the user's are lost")
             return
         }
-        #expect(local.nextIntent() == nil && !local.isIdle)
+        #expect(local.nextInput() == nil && !local.isIdle)
     }
 
     @Test("a clear reports each pending write as cleared and forgets all; the disk's answer to an earlier transaction is not waited for")
@@ -212,13 +214,13 @@ import Testing
         // Then
         #expect(
             turn.actions == [
-                .verdict(Receipt(3), Scene.key("c/0"), .cleared), .verdict(Receipt(2), Scene.key("c/1"), .cleared),
+                .outcome(LocalWriteID(3), Scene.key("c/0"), .cleared), .outcome(LocalWriteID(2), Scene.key("c/1"), .cleared),
             ])
         #expect(!local.isUnderWay(earlier) && local.outbox.keys.isEmpty && text(local) == nil)
         // When a write comes, and the disk has cleared
         local.add(request(8, "c/6"))
         let next = try ClientIdentifier("next")
-        var builder = PlanBuilder(.cleared(Token(9)), turn, local, Sender())
+        var builder = PlanBuilder(.cleared(CallerID(9)), turn, local, Sender())
         builder.clear(for: next)
         #expect(local.begin(builder.plan, generation: 1, &turn))
         let id = try #require(turn.commits.first?.id)

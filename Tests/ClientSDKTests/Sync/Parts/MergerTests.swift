@@ -44,10 +44,10 @@ import Testing
         #expect(
             merges == [
                 MergeRequest(
-                    receipt: Receipt(1), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
+                    writeID: LocalWriteID(1), key: Scene.key("c/1"), name: MergeName("m"), base: Scene.json("1"), mine: Scene.json("2"),
                     theirs: Scene.json("9"), generation: 3)
             ])
-        #expect(unread.isEmpty && merger.theirs(Receipt(1))?.revision == Scene.revision(8) && merger.theirs(Receipt(2)) == nil)
+        #expect(unread.isEmpty && merger.theirs(LocalWriteID(1))?.revision == Scene.revision(8) && merger.theirs(LocalWriteID(2)) == nil)
         #expect(advance(&merger, outbox).merges.isEmpty)
     }
 
@@ -101,7 +101,7 @@ import Testing
         // When
         let (merges, unread) = advance(&merger, outbox)
         // Then
-        #expect(merges.map(\.receipt) == [Receipt(1), Receipt(2)] && merges.first?.theirs == nil && unread == [Scene.key("c/3")])
+        #expect(merges.map(\.writeID) == [LocalWriteID(1), LocalWriteID(2)] && merges.first?.theirs == nil && unread == [Scene.key("c/3")])
     }
 
     @Test("a condition that never holds says nothing about the record, so that is read first")
@@ -125,7 +125,7 @@ import Testing
             // Then
             let deadline = try #require(merger.deadline(outbox))
             #expect(PartSupport.delays(after: failure, at: 1_000).contains(deadline))
-            #expect(merger.theirs(Receipt(1)) == nil && advance(&merger, outbox, at: deadline - 1).merges.isEmpty)
+            #expect(merger.theirs(LocalWriteID(1)) == nil && advance(&merger, outbox, at: deadline - 1).merges.isEmpty)
             #expect(advance(&merger, outbox, at: deadline).merges.count == 1)
         }
         // When it takes one
@@ -167,15 +167,15 @@ import Testing
         let outbox = PartSupport.outbox(rows, over: [PartSupport.entry("c/1", 8), PartSupport.entry("c/2", 8)])
         _ = advance(&merger, outbox)
         // When
-        merger.decided(Receipt(1))
+        merger.decided(LocalWriteID(1))
         // Then
-        #expect(merger.theirs(Receipt(1)) == nil && merger.theirs(Receipt(2)) != nil)
+        #expect(merger.theirs(LocalWriteID(1)) == nil && merger.theirs(LocalWriteID(2)) != nil)
         // When
         merger.noteRead(Scene.key("c/2"), outbox)
         merger.forget()
         // Then
         let unmoved = PartSupport.outbox([rejected(2, "c/2")], over: [PartSupport.entry("c/2", 5)])
-        #expect(merger.theirs(Receipt(2)) == nil && advance(&merger, unmoved).unread == [Scene.key("c/2")])
+        #expect(merger.theirs(LocalWriteID(2)) == nil && advance(&merger, unmoved).unread == [Scene.key("c/2")])
     }
 
     @Test("a write waits for a closure that is not registered, and the log says once which and how many")
@@ -196,7 +196,7 @@ import Testing
         merger.register(MergeName("m"), outbox, &turn)
         // Then it gets both
         #expect(merger.missing(outbox).isEmpty && turn.logs.last?.level == .info)
-        #expect(advance(&merger, outbox).merges.map(\.receipt) == [Receipt(1)])
+        #expect(advance(&merger, outbox).merges.map(\.writeID) == [LocalWriteID(1)])
     }
 
     @Test("another account keeps the closures of the process, and forgets the conflicts")
@@ -208,7 +208,7 @@ import Testing
         // When
         merger.clear()
         // Then
-        #expect(merger.theirs(Receipt(1)) == nil && merger.missing(outbox).isEmpty)
+        #expect(merger.theirs(LocalWriteID(1)) == nil && merger.missing(outbox).isEmpty)
         #expect(advance(&merger, outbox).merges.count == 1)
     }
 }

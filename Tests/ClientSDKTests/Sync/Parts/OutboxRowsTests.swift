@@ -14,10 +14,10 @@ import Testing
         let rows = Self.rows(1...200)
         #expect(Self.numbers(rows) == Array(1...200))
         #expect(Self.numbers(rows.reversed()) == Array((1...200).reversed()))
-        for number in 1...200 as ClosedRange<Int64> { #expect(rows.row(number: number, receipt: Receipt(number))?.number == number) }
-        #expect(rows.row(number: 5, receipt: Receipt(6)) == nil)
-        #expect(rows.row(number: 201, receipt: Receipt(201)) == nil)
-        #expect(OutboxRows().row(number: 1, receipt: Receipt(1)) == nil)
+        for number in 1...200 as ClosedRange<Int64> { #expect(rows.row(number: number, writeID: LocalWriteID(number))?.number == number) }
+        #expect(rows.row(number: 5, writeID: LocalWriteID(6)) == nil)
+        #expect(rows.row(number: 201, writeID: LocalWriteID(201)) == nil)
+        #expect(OutboxRows().row(number: 1, writeID: LocalWriteID(1)) == nil)
     }
 
     @Test("an added row, a changed one and those that leave at the front differ from 10,000 others in few rows", arguments: [1, 2, 3])
@@ -29,7 +29,7 @@ import Testing
         switch change {
         case 1: new.append(PartSupport.row(10_001, "c/1"))
         case 2:
-            let place = new.index(number: 5_000, receipt: Receipt(5_000)) ?? new.startIndex
+            let place = new.index(number: 5_000, writeID: LocalWriteID(5_000)) ?? new.startIndex
             new[place].state = .applied(Scene.position(7))
         default: new.removeAll { $0.number <= 40 }
         }
@@ -48,14 +48,14 @@ import Testing
         // Given
         let rows = [
             PartSupport.row(5, "c/1"), PartSupport.row(6, "c/1", .put(Scene.json("2")), .merge(MergeName("m")), state: .merging(nil)),
-            PartSupport.row(7, "c/1", .put(Scene.json("3")), .rejectIfChanged, finding: .after(Receipt(6)), state: .held),
+            PartSupport.row(7, "c/1", .put(Scene.json("3")), .rejectIfChanged, finding: .after(LocalWriteID(6)), state: .held),
         ]
         var pending = PendingKey(key: Scene.key("c/1"), base: PartSupport.entry("c/1", 1), rows: rows)
         pending.rows[pending.rows.startIndex].isDisplaced = true
         // When
-        pending.rename([Receipt(5): 1])
-        #expect(pending.rows.map(\.receipt) == [Receipt(6), Receipt(5), Receipt(7)])
-        pending.setPrecondition(.revision(Scene.revision(9)), ofThoseAfter: Receipt(6))
+        pending.rename([LocalWriteID(5): 1])
+        #expect(pending.rows.map(\.writeID) == [LocalWriteID(6), LocalWriteID(5), LocalWriteID(7)])
+        pending.setPrecondition(.revision(Scene.revision(9)), ofThoseAfter: LocalWriteID(6))
         // Then
         #expect(pending.rows.map(\.precondition) == [.none, .none, .revision(Scene.revision(9))])
         #expect(pending.rows.counts.following == 0)
@@ -105,11 +105,11 @@ import Testing
                 list[place].isDisplaced.toggle()
             case 4:
                 let step = Int64.random(in: 20...60, using: &random)
-                let removed = array.filter { $0.number % step == 0 }.map(\.receipt)
+                let removed = array.filter { $0.number % step == 0 }.map(\.writeID)
                 array.removeAll { $0.number % step == 0 }
                 #expect(list.removeAll { $0.number % step == 0 } == removed)
             default:
-                array.sort { ($0.number, $0.receipt) < ($1.number, $1.receipt) }
+                array.sort { ($0.number, $0.writeID) < ($1.number, $1.writeID) }
                 list.sort()
             }
             // Then they are the same, and so are the differences

@@ -11,19 +11,19 @@ enum PartSupport {
     static func turn(at uptime: Int64 = 1_000, random: UInt64 = 1, configure: (inout SyncSettings) -> Void = { _ in }) -> Turn {
         var settings = SyncSettings()
         configure(&settings)
-        return Turn(settings, Moment(uptime: uptime, wall: Timestamp(milliseconds: uptime), random: random))
+        return Turn(settings, EventContext(uptime: uptime, wall: Timestamp(milliseconds: uptime), random: random))
     }
 
     /// The state of a device whose feed is on disk through this position; `nil` for a device that knows nothing.
     static func state(
-        at number: Int64?, _ epoch: String = "a", verification: SyncState.Verification = .complete, nextNumber: Int64 = 1
+        at number: Int64?, _ epoch: String = "a", revalidation: SyncState.RevalidationPhase = .complete, nextNumber: Int64 = 1
     ) -> SyncState {
         var state = SyncState(client: client)
         if let number {
             state.apply(.epoch(Epoch(epoch)!))
             state.apply(.cursor(Scene.position(number, epoch)))
         }
-        state.apply(.verification(verification))
+        state.apply(.revalidation(revalidation))
         state.apply(.nextNumber(nextNumber))
         return state
     }
@@ -41,7 +41,7 @@ enum PartSupport {
         finding precondition: OutboxRow.Precondition = .none, state: OutboxRow.State = .pending, ancestor: Content? = nil
     ) -> OutboxRow {
         OutboxRow(
-            receipt: Receipt(number), number: number, key: Scene.key(key), operation: operation, policy: policy,
+            writeID: LocalWriteID(number), number: number, key: Scene.key(key), operation: operation, policy: policy,
             precondition: precondition, state: state, ancestor: ancestor, created: Timestamp(milliseconds: 0))
     }
 
@@ -82,14 +82,14 @@ extension Turn {
     /// The requests that were sent.
     var sent: [RequestDescription] { actions.compactMap { if case .send(let request) = $0 { request } else { nil } } }
     /// The callers that got an answer, in order.
-    var answered: [Token] { actions.compactMap { if case .answer(let token, _) = $0 { token } else { nil } } }
+    var answered: [CallerID] { actions.compactMap { if case .complete(let callerID, _) = $0 { callerID } else { nil } } }
     /// The failures that callers got, in order.
     var failures: [SyncFailure] {
-        actions.compactMap { if case .answer(_, .failed(let failure)) = $0 { failure } else { nil } }
+        actions.compactMap { if case .complete(_, .failed(let failure)) = $0 { failure } else { nil } }
     }
     var logs: [LogLine] { actions.compactMap { if case .log(let line) = $0 { line } else { nil } } }
     var merges: [MergeRequest] { actions.compactMap { if case .merge(let request) = $0 { request } else { nil } } }
-    var queries: [HeldQuery] { actions.compactMap { if case .loadHeld(let query) = $0 { query } else { nil } } }
+    var queries: [CachedKeyQuery] { actions.compactMap { if case .loadCachedKeys(let query) = $0 { query } else { nil } } }
     var commits: [DiskTransaction] { actions.compactMap { if case .commit(let transaction) = $0 { transaction } else { nil } } }
     var publications: [Publication] {
         actions.flatMap { action -> [Publication] in if case .publish(let publications) = action { publications } else { [] } }
@@ -97,7 +97,7 @@ extension Turn {
 }
 
 extension [Effect] {
-    var intents: [Intent] { compactMap { if case .store(let intent) = $0 { intent } else { nil } } }
+    var inputs: [QueuedInput] { compactMap { if case .store(let input) = $0 { input } else { nil } } }
     /// The histories that resets lead to.
     var resets: [Epoch?] { compactMap { if case .reset(let epoch, _, _) = $0 { .some(epoch) } else { nil } } }
     /// Whether a reset demands that the entries go.

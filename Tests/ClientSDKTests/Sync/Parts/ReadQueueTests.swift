@@ -10,11 +10,11 @@ import Testing
     private func view(_ key: RecordKey) -> KeyView { KeyView(key, nil) }
 
     private func ask(
-        _ queue: inout ReadQueue, _ token: Int64, _ keys: RecordKey..., floor: Int64 = 0, mustBeNew: Bool = false
+        _ queue: inout ReadQueue, _ callerID: Int64, _ keys: RecordKey..., lowerBound: Int64 = 0, mustBeNew: Bool = false
     ) {
-        queue.add(Token(token), keys: keys, deadline: .max)
+        queue.add(CallerID(callerID), keys: keys, deadline: .max)
         for key in keys {
-            queue.add(key, known: nil, floor: Scene.revision(floor), asker: Token(token), mustBeNew: mustBeNew)
+            queue.add(key, known: nil, lowerBound: Scene.revision(lowerBound), waiter: CallerID(callerID), mustBeNew: mustBeNew)
         }
     }
 
@@ -22,16 +22,16 @@ import Testing
     func shared() {
         // Given
         var queue = ReadQueue()
-        ask(&queue, 1, one, two, floor: 5)
-        ask(&queue, 2, two, floor: 9)
-        ask(&queue, 3, two, floor: 7)
+        ask(&queue, 1, one, two, lowerBound: 5)
+        ask(&queue, 2, two, lowerBound: 9)
+        ask(&queue, 3, two, lowerBound: 7)
         // Then
-        #expect(queue.ready(at: 0) == [one, two] && queue[two]?.floor == Scene.revision(9))
+        #expect(queue.ready(at: 0) == [one, two] && queue[two]?.lowerBound == Scene.revision(9))
         // When
         let first = queue.finish(two, view(two))
         let second = queue.finish(one, view(one))
         // Then
-        #expect(first.map(\.0) == [Token(2), Token(3)] && second.map(\.0) == [Token(1)])
+        #expect(first.map(\.0) == [CallerID(2), CallerID(3)] && second.map(\.0) == [CallerID(1)])
         #expect(second.first?.1.map(\.key) == [one, two] && queue.ready(at: 0).isEmpty)
     }
 
@@ -47,9 +47,9 @@ import Testing
         // Then
         #expect(queue.ready(at: 0).isEmpty)
         queue.requeue([one])
-        #expect(queue.finish(one, view(one)).map(\.0) == [Token(1), Token(3)])
+        #expect(queue.finish(one, view(one)).map(\.0) == [CallerID(1), CallerID(3)])
         #expect(queue.ready(at: 0) == [one] && queue.underWay == 0)
-        #expect(queue.finish(one, view(one)).map(\.0) == [Token(2)])
+        #expect(queue.finish(one, view(one)).map(\.0) == [CallerID(2)])
     }
 
     @Test("a key that cannot be read fails its callers, whose other keys are read for nobody else any more")
@@ -61,7 +61,7 @@ import Testing
         // When
         let failed = queue.fail(one)
         // Then
-        #expect(failed == [Token(1), Token(2)] && queue.ready(at: 0).isEmpty && queue[two] == nil)
+        #expect(failed == [CallerID(1), CallerID(2)] && queue.ready(at: 0).isEmpty && queue[two] == nil)
     }
 
     @Test("an abandoned key leaves unless another caller, the machine or a request still needs it")
@@ -71,39 +71,39 @@ import Testing
         ask(&queue, 1, one, two)
         ask(&queue, 2, two)
         let own = Scene.key("c/3")
-        queue.add(own, known: nil, floor: .zero, asker: nil)
+        queue.add(own, known: nil, lowerBound: .zero, waiter: nil)
         ask(&queue, 3, own)
         // When
-        queue.abandon(Token(1))
-        queue.abandon(Token(3))
+        queue.abandon(CallerID(1))
+        queue.abandon(CallerID(3))
         // Then
         #expect(queue.ready(at: 0) == [two, own])
         // When
         queue.sent([two])
-        queue.abandon(Token(2))
-        queue.abandon(Token(2))
+        queue.abandon(CallerID(2))
+        queue.abandon(CallerID(2))
         // Then
         #expect(queue[two]?.isUnderWay == true && queue.finish(two, view(two)).isEmpty && queue[two] == nil)
     }
 
     @Test("a sweep raises the floors of the keys in its scope and lowers none")
-    func floors() {
+    func lowerBounds() {
         // Given
         var queue = ReadQueue()
         let other = Scene.key("d/1")
-        ask(&queue, 1, one, floor: 3)
-        ask(&queue, 2, two, floor: 9)
-        ask(&queue, 3, other, floor: 3)
+        ask(&queue, 1, one, lowerBound: 3)
+        ask(&queue, 2, two, lowerBound: 9)
+        ask(&queue, 3, other, lowerBound: 3)
         // When
         queue.raise(.collection("c", prefix: ""), to: Scene.revision(5))
         queue.raise(.key(other), to: Scene.revision(4))
         queue.raise(.key(Scene.key("c/9")), to: Scene.revision(4))
         // Then
-        #expect([one, two, other].map { queue[$0]?.floor } == [5, 9, 4].map(Scene.revision))
+        #expect([one, two, other].map { queue[$0]?.lowerBound } == [5, 9, 4].map(Scene.revision))
         // When another history begins
-        queue.forgetFloors()
+        queue.resetLowerBounds()
         // Then
-        #expect([one, two, other].allSatisfy { queue[$0]?.floor == .zero })
+        #expect([one, two, other].allSatisfy { queue[$0]?.lowerBound == .zero })
     }
 
     @Test("dropped responses are asked for again, but for those that are on their way to the disk")
@@ -124,13 +124,13 @@ import Testing
         for number in 0..<200 as Range<Int64> {
             // When
             ask(&queue, 100 + number, Scene.key("x/\(number % 7)"))
-            queue.abandon(Token(100 + number))
+            queue.abandon(CallerID(100 + number))
         }
         ask(&queue, 2, two)
         // Then
         #expect(queue.ready(at: 0) == [one, two])
         // When the first leaves and comes again
-        queue.abandon(Token(1))
+        queue.abandon(CallerID(1))
         ask(&queue, 3, one)
         // Then
         #expect(queue.ready(at: 0) == [two, one])
@@ -141,7 +141,7 @@ import Testing
         var queue = ReadQueue()
         ask(&queue, 7, one)
         ask(&queue, 3, two)
-        #expect(queue.removeAll() == [Token(3), Token(7)])
+        #expect(queue.removeAll() == [CallerID(3), CallerID(7)])
         #expect(queue.ready(at: 0).isEmpty && queue.removeAll().isEmpty)
     }
 }

@@ -19,11 +19,11 @@ import Testing
         var turn: Turn { PartSupport.turn(at: uptime, random: random, configure: configure) }
 
         @discardableResult
-        mutating func add(_ keys: String..., known: Entry? = nil, mustBeNew: Bool = false) -> Token {
+        mutating func add(_ keys: String..., known: Entry? = nil, mustBeNew: Bool = false) -> CallerID {
             lastToken += 1
             let items = keys.map { FetchRequest.Item(key: Scene.key($0), known: known) }
-            reader.add(FetchRequest(token: Token(lastToken), items: items, mustBeNew: mustBeNew), state, turn) { $0.known }
-            return Token(lastToken)
+            reader.add(FetchRequest(callerID: CallerID(lastToken), items: items, mustBeNew: mustBeNew), state, turn) { $0.known }
+            return CallerID(lastToken)
         }
 
         mutating func refresh(_ key: String) {
@@ -38,23 +38,23 @@ import Testing
         }
 
         /// Handles a response to the oldest request under way. Returns the records to store, and the turn with the callers' answers.
-        mutating func take(_ reply: Reply) -> (arrivals: [Reader.Arrival], turn: Turn) {
+        mutating func take(_ reply: Reply) -> (keyResponses: [Reader.KeyResponse], turn: Turn) {
             var turn = turn
             guard let id = requests.all.first, let sent = requests.remove(id), case .fetch(let keys) = sent.purpose else {
                 Issue.record("no read is under way")
                 return ([], turn)
             }
-            let arrivals = reader.take(reply, to: sent, keys, state, &turn)
-            return (arrivals, turn)
+            let keyResponses = reader.take(reply, to: sent, keys, state, &turn)
+            return (keyResponses, turn)
         }
 
         /// The response to the oldest request under way, and what passes the fence is stored.
         mutating func answer(_ reply: Reply, lastWrite: Int64? = nil) -> (entries: [Entry], turn: Turn) {
-            var (arrivals, turn) = take(reply)
+            var (keyResponses, turn) = take(reply)
             let builder = PlanBuilder(.fetched([]), turn, PartSupport.local(state, rows), Sender())
-            guard !arrivals.isEmpty,
-                let plan = reader.plan(arrivals, lastWrite, PartSupport.rule(state, rows), builder, &turn),
-                case .fetched(let entries) = plan.continuation
+            guard !keyResponses.isEmpty,
+                let plan = reader.plan(keyResponses, lastWrite, PartSupport.rule(state, rows), builder, &turn),
+                case .fetched(let entries) = plan.onCommit
             else { return ([], turn) }
             for entry in entries { reader.stored(entry.key, KeyView(entry.key, entry), isKnown: true, &turn) }
             return (entries, turn)
@@ -100,7 +100,7 @@ import Testing
         #expect(reads.ask().isEmpty)
         // When
         let response = ReadsResponse(records: [], missing: [Scene.key("c/1"), Scene.key("c/2")], cursor: Scene.position(10))
-        #expect(reads.answer(.reads(response)).turn.answered == [Token(1), Token(2)])
+        #expect(reads.answer(.reads(response)).turn.answered == [CallerID(1), CallerID(2)])
         // Then
         #expect(reads.ask().map(keys) == [["c/5"]])
     }
@@ -135,7 +135,7 @@ import Testing
         // Then
         #expect(reads.answer(Self.record("c/1", 5, at: 11)).turn.answered.isEmpty)
         #expect(reads.ask().first?.kind.client == PartSupport.client)
-        #expect(reads.answer(Self.record("c/1", 5, at: 11), lastWrite: 0).turn.answered == [Token(1)])
+        #expect(reads.answer(Self.record("c/1", 5, at: 11), lastWrite: 0).turn.answered == [CallerID(1)])
     }
 
     // MARK: The fence
@@ -150,12 +150,12 @@ import Testing
             reads.add("c/1", known: known.map { PartSupport.entry("c/1", 5, asOf: $0) })
             _ = reads.ask()
             // When
-            if let raised { reads.reader.raiseFloor(.everything, to: Scene.revision(raised)) }
+            if let raised { reads.reader.raiseLowerBound(.everything, to: Scene.revision(raised)) }
             // Then
             #expect(reads.answer(Self.record("c/1", 5, at: refused)).entries.isEmpty && reads.ask().isEmpty)
             reads.wait()
             #expect(reads.ask().map(keys) == [["c/1"]])
-            #expect(reads.answer(Self.record("c/1", 5, at: taken)).turn.answered == [Token(1)])
+            #expect(reads.answer(Self.record("c/1", 5, at: taken)).turn.answered == [CallerID(1)])
         }
     }
 
@@ -192,12 +192,12 @@ import Testing
         reads.refresh("c/1")
         _ = reads.ask()
         // When
-        let token = reads.add("c/1", mustBeNew: true)
+        let callerID = reads.add("c/1", mustBeNew: true)
         // Then
         for _ in 0..<20 {
             let turn = reads.take(PartSupport.lost).turn
             if !turn.failures.isEmpty {
-                #expect(turn.answered == [token])
+                #expect(turn.answered == [callerID])
                 return
             }
             if reads.ask().isEmpty {
@@ -212,10 +212,10 @@ import Testing
     func abandonedRead(_ isRefused: Bool) {
         // Given
         var reads = Reads()
-        let token = reads.add("c/1")
+        let callerID = reads.add("c/1")
         _ = reads.ask()
         // When
-        reads.reader.abandon(token)
+        reads.reader.abandon(callerID)
         let turn = reads.take(isRefused ? PartSupport.problem(.forbidden) : PartSupport.lost).turn
         // Then
         #expect(turn.answered.isEmpty && reads.ask().isEmpty && reads.reader.nextAttempt(after: reads.uptime) == nil)
@@ -241,7 +241,7 @@ import Testing
         let (entries, turn) = reads.answer(
             .reads(ReadsResponse(records: [own, large, foreign], missing: [], cursor: Scene.position(10))))
         // Then
-        #expect(entries.map(\.key.description) == ["c/1", "c/3"] && turn.answered == [Token(1), Token(3)])
+        #expect(entries.map(\.key.description) == ["c/1", "c/3"] && turn.answered == [CallerID(1), CallerID(3)])
         #expect(reads.ask().first?.kind == .record(Scene.key("c/2"), known: nil))
         reads.wait()
         #expect(reads.ask().map(keys) == [["c/4"]])
@@ -280,10 +280,10 @@ import Testing
         // When it is too large as well
         let (_, turn) = reads.answer(.tooLarge("large"))
         // Then its reader gets the failure, and the others are read
-        #expect(turn.failures == [.malformed("large")] && turn.answered == [Token(1)])
+        #expect(turn.failures == [.malformed("large")] && turn.answered == [CallerID(1)])
         for number in 2...4 {
             #expect(reads.ask().map(keys) == [["c/\(number)"]])
-            #expect(reads.answer(Self.record("c/\(number)", 4, at: 10)).turn.answered == [Token(Int64(number))])
+            #expect(reads.answer(Self.record("c/\(number)", 4, at: 10)).turn.answered == [CallerID(Int64(number))])
         }
         #expect(reads.ask().isEmpty)
         // When others are asked for later
@@ -304,14 +304,14 @@ import Testing
         let (entries, turn) = reads.answer(
             .reads(ReadsResponse(records: [first], missing: [Scene.key("c/2")], next: 2, cursor: Scene.position(10))))
         // Then
-        #expect(entries.map(\.key.description) == ["c/1", "c/2"] && turn.answered == [Token(1), Token(2)])
+        #expect(entries.map(\.key.description) == ["c/1", "c/2"] && turn.answered == [CallerID(1), CallerID(2)])
         #expect(reads.ask().map(keys) == [["c/3", "c/4"]])
         // When the response for the remaining keys is older than a change that the feed has brought meanwhile
-        reads.reader.raiseFloor(.key(Scene.key("c/3")), to: Scene.revision(11))
+        reads.reader.raiseLowerBound(.key(Scene.key("c/3")), to: Scene.revision(11))
         let missing = [Scene.key("c/3"), Scene.key("c/4")]
         let (rest, last) = reads.answer(.reads(ReadsResponse(records: [], missing: missing, cursor: Scene.position(10))))
         // Then the fence holds for each answer by itself
-        #expect(rest.map(\.key.description) == ["c/4"] && last.answered == [Token(4)])
+        #expect(rest.map(\.key.description) == ["c/4"] && last.answered == [CallerID(4)])
     }
 
     @Test(
@@ -366,7 +366,7 @@ import Testing
     // MARK: Other events
 
     @Test("contact ends the wait of reads that nobody answered, and not of those that the server put off")
-    func contact() {
+    func reachability() {
         // Given
         var reads = Reads()
         for reply in [PartSupport.problem(.overloaded, retryAfter: 70_000), PartSupport.lost] {
@@ -394,7 +394,7 @@ import Testing
         var turn = reads.turn
         for key in ["c/1", "c/2"] { reads.reader.notStored(Scene.key(key), KeyView(Scene.key(key), nil), &turn) }
         // Then
-        #expect(turn.answered == [Token(1)] && turn.failures.isEmpty && reads.ask().isEmpty)
+        #expect(turn.answered == [CallerID(1)] && turn.failures.isEmpty && reads.ask().isEmpty)
         reads.wait()
         #expect(reads.ask().map(keys) == [["c/2"]])
     }
@@ -414,15 +414,15 @@ import Testing
     func lateResponse() {
         // Given
         var reads = Reads()
-        let token = reads.add("c/1")
+        let callerID = reads.add("c/1")
         _ = reads.ask()
-        let arrivals = reads.take(Self.record("c/1", 5, at: 10)).arrivals
+        let keyResponses = reads.take(Self.record("c/1", 5, at: 10)).keyResponses
         // When
-        #expect(reads.reader.removeAll() == [token])
+        #expect(reads.reader.removeAll() == [callerID])
         // Then
         var turn = reads.turn
         let builder = PlanBuilder(.fetched([]), turn, PartSupport.local(reads.state), Sender())
-        #expect(reads.reader.plan(arrivals, nil, PartSupport.rule(reads.state), builder, &turn) == nil)
+        #expect(reads.reader.plan(keyResponses, nil, PartSupport.rule(reads.state), builder, &turn) == nil)
         #expect(turn.answered.isEmpty && reads.ask().isEmpty)
     }
 }

@@ -14,31 +14,31 @@ import Testing
         var rows: [OutboxRow] = []
         var uptime: Int64 = 1_000
 
-        private var turn: Turn { PartSupport.turn(at: uptime) { $0.verificationKeys = 3 } }
+        private var turn: Turn { PartSupport.turn(at: uptime) { $0.revalidationKeys = 3 } }
         private var rule: WatermarkRule { PartSupport.rule(state, rows) }
 
         /// What the disk is asked for now.
-        mutating func ask() -> HeldQuery? {
+        mutating func ask() -> CachedKeyQuery? {
             var turn = turn
             refresher.advance(reader, requests, &turn)
             return turn.queries.first
         }
 
         /// The disk's answer. Returns the items of the request that leaves.
-        mutating func load(_ keys: HeldKey...) -> [ReadsRequest.Item]? {
+        mutating func load(_ keys: CachedKey...) -> [ReadsRequest.Item]? {
             var turn = turn
             refresher.take(keys, state, rule, reader, &requests, &turn)
             return if case .reads(let reads)? = turn.sent.first?.kind { reads.items } else { nil }
         }
 
         /// Handles the server's answer. Returns the intent to store.
-        mutating func take(_ reply: Reply) -> Intent? {
+        mutating func take(_ reply: Reply) -> QueuedInput? {
             guard let id = requests.all.first, let sent = requests.remove(id), case .refresh(let keys) = sent.purpose else {
                 Issue.record("no request is under way")
                 return nil
             }
             var turn = turn
-            return refresher.take(reply, nil, to: sent, keys, &turn).intents.first
+            return refresher.take(reply, nil, to: sent, keys, &turn).inputs.first
         }
 
         mutating func read(_ key: String) {
@@ -49,12 +49,12 @@ import Testing
         mutating func wait() { uptime = max(uptime, refresher.deadline ?? 0) }
     }
 
-    private func held(_ key: String, _ revision: Int64, hasValue: Bool = true) -> HeldKey {
-        HeldKey(key: Scene.key(key), epoch: Scene.position(1).epoch, revision: Scene.revision(revision), hasValue: hasValue)
+    private func held(_ key: String, _ revision: Int64, hasValue: Bool = true) -> CachedKey {
+        CachedKey(key: Scene.key(key), epoch: Scene.position(1).epoch, revision: Scene.revision(revision), hasValue: hasValue)
     }
 
-    private func query(after key: String?, limit: Int = 3) -> HeldQuery {
-        HeldQuery(.needingRefresh, after: key.map { Scene.key($0) }, limit: limit)
+    private func query(after key: String?, limit: Int = 3) -> CachedKeyQuery {
+        CachedKeyQuery(.needingRefresh, after: key.map { Scene.key($0) }, limit: limit)
     }
 
     private static let response = Reply.reads(ReadsResponse(records: [], missing: [], cursor: Scene.position(12)))

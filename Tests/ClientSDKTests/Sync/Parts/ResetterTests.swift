@@ -4,8 +4,8 @@ import Testing
 @testable import FreshetClient
 
 @Suite("Resets and clears to come") struct ResetterTests {
-    private func clear(_ token: Int64) throws -> Resetter.Clear {
-        Resetter.Clear(client: try ClientIdentifier("next"), token: Token(token))
+    private func clear(_ callerID: Int64) throws -> Resetter.Clear {
+        Resetter.Clear(client: try ClientIdentifier("next"), callerID: CallerID(callerID))
     }
 
     @Test("the first reset is due at once, those that follow wait until a poll has shown that the history lasts")
@@ -41,8 +41,8 @@ import Testing
         #expect(resetter.add(try clear(1)) == nil)
         // Then
         #expect(resetter.dueReset(turn) == nil && resetter.dueClear(turn) != nil)
-        #expect(resetter.add(try clear(2)) == Token(1))
-        #expect(resetter.dueClear(turn)?.token == Token(2))
+        #expect(resetter.add(try clear(2)) == CallerID(1))
+        #expect(resetter.dueClear(turn)?.callerID == CallerID(2))
         resetter.cleared()
         #expect(!resetter.isUnderWay)
     }

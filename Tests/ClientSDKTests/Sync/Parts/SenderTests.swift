@@ -53,14 +53,14 @@ import Testing
         /// The server's verdicts on these numbers, and the disk takes them.
         mutating func decide(_ numbers: Int64...) {
             let outcomes = numbers.map { Scene.applied($0, 10 + $0) }
-            #expect(take(.results(WriteResults(results: outcomes, cursor: Scene.position(20)))).intents.count == 1)
+            #expect(take(.results(WriteResults(results: outcomes, cursor: Scene.position(20)))).inputs.count == 1)
             rows.removeAll { numbers.contains($0.number) }
             sender.decided(numbers)
         }
 
         /// The server's last number of this device, and the disk takes it.
         mutating func reconcile(last: Int64) {
-            #expect(take(.client(ClientStatus(client: state.client, last: last), Scene.position(10))).intents.count == 1)
+            #expect(take(.client(ClientStatus(client: state.client, last: last), Scene.position(10))).inputs.count == 1)
             state.apply(.mustReconcile(false))
             sender.reconciled(last: last)
         }
@@ -135,7 +135,7 @@ import Testing
     @Test("a write that waits for the verdict on an earlier one is held back, and those behind it too")
     func heldBack() {
         var queue = Queue([
-            PartSupport.row(1, "c/1"), PartSupport.row(2, "c/1", finding: .after(Receipt(1))),
+            PartSupport.row(1, "c/1"), PartSupport.row(2, "c/1", finding: .after(LocalWriteID(1))),
             PartSupport.row(3, "c/2", finding: .revision(Scene.revision(7))),
         ])
         #expect(queue.send()?.writes.map(\.number) == [1])
@@ -155,7 +155,7 @@ import Testing
         // When
         let effects = queue.take(.results(WriteResults(results: [Scene.applied(1, 11)], cursor: Scene.position(11))))
         // Then
-        #expect(effects.intents.count == 1 && effects.reachesServer && queue.send() == nil && queue.deadline == nil)
+        #expect(effects.inputs.count == 1 && effects.reachesServer && queue.send() == nil && queue.deadline == nil)
         // When
         var turn = queue.turn
         queue.sender.notStored(.full, &turn)
@@ -228,7 +228,7 @@ import Testing
         }
         // When the answer is on its way to the disk
         let reply = Reply.client(ClientStatus(client: queue.state.client, last: 4), Scene.position(10))
-        #expect(queue.take(reply).intents.count == 1 && queue.ask() == nil)
+        #expect(queue.take(reply).inputs.count == 1 && queue.ask() == nil)
         // When the disk has it
         queue.state.apply(.mustReconcile(false))
         queue.sender.reconciled(last: 4)
@@ -314,7 +314,7 @@ import Testing
     }
 
     @Test("a write that the server does not take apart is looked for by halves, given up, and its number used up")
-    func voided() {
+    func refusedWrites() {
         // Given
         var queue = Queue(numbers: 1...8)
         var sizes: [Int] = []
@@ -323,11 +323,11 @@ import Testing
             sizes.append(batch.writes.count)
             #expect(queue.take(PartSupport.problem(.tooLarge)).isEmpty)
         }
-        #expect(sizes == [8, 4, 2] && queue.sender.voided.isEmpty)
+        #expect(sizes == [8, 4, 2] && queue.sender.refusedWrites.isEmpty)
         _ = queue.take(PartSupport.problem(.tooLarge))
         // Then
         let void = queue.send()
-        #expect(queue.sender.voided.keys.sorted() == [1])
+        #expect(queue.sender.refusedWrites.keys.sorted() == [1])
         #expect(void?.writes == [Write(number: 1, key: Scene.key("c/1"), operation: .delete, ifRevision: .maximum)])
         // When that is refused too
         _ = queue.take(PartSupport.problem(.tooLarge))
@@ -338,7 +338,7 @@ import Testing
         // When it has its verdict
         queue.decide(1)
         // Then the batches grow again
-        #expect(queue.sender.voided.isEmpty && queue.send()?.writes.map(\.number) == [2, 3])
+        #expect(queue.sender.refusedWrites.isEmpty && queue.send()?.writes.map(\.number) == [2, 3])
         queue.decide(2, 3)
         #expect(queue.send()?.writes.map(\.number) == [4, 5, 6, 7])
     }
@@ -389,23 +389,23 @@ import Testing
     // MARK: The process
 
     @Test("after a restart everything that has a number may have been sent, and what is sent later raises that")
-    func sentThrough() {
+    func lastSentNumber() {
         // Given
         var queue = Queue(numbers: [3])
         queue.state.apply(.nextNumber(6))
-        #expect(queue.sender.sentThrough == 0)
+        #expect(queue.sender.lastSentNumber == 0)
         // When
         queue.sender.start(PersistedState(state: queue.state, isNew: true))
         // Then
-        #expect(queue.sender.sentThrough == 5)
+        #expect(queue.sender.lastSentNumber == 5)
         _ = queue.send()
-        #expect(queue.sender.sentThrough == 5)
+        #expect(queue.sender.lastSentNumber == 5)
         // When
         queue.rows.append(PartSupport.row(6, "c/6"))
         queue.decide(3)
         _ = queue.send()
         // Then
-        #expect(queue.sender.sentThrough == 6)
+        #expect(queue.sender.lastSentNumber == 6)
     }
 
     @Test("a reset drops results on their way to the disk, so that the same request is sent in the new history")

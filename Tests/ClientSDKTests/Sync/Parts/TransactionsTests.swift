@@ -4,8 +4,8 @@ import Testing
 @testable import FreshetClient
 
 @Suite("The transactions to come") struct TransactionsTests {
-    private func name(_ intent: Intent?) -> String {
-        switch intent {
+    private func name(_ input: QueuedInput?) -> String {
+        switch input {
         case .page?: "page"
         case .discard?: "discard"
         case .quiet?: "quiet"
@@ -15,32 +15,33 @@ import Testing
         case .results?: "results"
         case .fetched?: "fetched"
         case .reconcile?: "reconcile"
-        case .heldVerified?: "heldVerified"
+        case .cachedKeysRevalidated?: "heldVerified"
         case .refreshed?: "refreshed"
-        case .verificationOver?: "verificationOver"
+        case .revalidationFinished?: "verificationOver"
         case .merged?: "merged"
         case nil: "none"
         }
     }
 
-    private let all: [Intent] = [
+    private let all: [QueuedInput] = [
         .page(ChangePage(changes: [], cursor: Scene.position(3), upToDate: true), since: .start, lastWrite: nil),
         .quiet(Scene.position(3), since: .start, lastWrite: nil), .sets,
         .results(WriteResults(results: [], cursor: Scene.position(3)), lastWrite: nil), .fetched([], lastWrite: nil),
         .reconcile(last: 1, at: Scene.position(3)),
-        .heldVerified([], ReadsResponse(records: [], missing: [], cursor: Scene.position(3)), lastWrite: nil), .verificationOver,
-        .merged(Receipt(1), .delete),
+        .cachedKeysRevalidated([], ReadsResponse(records: [], missing: [], cursor: Scene.position(3)), lastWrite: nil),
+        .revalidationFinished,
+        .merged(LocalWriteID(1), .delete),
     ]
 
     private func waiting(_ transactions: inout Transactions) -> [String] {
         var names: [String] = []
-        while let intent = transactions.next() { names.append(name(intent)) }
+        while let input = transactions.next() { names.append(name(input)) }
         return names
     }
 
     private var filled: Transactions {
         var transactions = Transactions()
-        for intent in all { transactions.add(intent) }
+        for input in all { transactions.add(input) }
         return transactions
     }
 
@@ -69,13 +70,13 @@ import Testing
         var transactions = Transactions()
         #expect(transactions.isIdle && transactions.end() == nil)
         // When
-        let first = transactions.begin(Plan(.verdicts), generation: 2)
+        let first = transactions.begin(TransactionPlan(.outcomes), generation: 2)
         // Then
         #expect(!transactions.isIdle && transactions.isUnderWay(first) && first.generation == 2)
         #expect(!transactions.isUnderWay(TransactionID(first.number, generation: 1)))
         #expect(transactions.end() != nil && transactions.isIdle && !transactions.isUnderWay(first))
         // When
-        let second = transactions.begin(Plan(.verdicts), generation: 2)
+        let second = transactions.begin(TransactionPlan(.outcomes), generation: 2)
         // Then
         #expect(second > first && !transactions.isUnderWay(first))
     }
@@ -84,11 +85,11 @@ import Testing
     func removesAll() {
         // Given
         var transactions = filled
-        let first = transactions.begin(Plan(.reset), generation: 0)
+        let first = transactions.begin(TransactionPlan(.reset), generation: 0)
         // When
         transactions.removeAll()
         // Then
         #expect(transactions.isIdle && !transactions.isUnderWay(first) && transactions.next() == nil && transactions.underWay == nil)
-        #expect(transactions.begin(Plan(.reset), generation: 1) > first)
+        #expect(transactions.begin(TransactionPlan(.reset), generation: 1) > first)
     }
 }

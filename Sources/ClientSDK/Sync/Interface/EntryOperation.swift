@@ -1,0 +1,24 @@
+package import FreshetWire
+
+/// One operation on the entries. Each case documents when it has no effect; the edge reports those in
+/// ``SyncEvent/committed(_:skipped:)``.
+package enum EntryOperation: Hashable, Sendable {
+    /// Stores the entry, unless it does not supersede the row (``Entry/supersedes(_:)``), or, with `onlyIfCached`, there
+    /// is no row.
+    case put(Entry, onlyIfCached: Bool)
+    /// Reports that the record is still at this revision: if the row is at that revision of that epoch, raises its
+    /// `asOf`, `pass` and `verifiedAt` (``Entry/confirm(_:)``). Otherwise no effect.
+    case confirm(Revalidation)
+    /// Reports that the record is now at this revision, without its value (``Entry/withoutValue(_:over:keepsValue:)``).
+    case withoutValue(Revalidation, keepsValue: Bool)
+    /// Removes the rows in `scope` that are of another epoch than `before` or whose `asOf` is before its revision
+    /// (``Entry/isKnownOnly(before:)``).
+    case evict(InvalidationScope, before: Cursor)
+    /// Marks the rows in `scope` that are of the epoch of `at`, and whose `asOf` is before its revision, as
+    /// invalidated there (``Entry/invalidate(at:)``).
+    case invalidate(InvalidationScope, at: Cursor)
+    /// Ends a pass. Of the rows whose `pass` is lower than this, removes those that are of another epoch than `at` or
+    /// whose `asOf` is before its revision (``Entry/isKnownOnly(before:)``), and raises the `pass` of the others: the
+    /// feed continues from `at`, so it reports every later change.
+    case finishPass(Int64, at: Cursor)
+}

@@ -1,0 +1,46 @@
+package import FreshetWire
+
+/// The decoded response to a request.
+package enum Reply: Hashable, Sendable {
+    /// `200` of `changes`.
+    case page(ChangePage)
+    /// `204` of `changes`: nothing happened up to this position.
+    case quiet(Cursor)
+    /// `200` of `writes`.
+    case results(WriteResults)
+    /// `200` of `reads`.
+    case reads(ReadsResponse)
+    /// `200` of a record, always with its content, and the `Freshet-Cursor`.
+    case record(Record, Cursor)
+    /// `304` of a record.
+    case notModified(Cursor)
+    /// `404` of a record, with a `Freshet-Cursor`: there is none as of this position. (Without a cursor it is a `problem`.)
+    case missing(Cursor)
+    /// `200` of `clients/{client}`, and the `Freshet-Cursor`: the number counts in its history.
+    case client(ClientStatus, Cursor)
+    /// A problem document of the server, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were
+    /// any; or any `401`, since a proxy in front of the server may check the token. Other error responses are
+    /// ``TransportFailure/foreign(_:)``.
+    case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
+    /// The response has more bytes than the transport accepts, as the text explains: ask for less.
+    case tooLarge(String)
+    /// No complete response arrived.
+    case failure(TransportFailure)
+    /// A response that violates the protocol, as the text explains.
+    case garbage(String)
+}
+
+extension Reply {
+    /// The history of the response, where it states one.
+    var epoch: Epoch? {
+        switch self {
+        case .page(let page): page.cursor.epoch
+        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
+            cursor.epoch
+        case .results(let results): results.cursor.epoch
+        case .reads(let reads): reads.cursor.epoch
+        case .problem(_, let cursor, _): cursor?.epoch
+        case .tooLarge, .failure, .garbage: nil
+        }
+    }
+}

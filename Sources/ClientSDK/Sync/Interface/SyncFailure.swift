@@ -1,0 +1,37 @@
+package import FreshetWire
+
+/// The reason why a caller does not get what it requested.
+package enum SyncFailure: Error, Hashable, Sendable {
+    /// The disk is full; nothing was stored or shown. Free some room and set again.
+    case storageFull
+    /// The disk failed, as the text explains; nothing was stored or shown.
+    case storageFailed(String)
+    /// The value cannot take the operation, for example an increment of a text. The text states what would be right.
+    case cannotApply(String)
+    /// The record is not known, and the write must be compared with it: fetch the key first, or let the last writer win.
+    case baseUnknown
+    /// The rejected write that is to be retried or discarded is not on disk: it was retried, discarded or dropped already.
+    case noRejection
+    /// The server cannot be reached.
+    case offline(TransportFailure)
+    /// The server refused.
+    case refused(Problem)
+    /// Every response was older than a state that this device has seen already. Try again later.
+    case outdated
+    /// The server's responses violate the protocol, as the text explains; check the URL, proxies and versions.
+    case malformed(String)
+    /// The cache was cleared during the call.
+    case cleared
+    /// The cache was closed.
+    case stopped
+}
+
+extension SyncFailure {
+    init(_ failure: DiskFailure) {
+        self =
+            switch failure {
+            case .full: .storageFull
+            case .failed(let text): .storageFailed(text)
+            }
+    }
+}

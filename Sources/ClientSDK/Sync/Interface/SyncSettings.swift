@@ -1,0 +1,59 @@
+package import FreshetWire
+
+/// Settings that are fixed for the life of a machine. All times are in milliseconds unless stated otherwise.
+package struct SyncSettings: Hashable, Sendable {
+    /// The changes of the feed that a device stores.
+    package enum Following: Hashable, Sendable {
+        /// All that match the filter: the cache is a replica.
+        case everything
+        /// Changes of keys that the cache holds; other keys are read when they are needed.
+        case cachedKeys
+    }
+
+    package var following: Following = .everything
+    package var filter: ChangeFilter = .all
+    /// How long the server may hold a poll, in whole seconds, 1 to 60.
+    package var hold: Int = 25
+    /// How long after the hold the watchdog fires.
+    package var grace: Int64 = 10_000
+    /// The most changes in one page.
+    package var pageLimit: Int = 1_000
+    /// The most writes in one batch, and the most bytes of their values unless a single one has more.
+    package var batchCount: Int = 100
+    package var batchBytes: Int = 512 * 1024
+    /// How long a request without a hold may take.
+    package var requestTimeout: Int64 = 30_000
+    /// How long a read may take in all, attempts and waits together, before its caller gets an error; `Int64.max` for
+    /// no limit.
+    package var readTimeout: Int64 = 10_000
+    /// Whether the disk may evict entries for want of room, so that a key without a row may have been evicted.
+    package var mayEvict = false
+    /// The first and the longest back-off.
+    package var firstDelay: Int64 = 250
+    package var longestDelay: Int64 = 30_000
+    /// The number of attempts of a read before its caller gets the error.
+    package var fetchAttempts: Int = 4
+    /// The most reads under way at once, and the most keys in one of them.
+    package var fetchRequests: Int = 6
+    package var fetchKeys: Int = 200
+    /// The number of times that a merge is sent again before the writer gets the rejection.
+    package var mergeAttempts: Int64 = 5
+    /// The most rejected writes that are kept for the user, and the most bytes of them unless a single one has more.
+    /// Beyond these limits the oldest are dropped.
+    package var rejectionCount: Int = 1_000
+    package var rejectionBytes: Int = 16 << 20
+    /// The number of cached keys that one request verifies after a reset.
+    package var revalidationKeys: Int = 500
+    /// Whether a device that belongs to one store moves, with its waiting writes, to another store that answers.
+    package var adoptsStores = false
+    /// The number of notes that the history of keys keeps (``SyncMachine/history(of:)``).
+    package var historyCapacity: Int = 4_096
+
+    package init() {}
+
+    /// The settings that decide which entries the feed keeps up to date, as text: see ``SyncState/scope``.
+    package var scope: String {
+        // A copy from which entries may have been evicted is read again when eviction is no longer allowed.
+        "\(following == .everything ? mayEvict ? "everything within a limit" : "everything" : "held"):\(filter.collections.joined(separator: ",")):\(filter.prefix)"
+    }
+}

@@ -1,0 +1,58 @@
+package import FreshetWire
+
+extension SyncState: WireMessage {
+    /// `{"client":…,"nextNumber":…,"nextReceipt":…,"epoch"?:…,"cursor"?:…,"completeAt"?:…,"lostCursor"?:…,"pass":…,"verification":…,"mustReconcile":…,
+    /// "droppedRejections"?:…,"store"?:…,"renamesAfter"?:…}`
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("client", client.text)
+        writer.member("nextNumber", nextNumber)
+        writer.member("nextReceipt", nextWriteID)
+        if let epoch { writer.member("epoch", epoch.token) }
+        if let cursor { writer.member("cursor", cursor.description) }
+        if let completeAt { writer.member("completeAt", completeAt.milliseconds) }
+        if let lostCursor { writer.member("lostCursor", lostCursor.description) }
+        writer.member("pass", pass)
+        writer.member("verification", revalidation.rawValue)
+        writer.member("scope", scope)
+        writer.member("mustReconcile", mustReconcile)
+        if droppedRejections > 0 { writer.member("droppedRejections", droppedRejections) }
+        if let store { writer.member("store", store.token) }
+        if let renamesAfter { writer.member("renamesAfter", renamesAfter) }
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    package init(_ reader: inout JSONReader) throws(WireError) {
+        var client: ClientIdentifier?
+        var lostCursor: Cursor?
+        var changes: [StateChange] = []
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "client": client = try ClientIdentifier(try reader.string())
+            case "nextNumber": changes.append(.nextNumber(try reader.integer()))
+            case "nextReceipt": changes.append(.nextWriteID(try reader.integer()))
+            case "epoch": changes.append(.epoch(Epoch(try reader.string())))
+            case "cursor": changes.append(.cursor(try Cursor(try reader.string())))
+            case "completeAt": changes.append(.completeAt(Timestamp(milliseconds: try reader.integer())))
+            case "lostCursor": lostCursor = try Cursor(try reader.string())
+            case "pass": changes.append(.pass(try reader.integer()))
+            case "verification": changes.append(.revalidation(RevalidationPhase(rawValue: try reader.integer()) ?? .complete))
+            case "scope": changes.append(.scope(try reader.string()))
+            case "droppedRejections": changes.append(.droppedRejections(try reader.integer()))
+            case "mustReconcile": changes.append(.mustReconcile(try reader.boolean()))
+            case "renamesAfter": changes.append(.renamesAfter(try reader.integer()))
+            case "store":
+                let token = try reader.string()
+                guard let store = StoreIdentifier(token) else { throw .unexpectedJSON("'\(token)' names no store") }
+                changes.append(.store(store))
+            default: try reader.skip()
+            }
+        }
+        guard let client else { throw .unexpectedJSON("a device's state takes 'client'") }
+        self.init(client: client)
+        for change in changes { apply(change) }
+        self.lostCursor = lostCursor
+    }
+}

@@ -1,0 +1,134 @@
+import FreshetWire
+
+/// The decisions of a device that are not stored yet: one transaction, and its consequences once it is on disk.
+///
+/// One plan is under way at a time, made from the state on disk, so decisions cannot conflict. Nothing of a plan shows
+/// before the disk has committed it.
+struct TransactionPlan: Hashable, Sendable {
+    /// The step that follows the disk's answer.
+    enum OnCommit: Hashable, Sendable {
+        case page(upToDate: Bool)
+        case sets([SetRequest], accepted: [LocalWriteID])
+        case outcomes
+        case fetched([Entry])
+        case reset
+        /// The server's last number of this device.
+        case reconciled(last: Int64)
+        case cachedKeysRevalidated
+        /// The keys whose values were too large for the response.
+        case refreshed(large: [RecordKey])
+        case merged
+        case discarded(CallerID)
+        /// The store that the device belongs to.
+        case bound
+        /// The earlier name of the device.
+        case renamed(ClientIdentifier)
+        case cleared(CallerID)
+    }
+
+    struct Decision: Hashable, Sendable {
+        var writeID: LocalWriteID
+        var key: RecordKey
+        var outcome: LocalWriteOutcome
+    }
+
+    struct LowerBound: Hashable, Sendable {
+        var scope: InvalidationScope
+        var revision: Revision
+    }
+
+    var onCommit: OnCommit
+    var entries: [EntryOperation] = []
+    /// The cause of each of ``entries``.
+    var causes: [Cause] = []
+    var state: [StateChange] = []
+    var rejections: [RejectionOperation] = []
+    var clear: ClientIdentifier?
+    /// The new states of keys in the outbox, in the order in which they were touched.
+    private(set) var staged: [PendingKey] = []
+    private(set) var stagedCauses: [Cause] = []
+    private var stagedIndices: [RecordKey: Int] = [:]
+    /// The numbers of the writes whose verdicts the plan stores.
+    var decided: [Int64] = []
+    var outcomes: [Decision] = []
+    var notes: [HistoryEvent] = []
+    /// Whether reads in flight must be repeated: they may be older than the beginning of the pass.
+    var outdatesReads = false
+    /// New lower bounds for the reads in flight.
+    var lowerBounds: [LowerBound] = []
+
+    init(_ onCommit: OnCommit) { self.onCommit = onCommit }
+
+    mutating func add(_ operation: EntryOperation, _ cause: Cause) {
+        entries.append(operation)
+        causes.append(cause)
+    }
+
+    /// Returns the state of the key after this plan; `nil` if the plan has not touched it.
+    func staged(_ key: RecordKey) -> PendingKey? { stagedIndices[key].map { staged[$0] } }
+
+    /// Stages the key's new state in place of an earlier one.
+    mutating func stage(_ pending: PendingKey, _ cause: Cause) {
+        if let index = stagedIndices[pending.key] {
+            staged[index] = pending
+            stagedCauses[index] = cause
+        } else {
+            stagedIndices[pending.key] = staged.count
+            staged.append(pending)
+            stagedCauses.append(cause)
+        }
+    }
+}
+
+extension TransactionPlan {
+    /// Returns the cause of the key's change; `nil` if this plan has not touched it.
+    func stagedCause(_ key: RecordKey) -> Cause? { stagedIndices[key].map { stagedCauses[$0] } }
+
+    /// Returns the transaction for the disk; `nil` if there is nothing to store.
+    func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
+        let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
+        guard clear != nil || !entries.isEmpty || !state.isEmpty || !operations.isEmpty || !rejections.isEmpty else { return nil }
+        return DiskTransaction(id: id, clear: clear, entries: entries, outbox: operations, rejections: rejections, state: state)
+    }
+
+    /// Publishes the changes of the plan, which is on disk now.
+    ///
+    /// - Parameters:
+    ///   - skipped: the operations that had no effect.
+    ///   - before: the views that the staged keys had.
+    func publish(_ skipped: Set<Int>, _ before: [KeyView?], _ view: (RecordKey, Entry?) -> KeyView, _ turn: inout Turn) {
+        turn.note(notes)
+        var publications: [Publication] = []
+        for case (let index, .put(let entry, _)) in entries.enumerated() where entry.origin == .feed && entry.content != nil {
+            turn.note(.key(entry.key), skipped.contains(index) ? .changeSkipped(entry.revision) : .changed(entry.revision))
+        }
+        for (index, operation) in entries.enumerated() where !skipped.contains(index) {
+            switch operation {
+            case .put(let entry, _):
+                guard staged(entry.key) == nil else { continue }
+                // A response to a refresh may be older than an invalidation that the disk has.
+                if case .refreshed = onCommit {
+                    publications.append(.changed(entry.key, causes[index]))
+                } else {
+                    publications.append(.view(view(entry.key, entry), causes[index]))
+                }
+            case .confirm(let revalidation):
+                if staged(revalidation.key) == nil { publications.append(.confirmed(revalidation)) }
+            case .withoutValue(let revalidation, _):
+                if staged(revalidation.key) == nil { publications.append(.changed(revalidation.key, causes[index])) }
+            case .invalidate(.key(let key), _):
+                if staged(key) == nil { publications.append(.changed(key, causes[index])) }
+            case .invalidate(let scope, let position): publications.append(.invalidated(scope, at: position))
+            case .evict(.key(let key), _):
+                if staged(key) == nil { publications.append(.view(view(key, nil), causes[index])) }
+            case .evict(let scope, let position): publications.append(.swept(scope, before: position))
+            case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
+            }
+        }
+        for (index, pending) in staged.enumerated() {
+            let view = view(pending.key, pending.base)
+            if view != before[index] { publications.append(.view(view, stagedCauses[index])) }
+        }
+        if !publications.isEmpty { turn.emit(.publish(publications)) }
+    }
+}
