@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import FreshetPlatform
 
 /// A ``Lifetime`` in whole nanoseconds, before it begins.
 @usableFromInline
