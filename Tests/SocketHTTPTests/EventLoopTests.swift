@@ -1,10 +1,12 @@
+import Dispatch
+import Glibc
 import HTTPTypes
 import Synchronization
 import Testing
 
 @testable import SocketHTTP
 
-/// A loop sleeps whenever it has nothing to do, so each way to wake it must be tested.
+/// A loop returns to Dispatch whenever it has nothing to do, so each way to wake it must be tested.
 @Suite("Event loop", .timeLimit(.minutes(1)))
 struct EventLoopTests {
     @Test("A message wakes a loop that sleeps, each time")
@@ -17,6 +19,56 @@ struct EventLoopTests {
             await withCheckedContinuation { continuation in loops[0].post(.perform { _ in continuation.resume() }) }
         }
         EventLoopPool.giveBack(loops)
+    }
+
+    @Test("A message makes the descriptor of an idle loop readable until a turn has handled it")
+    func isReadableWhileThereIsWork() throws {
+        // Given an idle loop that nothing drives
+        let loop = try EventLoop.make()
+        let steps = Steps()
+        #expect(!isReadable(loop))
+
+        // When messages are posted, Then the descriptor is readable
+        for name in ["first", "second"] { loop.post(.perform { _ in steps.names.withLock { $0.append(name) } }) }
+        #expect(isReadable(loop))
+
+        // When the loop runs until it is idle, Then both have been handled and the descriptor is not readable
+        loop.own { while loop.runTurn(patience: 0) {} }
+        #expect(steps.names.withLock { $0 } == ["first", "second"])
+        #expect(!isReadable(loop))
+
+        // When another message is posted, Then the descriptor is readable again
+        loop.post(.perform { _ in })
+        #expect(isReadable(loop))
+    }
+
+    @Test("A turn that leaves work asks for another turn")
+    func asksForAnotherTurn() throws {
+        // Given a loop with a message that posts another one
+        let loop = try EventLoop.make()
+        loop.post(.perform { loop in loop.post(.perform { _ in }) })
+
+        // When turns run, Then both messages have their turn before the loop is idle
+        var turns: [Bool] = []
+        loop.own { for _ in 0..<3 { turns.append(loop.runTurn(patience: 0)) } }
+        #expect(turns == [true, true, false])
+    }
+
+    @Test("A loop that waits for more work continues with a message that arrives meanwhile")
+    func waitsForMore() throws {
+        // Given a loop on which another thread posts a message as soon as the loop may be waiting
+        let loop = try EventLoop.make()
+        let isHandled = Signal()
+        let poster = DispatchQueue(label: "poster")
+        loop.post(.perform { loop in poster.async { loop.post(.perform { _ in isHandled.happen() }) } })
+
+        // When the loop runs with unlimited patience, Then it handles the message in the same run
+        loop.own { while !isHandled.hasHappened { #expect(loop.runTurn(patience: -1)) } }
+    }
+
+    private func isReadable(_ loop: EventLoop) -> Bool {
+        var descriptor = pollfd(fd: loop.epoll.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&descriptor, 1, 0) == 1
     }
 
     @Test("Messages from many threads are handled exactly once, those of one thread in order")

@@ -1,18 +1,20 @@
 import CLinux
+import FreshetPlatform
 import Glibc
 import Synchronization
 
-/// A thread that owns sockets: it sleeps in `epoll_wait` over all of them, and over a bell that other threads ring.
+/// Owns sockets: one epoll set over all of them, and over an event that other threads signal.
 ///
-/// One thread that waits for all its sockets costs what bare epoll costs: docs/decisions/0004-event-loop-threads.md. A
-/// loop is never destroyed: servers take loops from `EventLoopPool` and give them back.
+/// What a turn does is here; when turns run, and on which thread, is decided by `LoopDriver` through ``own(_:)`` and
+/// ``runTurn(patience:)``: docs/decisions/0046-event-loops.md. A loop is never destroyed: servers take loops from
+/// `EventLoopPool` and give them back.
 ///
-/// `@unchecked Sendable`: the mutable properties are touched only within `run`, which only the loop's own thread calls; what
-/// other threads use (`mailbox`, `bell`, `thread`) is `let` and safe by itself.
+/// `@unchecked Sendable`: the mutable properties are touched only within `own`, which one thread at a time calls; what
+/// other threads use (`mailbox`, `wakeup`, `thread`) is `let` and safe by itself.
 final class EventLoop: @unchecked Sendable {
     private let mailbox = Mailbox()
-    private let bell: Bell
-    /// The loop's thread, or 0 until the thread has begun.
+    private let wakeup: WakeupEvent
+    /// The thread that runs the loop at this moment, or 0.
     private let thread = Atomic<UInt>(0)
     let epoll: Epoll
 
@@ -71,57 +73,48 @@ final class EventLoop: @unchecked Sendable {
     /// The current tick, as of the last reading of the clock.
     var tick: UInt32 = 0
 
-    private init(_ epoll: Epoll, _ bell: Bell) {
+    private init(_ epoll: Epoll, _ wakeup: WakeupEvent) {
         self.epoll = epoll
-        self.bell = bell
+        self.wakeup = wakeup
         events = .allocate(capacity: 512)
         readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
         scratch.reserveCapacity(4 << 10)
     }
 
-    /// Called only for a loop whose thread could not be started; all others live as long as the process.
+    /// Called only for a loop that is not driven; all others live as long as the process.
     deinit {
         events.deallocate()
         readBuffer.deallocate()
-        SystemCall.close(bell.descriptor)
+        SystemCall.close(wakeup.descriptor)
         SystemCall.close(epoll.descriptor)
     }
 
-    /// Makes a loop and starts its thread.
+    /// Makes a loop that a driver runs.
     static func start() throws(SocketHTTPError) -> EventLoop {
-        let epoll = try Epoll()
-        let bell: Bell
-        do throws(SocketHTTPError) { bell = try Bell() } catch {
-            SystemCall.close(epoll.descriptor)
-            throw error
-        }
-        let loop = EventLoop(epoll, bell)
-        // Its token belongs to no connection, so its events only wake the loop.
-        guard epoll.add(bell.descriptor, [.reading, .onEdges], token: EventLoop.bellToken) else {
-            throw SocketHTTPError(errno: errno, during: "epoll_ctl")
-        }
-        // Balanced below if the thread could not be started; otherwise the thread keeps the reference for ever.
-        let context = Unmanaged.passRetained(loop)
-        var thread = pthread_t()
-        let failure = pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                var signals = sigset_t()
-                sigfillset(&signals)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().run()
-            }, context.toOpaque())
-        guard failure == 0 else {
-            context.release()
-            throw SocketHTTPError(errno: failure, during: "pthread_create")
-        }
-        pthread_detach(thread)
+        let loop = try make()
+        LoopDriver.start(loop)
         return loop
     }
 
-    /// Names the bell in epoll events; connections' generations start at 1.
-    private static let bellToken: UInt64 = 1
+    /// Makes a loop that is idle: its first message makes its epoll descriptor readable.
+    static func make() throws(SocketHTTPError) -> EventLoop {
+        let epoll = try Epoll()
+        let wakeup: WakeupEvent
+        do throws(SystemFailure) { wakeup = try WakeupEvent() } catch {
+            SystemCall.close(epoll.descriptor)
+            throw SocketHTTPError(errno: error.code, during: "eventfd")
+        }
+        let loop = EventLoop(epoll, wakeup)
+        // Its token belongs to no connection, so its events only wake the loop.
+        guard epoll.add(wakeup.descriptor, [.reading, .onEdges], token: EventLoop.wakeupToken) else {
+            throw SocketHTTPError(errno: errno, during: "epoll_ctl")
+        }
+        _ = loop.mailbox.fallAsleep()
+        return loop
+    }
+
+    /// Names the wake-up event in epoll events; connections' generations start at 1.
+    private static let wakeupToken: UInt64 = 1
 
     /// Handles `message` at once on the loop's own thread; otherwise posts it.
     func submit(_ message: LoopMessage) {
@@ -134,7 +127,7 @@ final class EventLoop: @unchecked Sendable {
 
     /// Handles `message` soon, never within this call.
     func post(_ message: LoopMessage) {
-        if mailbox.add(message) { bell.ring() }
+        if mailbox.add(message) { wakeup.signal() }
     }
 
     /// Resumes the connection once the current handler has returned.
@@ -164,26 +157,37 @@ final class EventLoop: @unchecked Sendable {
         deferred.append(contentsOf: actions)
     }
 
-    // MARK: On the thread
+    // MARK: On the thread that runs the loop
 
-    private func run() -> Never {
+    /// Makes the calling thread the loop's thread for the duration of `body`. Only one thread at a time may do so.
+    func own(_ body: () -> Void) {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
-        while true {
-            turn &+= 1
-            transfers.beginTurn()
-            let sleeps = waitingForTurn.isEmpty && transfers.isEmpty && mailbox.fallAsleep()
-            let count = epoll.wait(events, milliseconds: sleeps ? longestSleep : 0)
-            if sleeps { mailbox.wakeUp() }
-            tick = Clock.tick()
-            beginTurns()
-            for index in 0..<count { handle(events[index]) }
-            handOverCrowds()
-            handleMessages()
-            passTime()
-            handOverCrowds()
-            settle()
-            serveTransfers()
-        }
+        body()
+        thread.store(0, ordering: .relaxed)
+    }
+
+    /// Runs one turn: handles the events and messages that are ready, and the deadlines that have passed. If there is
+    /// nothing to do, sleeps first until there is, for at most `patience` milliseconds (-1: without limit).
+    ///
+    /// - Returns: whether to continue with another turn. If not, nothing is left to do, and the next message signals
+    ///   the wake-up event, so that the loop's epoll descriptor becomes readable.
+    func runTurn(patience: Int32) -> Bool {
+        turn &+= 1
+        transfers.beginTurn()
+        let maySleep = waitingForTurn.isEmpty && transfers.isEmpty && mailbox.fallAsleep()
+        let count = epoll.wait(events, milliseconds: maySleep ? patience : 0)
+        let isIdle = maySleep && count == 0
+        if maySleep, !isIdle { mailbox.wakeUp() }
+        tick = Clock.tick()
+        beginTurns()
+        for index in 0..<count { handle(events[index]) }
+        handOverCrowds()
+        handleMessages()
+        passTime()
+        handOverCrowds()
+        settle()
+        serveTransfers()
+        return !isIdle || !waitingForTurn.isEmpty || !transfers.isEmpty
     }
 
     private func handle(_ event: epoll_event) {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Loops that no server uses, their threads asleep. They are kept for the next server: a test suite starts hundreds of
-/// servers. Since a loop never ends, its bell can be rung at any time.
+/// Idle loops that no server uses. They are kept for the next server: a test suite starts hundreds of servers. Since a
+/// loop is never destroyed, messages can be posted to it at any time.
 enum EventLoopPool {
     private static let free = Mutex<[EventLoop]>([])
 

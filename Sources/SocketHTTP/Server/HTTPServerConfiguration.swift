@@ -6,7 +6,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var host: String
     /// The TCP port; 0 picks a free one.
     public var port: Int
-    /// Event loops, each a thread: at least 1. Half the cores by default, since the application needs the others.
+    /// Event loops, each a serial Dispatch queue: at least 1. Half the cores by default, since the application needs the
+    /// others.
     public var loops: Int
     /// Connections that the kernel keeps until they are accepted (bounded by `net.core.somaxconn`).
     public var backlog: Int
