@@ -4,8 +4,7 @@ package import FreshetWire
 ///
 /// A pure value: takes events with their time (monotonic milliseconds) and returns the deliveries to send. Whether a
 /// reader waits is decided against the same ``head`` that a commit moves, so that no reader waits past a change.
-/// `Waiter` is any value that the caller can answer, for one reader or for many with the same request; the feed only
-/// stores it.
+/// `Waiter` is any value that the caller can answer; the feed only stores it.
 package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// Waiters with the same subscription. All of them have seen everything up to the head, hence one answer fits all.
     struct Group: Sendable {
@@ -25,10 +24,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
 
         /// Adds a waiter in place: a copy of the group would copy its members.
         mutating func admit(
-            _ waiter: Waiter, _ weight: Int32, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
+            _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
         ) -> WaiterTicket {
             desertedSince = nil
-            return waiters.insert(waiter, weight: weight, group: group, members: &members, deadline: deadline, now: now)
+            return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
         }
     }
 
@@ -84,12 +83,10 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
 
     /// Answers a reader that asks for the changes after its position, or lets it wait.
     /// - Parameters:
-    ///   - weight: how many readers the waiter stands for.
     ///   - isVerified: whether the position was just read from the store, which found nothing before it.
     ///   - deadline: when the reader is to be answered that nothing happened; `nil` for never.
     package mutating func ask(
-        _ since: Since, _ subscription: Subscription, waiter: Waiter, weight: Int32 = 1, isVerified: Bool = false, deadline: Int64?,
-        now: Int64
+        _ since: Since, _ subscription: Subscription, waiter: Waiter, isVerified: Bool = false, deadline: Int64?, now: Int64
     ) -> FeedVerdict {
         clock = max(clock, now)
         switch since {
@@ -105,7 +102,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             if let origin = cursor.origin, origin > cursor.revision { return .scan(since) }
             guard cursor.epoch == head.epoch, cursor.revision <= head.revision else {
                 guard isVerified else { return .scan(since) }
-                return park(waiter, weight, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
+                return park(waiter, subscription, at: cursor, awaited: cursor, clearSince: head.revision, deadline, now)
             }
             guard cursor.revision >= recent.floor || isClear(since: cursor.revision, subscription, now) else {
                 let clearSince = present(subscription).flatMap { groups[Int($0)]?.clearSince }
@@ -119,7 +116,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
             // A page of the store may have omitted a change whose replacement is not published yet. A reader that waits
             // gets the replacement. One that does not wait must not be answered that there is nothing.
             if !isVerified, !isDraining, let deadline, deadline <= now { return .scan(since) }
-            return park(waiter, weight, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
+            return park(waiter, subscription, at: head, awaited: nil, clearSince: cursor.revision, deadline, now)
         }
     }
 
@@ -146,35 +143,14 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return remove(ticket.slot, from: group).map { end([$0], present.subscription, .idle(present.awaited ?? head)) }
     }
 
-    /// Adds another reader with the same request to a waiter. O(1).
-    ///
-    /// - Returns: the waiter; `nil` if it was answered already.
-    package mutating func join(_ ticket: WaiterTicket) -> Waiter? {
-        guard waiters.group(of: ticket) != nil else { return nil }
-        waiters.burden(ticket.slot)
-        return waiters.waiter(at: ticket.slot)
-    }
-
-    /// Removes one of the readers that a waiter stands for. O(1).
-    ///
-    /// - Returns: the waiter, and the answer for that reader, in case it is still connected; `nil` if the waiter was
-    ///   answered already.
-    package mutating func leave(_ ticket: WaiterTicket) -> (Waiter, FeedReply)? {
-        guard let group = waiters.group(of: ticket), let present = groups[Int(group)], let waiter = waiters.waiter(at: ticket.slot) else {
-            return nil
-        }
-        if !waiters.lighten(ticket.slot) { remove(ticket.slot, from: group) }
-        return (waiter, .idle(present.awaited ?? head))
-    }
-
     private mutating func park(
-        _ waiter: Waiter, _ weight: Int32, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, clearSince: Revision,
+        _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, awaited: Cursor?, clearSince: Revision,
         _ deadline: Int64?, _ now: Int64
     ) -> FeedVerdict {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
         let group = group(for: subscription, awaited, clearSince: clearSince)
-        guard let ticket = groups[Int(group)]?.admit(waiter, weight, to: &waiters, as: group, deadline, now) else {
+        guard let ticket = groups[Int(group)]?.admit(waiter, to: &waiters, as: group, deadline, now) else {
             return .reply(.idle(position))
         }
         return .parked(ticket)

@@ -30,21 +30,19 @@ final class FeedHub<Reader: Sendable>: Sendable {
             self.deliver = deliver
         }
 
-        /// Passes a reader's question to the feed; see ``ChangeFeed/ask(_:_:waiter:weight:isVerified:deadline:now:)``.
+        /// Passes a reader's question to the feed; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
         ///
         /// - Returns: `nil` if the hub has to look the namespace up, again or for the first time.
         func ask(
-            _ since: Since, _ subscription: Subscription, _ reader: Reader, weight: Int = 1, isVerified: Bool = false, deadline: Int64?,
-            now: Int64
+            _ since: Since, _ subscription: Subscription, _ reader: Reader, isVerified: Bool = false, deadline: Int64?, now: Int64
         ) -> FeedVerdict? {
             let verdict = state.withLock { state -> FeedVerdict? in
                 guard !state.isRetired, state.feed != nil else { return nil }
                 state.lastUse = now
                 return state.feed?.ask(
-                    since, subscription, waiter: reader, weight: Int32(clamping: weight), isVerified: isVerified, deadline: deadline,
-                    now: now)
+                    since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
             }
-            if let verdict { metrics.count(verdict, times: weight) }
+            if let verdict { metrics.count(verdict) }
             return verdict
         }
 
@@ -83,12 +81,12 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
     /// Asks for a reader that holds no entry. The entry that is returned with the verdict can cancel the wait.
     func ask(
-        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, weight: Int = 1,
-        isVerified: Bool = false, deadline: Int64?, now: Int64
+        _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false, deadline: Int64?,
+        now: Int64
     ) throws(StoreError) -> (FeedVerdict, Entry) {
         while true {
             let entry = entry(for: namespace, now: now)
-            if let verdict = entry.ask(since, subscription, reader, weight: weight, isVerified: isVerified, deadline: deadline, now: now) {
+            if let verdict = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
                 return (verdict, entry)
             }
             try open(entry, namespace)

@@ -35,8 +35,6 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         var generation: UInt32 = 0
         var group: Int32 = 0
         var groupPlace: Int32 = 0
-        /// How many readers it stands for.
-        var weight: Int32 = 1
         /// `none` without a deadline.
         var bucket = none
         /// The slots after and before this one in the bucket's chain.
@@ -45,10 +43,9 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
 
         /// Fills the slot in one call, since each access to the array from outside has a cost.
         mutating func fill(
-            _ waiter: consuming Waiter, _ weight: Int32, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32
+            _ waiter: consuming Waiter, _ group: Int32, _ place: Int, _ bucket: Int32, next: Int32
         ) -> UInt32 {
             self.waiter = waiter
-            self.weight = weight
             self.group = group
             groupPlace = Int32(place)
             self.bucket = bucket
@@ -65,15 +62,14 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// All buckets before this one are empty.
     private var due: Int64 = 0
 
-    /// The number of readers that wait. A waiter counts as many as it stands for.
+    /// The number of waiters.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Inserts a waiter that stands for `weight` readers, one at least, and appends it to `members`, those of its
-    /// group. A deadline beyond the wheel is brought forward to its end.
+    /// Inserts a waiter and appends it to `members`, those of its group. A deadline beyond the wheel is brought forward to its end.
     package mutating func insert(
-        _ waiter: consuming Waiter, weight: Int32 = 1, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
+        _ waiter: consuming Waiter, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
     ) -> WaiterTicket {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
@@ -88,9 +84,9 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
             buckets[Int(bucket)] = index
             if next != Self.none { slots[Int(next)].previous = index }
         }
-        let generation = slots[Int(index)].fill(waiter, weight, group, members.count, bucket, next: next)
+        let generation = slots[Int(index)].fill(waiter, group, members.count, bucket, next: next)
         members.append(index)
-        count += Int(weight)
+        count += 1
         return WaiterTicket(slot: index, generation: generation)
     }
 
@@ -105,21 +101,6 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
 
     package func waiter(at index: Int32) -> Waiter? { slots[Int(index)].waiter }
 
-    /// Adds one reader to those that a waiter stands for.
-    package mutating func burden(_ index: Int32) {
-        slots[Int(index)].weight += 1
-        count += 1
-    }
-
-    /// Subtracts one reader from those that a waiter stands for. Returns false, and subtracts none, if it is the last:
-    /// the caller has to remove the waiter.
-    package mutating func lighten(_ index: Int32) -> Bool {
-        guard slots[Int(index)].weight > 1 else { return false }
-        slots[Int(index)].weight -= 1
-        count -= 1
-        return true
-    }
-
     /// Removes one waiter from its group and its chain. O(1).
     @discardableResult
     package mutating func remove(_ index: Int32, members: inout [Int32]) -> Waiter? {
@@ -127,7 +108,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         members.swapAt(place, members.count - 1)
         members.removeLast()
         if place < members.count { slots[Int(members[place])].groupPlace = Int32(place) }
-        count -= Int(slots[Int(index)].weight)
+        count -= 1
         let waiter = slots.withUnsafeMutableBufferPointer { slots in
             buckets.withUnsafeMutableBufferPointer { Self.release(index, slots, $0) }
         }
@@ -166,7 +147,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         slots.withUnsafeMutableBufferPointer { slots in
             buckets.withUnsafeMutableBufferPointer { buckets in
                 for index in members {
-                    count -= Int(slots[Int(index)].weight)
+                    count -= 1
                     if let waiter = Self.release(index, slots, buckets) { waiters.append(waiter) }
                 }
             }

@@ -63,14 +63,13 @@ final class FeedMetrics: Sendable {
     /// Feeds whose recent changes were evicted.
     let evicted = Counter()
 
-    /// - Parameter times: the number of readers that get the verdict.
-    func count(_ verdict: FeedVerdict, times: Int) {
+    func count(_ verdict: FeedVerdict) {
         switch verdict {
-        case .reply(.page): hits.add(times)
-        case .reply(.idle): expired.add(times)
-        case .reply(.gone): gone.add(times)
-        case .scan: scans.add(times)
-        case .parked: parked.add(times)
+        case .reply(.page): hits.add()
+        case .reply(.idle): expired.add()
+        case .reply(.gone): gone.add()
+        case .scan: scans.add()
+        case .parked: parked.add()
         }
     }
 }

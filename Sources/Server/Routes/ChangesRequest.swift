@@ -4,16 +4,15 @@ import SocketHTTP
 
 /// A parsed `GET /v1/{ns}/changes`. It depends on the request's head alone.
 struct ChangesRequest: Sendable {
-    let namespace: Namespace
+    let selection: ChangeSelection
     let since: Since
-    let subscription: Subscription
     /// Seconds.
     let wait: Int
     /// The device whose last decided write the response states.
     let client: ClientIdentifier?
 
     init(_ request: Request, hold: Int) throws {
-        namespace = try Namespace(request.parameter("namespace"))
+        let namespace = try Namespace(request.parameter("namespace"))
         let parameters = Parameters(request)
         let isStream = request[.accept]?.lowercased().contains("text/event-stream") ?? false
         // A stream that resumes has its position in this field, and the URL with which it began.
@@ -29,10 +28,11 @@ struct ChangesRequest: Sendable {
                 "The request names \(collections.count) collections: it takes at most \(ChangeFilter.maximumCollections). "
                     + "Leave 'collection' out, and ignore the changes of other collections.")
         }
-        subscription = Subscription(
+        let subscription = Subscription(
             filter: try ChangeFilter(collections: collections, prefix: try parameters.prefix()),
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
             delivery: isStream ? .stream : .answer)
+        selection = ChangeSelection(namespace: namespace, subscription: subscription)
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold
         // A client that wants no body does not want to wait for one either.
         wait = request.method == .head ? 0 : seconds
@@ -44,9 +44,17 @@ struct ChangesRequest: Sendable {
                     + "for each. Ask with 'client' and wait=0 where a number is needed, and wait without it.")
         }
     }
+}
+
+/// The changes that a reader of the feed wants, whatever its position.
+struct ChangeSelection: Sendable {
+    let namespace: Namespace
+    let subscription: Subscription
 
     /// The store's query for the changes after `since`.
-    func query(since: Since, _ limits: FeedLimits) -> ChangeQuery {
+    ///
+    /// - Parameter client: the device whose last decided write the response states.
+    func query(since: Since, client: ClientIdentifier?, _ limits: FeedLimits) -> ChangeQuery {
         ChangeQuery(
             since: since, filter: subscription.filter, limit: subscription.limit,
             byteLimit: limits.pageBytes(for: subscription.delivery), inlineLimit: subscription.values ? limits.inlineBytes : -1,

@@ -33,7 +33,7 @@ final class EventStream: Sendable {
     static func open(_ context: RequestContext, _ changes: ChangesRequest) {
         context.later {
             let core = context.core
-            let result = try core.scan(changes, since: changes.since)
+            let result = try core.scan(changes.selection, since: changes.since)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [
                     .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .xAccelBuffering: "no",
@@ -79,7 +79,8 @@ final class EventStream: Sendable {
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
         let (verdict, entry) = try core.hub.ask(
-            .after(cursor), changes.subscription, in: changes.namespace, .stream(self), isVerified: isVerified, deadline: nil,
+            .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
+            deadline: nil,
             now: core.now())
         switch verdict {
         case .parked(let ticket):
@@ -97,7 +98,7 @@ final class EventStream: Sendable {
     }
 
     private func scan(after cursor: Cursor) throws(StoreError) {
-        switch try core.scan(changes, since: .after(cursor)).value {
+        switch try core.scan(changes.selection, since: .after(cursor)).value {
         // The client reconnects, and gets the reason as a status.
         case .refused: stream.finish()
         case .page(let page):

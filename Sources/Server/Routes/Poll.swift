@@ -2,92 +2,92 @@ import FreshetWire
 import HTTPTypes
 import SocketHTTP
 
-/// A long poll, parsed once for all requests with the same bytes.
-final class Poll: RepeatHandler {
+/// The long polls of one connection that differ only in their position: route, filter and access were decided for the
+/// first one.
+///
+/// Every later poll passes through ``handle(_:_:)``, so this is where a decision that may end, such as a session, has to be
+/// checked again. Polls that wait at that moment are waiters of ``feed``.
+final class Poll: RepeatedRequestHandler {
     private let core: ServerCore
-    private let changes: ChangesRequest
-    /// The feed that the polls ask, as long as the hub has it.
+    private let selection: ChangeSelection
+    /// Seconds.
+    private let wait: Int
+    /// The feed that the polls wait in, as long as the hub has it.
     private let feed: FeedHub<FeedReader>.Entry
 
-    init(_ context: RequestContext, _ changes: ChangesRequest) {
-        core = context.core
-        self.changes = changes
-        feed = core.hub.entry(for: changes.namespace, now: core.now())
+    init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int) {
+        self.core = core
+        self.selection = selection
+        self.wait = wait
+        feed = core.hub.entry(for: selection.namespace, now: core.now())
     }
 
-    func handle(_ crowd: Crowd) { handle(.crowd(PollCrowd(crowd))) }
+    func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
+        let since: Since
+        do throws(WireError) { since = try Since(ascii: value) } catch { return fail(exchange, error) }
+        ask(since: since, exchange)
+    }
 
-    func handle(_ reader: FeedReader) {
+    /// Answers a poll from the feed or the store, or lets it wait.
+    func ask(since: Since, _ exchange: Exchange) {
         let now = core.now()
-        let wait = changes.wait > 0 ? Int64(changes.wait) * 1_000 + reader.leeway : 0
-        do throws(StoreError) {
-            try ask(reader, since: changes.since, deadline: now + wait, now: now)
-        } catch { fail(reader, error) }
+        do throws(StoreError) { try ask(exchange, since: since, deadline: now + Int64(wait) * 1_000, now: now) } catch {
+            fail(exchange, error)
+        }
     }
 
     private func ask(
-        _ reader: FeedReader, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
+        _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws(StoreError) {
-        if let verdict = feed.ask(
-            since, changes.subscription, reader, weight: reader.count, isVerified: isVerified, deadline: deadline, now: now)
-        {
-            return carryOut(verdict, of: feed, reader, isVerified: isVerified, deadline: deadline)
+        if let verdict = feed.ask(since, selection.subscription, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now) {
+            return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
         let (verdict, entry) = try core.hub.ask(
-            since, changes.subscription, in: changes.namespace, reader, weight: reader.count, isVerified: isVerified, deadline: deadline,
-            now: now)
-        carryOut(verdict, of: entry, reader, isVerified: isVerified, deadline: deadline)
+            since, selection.subscription, in: selection.namespace, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now)
+        carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ reader: FeedReader, isVerified: Bool, deadline: Int64
+        _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool, deadline: Int64
     ) {
         switch verdict {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
-        case .parked(let ticket): reader.onHangUp(tell: feed, ticket.number)
-        case .reply(let reply): respond(reader, Response(reply))
+        case .parked(let ticket): exchange.onHangUp(tell: feed, ticket.number)
+        case .reply(let reply): respond(exchange, Response(reply))
         case .scan(let since):
-            later(reader, isContinuation: isVerified) { [self] in try scan(reader, since: since, deadline: deadline) }
+            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }
         }
     }
 
     /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
     /// store has reached.
-    private func scan(_ reader: FeedReader, since: Since, deadline: Int64) throws(StoreError) {
-        let found = try core.scan(changes, since: since)
+    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws(StoreError) {
+        let found = try core.scan(selection, since: since)
         switch found.value {
         case .refused(let problem, let position):
-            core.metrics.feed.gone.add(reader.count)
-            fail(reader, problem, at: position)
-        case .page(let page): respond(reader, Response(.page(page)))
+            core.metrics.feed.gone.add()
+            fail(exchange, problem, at: position)
+        case .page(let page): respond(exchange, Response(.page(page)))
         case .nothing(let reached, isComplete: true):
-            try ask(reader, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
+            try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            later(reader, isContinuation: true) { [self] in try scan(reader, since: .after(reached), deadline: deadline) }
+            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), deadline: deadline) }
         }
     }
 
     // MARK: Answers
 
-    private func later(_ reader: FeedReader, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
-        core.later(isContinuation: isContinuation, readers: reader.count, work) { [self] in fail(reader, $0) }
+    private func later(_ exchange: Exchange, isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void) {
+        core.later(isContinuation: isContinuation, work) { [self] in fail(exchange, $0) }
     }
 
-    private func fail(_ reader: FeedReader, _ error: any Error, at position: Cursor? = nil) {
-        let response = core.response(to: error, at: position, in: changes.namespace)
-        guard case .crowd(let polls) = reader, response.fields[.retryAfter] != nil else { return respond(reader, response) }
-        // Clients that are refused together must not come back together.
-        core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
-        polls.crowd.respond { [core] in
-            var response = response
-            response.fields[.retryAfter] = String(core.environment.retryAfter())
-            return core.marked(response)
-        }
+    private func fail(_ exchange: Exchange, _ error: any Error, at position: Cursor? = nil) {
+        respond(exchange, core.response(to: error, at: position, in: selection.namespace))
     }
 
-    private func respond(_ reader: FeedReader, _ response: Response) {
-        core.metrics.countResponse(.getChanges, status: response.status.code, times: reader.count)
-        reader.respond(EncodedResponse(core.marked(response)))
+    private func respond(_ exchange: Exchange, _ response: Response) {
+        core.metrics.countResponse(.getChanges, status: response.status.code)
+        exchange.respond(core.marked(response))
     }
 }

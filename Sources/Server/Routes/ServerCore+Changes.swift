@@ -5,28 +5,30 @@ extension ServerCore {
     /// `GET /v1/{ns}/changes`
     @Sendable func getChanges(_ context: RequestContext) throws {
         let changes = try ChangesRequest(context.request, hold: settings.hold)
-        switch changes.subscription.delivery {
+        switch changes.selection.subscription.delivery {
         case .stream: EventStream.open(context, changes)
         case .answer where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
         case .answer:
-            let poll = Poll(context, changes)
+            let poll = Poll(context.core, changes.selection, wait: changes.wait)
             // In a server with faults, each poll has to meet them.
-            if faults == nil { context.request.onRepeat(poll) }
-            poll.handle(.poll(context.exchange))
+            if faults == nil { context.request.onRepeat(varying: "since", poll) }
+            poll.ask(since: changes.since, context.exchange)
         }
     }
 
     /// Reads one page of the feed from the store. May block on the disk.
-    func scan(_ changes: ChangesRequest, since: Since) throws(StoreError) -> Snapshot<ScanResult> {
-        let found = try store.scan(changes.query(since: since, settings.feed), in: changes.namespace)
-        if case .page(let page) = found.value, !page.upToDate { hub.noteScan(of: changes.namespace, at: found.cursor) }
+    ///
+    /// - Parameter client: the device whose last decided write the result states.
+    func scan(_ selection: ChangeSelection, since: Since, client: ClientIdentifier? = nil) throws(StoreError) -> Snapshot<ScanResult> {
+        let found = try store.scan(selection.query(since: since, client: client, settings.feed), in: selection.namespace)
+        if case .page(let page) = found.value, !page.upToDate { hub.noteScan(of: selection.namespace, at: found.cursor) }
         return found
     }
 
     /// Answers at once with the store's changes after a position, and with the number of the client's last write in the
     /// same snapshot.
     private func answerFromStore(_ context: RequestContext, _ changes: ChangesRequest, since: Since) throws {
-        let found = try scan(changes, since: since)
+        let found = try scan(changes.selection, since: since, client: changes.client)
         let reply: FeedReply
         switch found.value {
         case .refused(let problem, let position): reply = .gone(problem, position)

@@ -101,17 +101,15 @@ final class ServerCore: Sendable {
 
     /// Runs work that may take long on the read queue. `fail` gets the error that it throws, or an overload if too much
     /// waits already.
-    ///
-    /// - Parameter readers: how many readers the work is for.
     func later(
-        isContinuation: Bool, readers: Int = 1, _ work: @escaping @Sendable () throws -> Void,
+        isContinuation: Bool, _ work: @escaping @Sendable () throws -> Void,
         orFail fail: @escaping @Sendable (any Error) -> Void
     ) {
         let isAccepted = reads.submit(isContinuation: isContinuation) {
             do { try work() } catch { fail(error) }
         }
         guard !isAccepted else { return }
-        metrics.refusedReads.add(readers)
+        metrics.refusedReads.add()
         fail(Problem(.overloaded, "Too many reads wait for the disk. Send it again after Retry-After."))
     }
 

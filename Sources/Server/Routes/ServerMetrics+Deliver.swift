@@ -9,15 +9,13 @@ extension ServerMetrics {
         case .answer(let readers, let reply):
             let response = Response(reply).marked(with: store)
             let encoded = EncodedResponse(response)
-            let count = readers.reduce(0) { $0 + $1.count }
             switch reply {
-            case .page: feed.woken.add(count)
-            case .idle: feed.expired.add(count)
-            case .gone: feed.gone.add(count)
+            case .page: feed.woken.add(readers.count)
+            case .idle: feed.expired.add(readers.count)
+            case .gone: feed.gone.add(readers.count)
             }
-            countResponse(.getChanges, status: response.status.code, times: count)
+            countResponse(.getChanges, status: response.status.code, times: readers.count)
             Exchange.respond(to: readers.compactMap(\.exchange), with: encoded)
-            for case .crowd(let polls) in readers { polls.crowd.respond(encoded) }
         case .push(let readers, let page):
             let streams = readers.compactMap(\.stream)
             ResponseStream.broadcast(to: streams.map(\.stream), EventStream.encode(page))

@@ -41,8 +41,8 @@ final class Connection: @unchecked Sendable {
 
     var state = ConnectionState()
     var backlog: ConnectionBacklog?
-    /// The connection's place in the crowd that its request waits in.
-    var seat = CrowdTable.Seat.none
+    /// The request that the connection may repeat.
+    var template: RequestTemplate?
     var interest = Epoll.Interest.input
     var isOpen = true
     var phase = Phase.opening

@@ -24,7 +24,7 @@ extension EventLoop {
         SystemCall.close(connection.descriptor)
         openCount -= 1
         releaseBacklog(connection)
-        leaveCrowd(connection)
+        connection.template = nil
         let actions = connection.cancellations.withLock { $0.peerHasGone() }
         if !actions.isEmpty { callSoon(actions) }
         connection.context.connectionClosed(from: connection.peer)
@@ -106,7 +106,6 @@ extension EventLoop {
         self.context = nil
         isDraining = false
         connections = []
-        recentHeads = RecentHeads()
         context.loopDrained()
     }
 }

@@ -58,8 +58,8 @@ extension EventLoop {
     }
 
     private func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
-        let position = gatherKnown(input, of: connection)
-        // Most requests with a known head leave no unparsed bytes, and nothing was written to their connections.
+        let position = handleRepetition(input, of: connection)
+        // Most repeated requests leave no unparsed bytes, and nothing was written to their connections.
         if position == input.count, connection.backlog == nil { return updateDeadline(connection) }
         cork(connection)
         parse(input, from: position, of: connection)
@@ -98,21 +98,19 @@ extension EventLoop {
         if connection.isOpen, !connection.state.isFinal, !parser.isFresh { connection.backlogForKeeping().parser = parser }
     }
 
-    /// Adds the request at the beginning of `input` to a crowd if its head is known, and returns where it ends; 0 if
-    /// the head is unknown.
-    private func gatherKnown(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
-        guard connection.seat == .none, !connection.state.isFinal, !connection.state.isInputEnded,
-            connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true,
-            let place = recentHeads.find(atStartOf: input)
+    /// Handles the request at the beginning of `input` if it repeats the connection's template, and returns where it
+    /// ends; 0 if it does not.
+    private func handleRepetition(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
+        guard let template = connection.template, !connection.state.isFinal, !connection.state.isInputEnded,
+            connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true, let (value, end) = template.match(input),
+            connection.state.mayAdmit(isSafe: template.isSafe, limit: connection.context.limits.pipelinedRequests), takesTurn(connection)
         else { return 0 }
-        let isSafe = recentHeads.entries[place].isSafe
-        let traits = recentHeads.entries[place].traits
-        guard connection.state.mayAdmit(isSafe: isSafe, limit: connection.context.limits.pipelinedRequests) else { return 0 }
-        let number = connection.state.admit(isSafe: isSafe, isFinal: traits.contains(.closes))
+        let number = connection.state.admit(isSafe: template.isSafe, isFinal: template.traits.contains(.closes))
         counters.requests.add(1)
         counters.recognised.add(1)
-        gather(connection, Ticket(number: number, traits: traits), place)
-        return recentHeads.entries[place].bytes.count
+        let exchange = Exchange(handle: ExchangeHandle(connection, Ticket(number: number, traits: template.traits)))
+        template.handler.handle(Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(rebasing: input[value])), exchange)
+        return end
     }
 
     func mayAdmit(_ request: ParsedRequest, on connection: Connection) -> Bool {
@@ -150,10 +148,10 @@ extension EventLoop {
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
             let request = Request(parsed, parameters, peer: connection.peer, share)
             parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
-            // The handler may keep its request, and so the head: taking the repeat handler avoids a second reference to
-            // it.
-            let repeatHandler = head.repeatHandler.withLock { $0.take() }
-            if let repeatHandler, self.context === context { recentHeads.keep(head, repeatHandler) }
+            // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
+            // handler.
+            let repetition = head.repetition.withLock { $0.take() }
+            if let repetition, connection.isOpen, let template = RequestTemplate(head, repetition) { connection.template = template }
         case .options(let allow):
             deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
         case .failure(let failure, let allow):
@@ -183,7 +181,6 @@ extension EventLoop {
         }
         if connection.state.pending == 0, !connection.isStalled { return close(connection) }
         updateInterest(connection)
-        leaveCrowd(connection)
         let actions = connection.cancellations.withLock { $0.inputHasEnded() }
         if !actions.isEmpty { callSoon(actions) }
     }

@@ -41,12 +41,6 @@ final class EventLoop: @unchecked Sendable {
     var corked: UInt64 = 0
     @exclusivity(unchecked) var corkedBytes: [UInt8] = []
 
-    /// Heads that may repeat, of the server that the loop works for.
-    @exclusivity(unchecked) var recentHeads = RecentHeads()
-
-    /// Requests that wait together.
-    @exclusivity(unchecked) var crowds = CrowdTable()
-
     /// Bytes that connections keep of requests that no handler has yet, and of answers that wait to be sent.
     @exclusivity(unchecked) var keptInput = MemoryLedger(.growing)
     @exclusivity(unchecked) var queuedOutput = MemoryLedger(.shrinking)
@@ -181,10 +175,8 @@ final class EventLoop: @unchecked Sendable {
         tick = Clock.tick()
         beginTurns()
         for index in 0..<count { handle(events[index]) }
-        handOverCrowds()
         handleMessages()
         passTime()
-        handOverCrowds()
         settle()
         serveTransfers()
         return !isIdle || !waitingForTurn.isEmpty || !transfers.isEmpty
@@ -258,10 +250,6 @@ final class EventLoop: @unchecked Sendable {
             answerUnanswered(connection, ticket)
         case .fanOut(let exchanges, let encoded):
             for exchange in exchanges { answer(exchange.handle, encoded) }
-        case .crowd(let crowd, let encoded): answer(crowd, encoded)
-        case .eachOfCrowd(let crowd, let response): answer(crowd, each: response)
-        case .unansweredCrowd(let crowd): answerUnanswered(crowd)
-        case .watchCrowd(let crowd, let listener, let key): begin(CrowdTable.Watch(listener: listener, key: key), of: crowd)
         case .streamBytes(let connection, let number, let piece):
             deliver(piece, reserved: piece.count, to: connection, number)
         case .broadcast(let recipients, let chunk, let plain, let reserved):

@@ -6,12 +6,6 @@ enum LoopMessage: Sendable {
     case unanswered(Connection, Ticket)
     /// Answers to exchanges whose right is taken and whose waits are to be ended.
     case fanOut([Exchange], EncodedResponse)
-    /// One answer to all members of a crowd.
-    case crowd(CrowdTable.Number, EncodedResponse)
-    /// A separate answer to each member of a crowd.
-    case eachOfCrowd(CrowdTable.Number, @Sendable () -> Response)
-    case unansweredCrowd(CrowdTable.Number)
-    case watchCrowd(CrowdTable.Number, any CrowdListener, UInt64)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
     /// Calls the closure once the connection has at most `limit` bytes unsent.

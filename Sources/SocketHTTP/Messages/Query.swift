@@ -3,8 +3,8 @@
 /// Names and values are percent-decoded. `+` is a plus sign, as RFC 3986 has it, and not a space, which only HTML forms
 /// mean by it; a query with a bad escape, `%00` or invalid UTF-8 never gets here (`400`).
 public struct Query: Sendable {
-    fileprivate let bytes: [UInt8]
-    fileprivate let range: Range<Int>
+    let bytes: [UInt8]
+    let range: Range<Int>
 
     /// The value of the first pair of that name; empty where the name stands without a value, nil where it does not stand.
     public subscript(name: String) -> String? {
@@ -12,6 +12,17 @@ public struct Query: Sendable {
         forEachPair { bytes, key, value in
             guard PercentEncoding.matches(bytes, key, name) else { return true }
             result = PercentEncoding.text(bytes, value)
+            return false
+        }
+        return result
+    }
+
+    /// Where the value of the first pair of that name is in the head, still percent-encoded.
+    func range(of name: String) -> Range<Int>? {
+        var result: Range<Int>?
+        forEachPair { bytes, key, value in
+            guard PercentEncoding.matches(bytes, key, name) else { return true }
+            result = value
             return false
         }
         return result

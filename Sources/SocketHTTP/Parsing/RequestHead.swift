@@ -11,9 +11,9 @@ final class RequestHead: Sendable {
     /// Whether the client wants the connection to stay open.
     let keepsAlive: Bool
     let expectsContinue: Bool
-    /// The handler of later requests with the same head, if the request's handler has set one; the loop takes it from
-    /// here.
-    let repeatHandler = Mutex<(any RepeatHandler)?>(nil)
+    /// The handler of later requests with almost the same head, if the request's handler has set one; the loop takes it
+    /// from here.
+    let repetition = Mutex<Repetition?>(nil)
 
     init(bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool) {
         self.bytes = bytes

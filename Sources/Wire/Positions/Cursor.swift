@@ -27,7 +27,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads bytes and not `Character`s, which would take ten times as long for each poll.
-    private init?(utf8 text: Slice<UnsafeBufferPointer<UInt8>>) {
+    init?(utf8 text: Slice<UnsafeBufferPointer<UInt8>>) {
         guard let epochEnd = text.firstIndex(of: Self.hyphen), let epoch = Epoch(String(decoding: text[..<epochEnd], as: UTF8.self)) else {
             return nil
         }

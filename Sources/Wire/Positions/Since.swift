@@ -16,6 +16,16 @@ public enum Since: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Reads bytes in place; the same as ``init(_:)`` of their text.
+    package init(ascii bytes: Span<UInt8>) throws(WireError) {
+        let cursor = bytes.withUnsafeBufferPointer { Cursor(utf8: $0[...]) }
+        guard let cursor else {
+            try self.init(bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
+            return
+        }
+        self = .after(cursor)
+    }
+
     /// The text as it stands in a query.
     public var description: String {
         switch self {

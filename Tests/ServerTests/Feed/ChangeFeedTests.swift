@@ -12,11 +12,11 @@ import Testing
     }
 
     private func ask(
-        _ feed: inout ChangeFeed<Int>, after revision: Int64, _ subscription: Subscription, waiter: Int = 1, weight: Int32 = 1,
+        _ feed: inout ChangeFeed<Int>, after revision: Int64, _ subscription: Subscription, waiter: Int = 1,
         deadline: Int64? = 25_000, verified: Bool = false
     ) -> FeedVerdict {
         feed.ask(
-            .after(Support.cursor(revision)), subscription, waiter: waiter, weight: weight, isVerified: verified, deadline: deadline, now: 0
+            .after(Support.cursor(revision)), subscription, waiter: waiter, isVerified: verified, deadline: deadline, now: 0
         )
     }
 
@@ -257,48 +257,6 @@ import Testing
         #expect(feed.waiting == 2)
         #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).first?.pages?.waiters.sorted() == [2, 3])
         feed.cancel(second)
-        #expect(feed.waiting == 0)
-    }
-
-    @Test func oneWaiterMayStandForManyWhoComeAndLeaveOneByOne() throws {
-        // Given
-        var feed = feed()
-        let crowd = try #require(ask(&feed, after: 0, all, waiter: 1, weight: 3).ticket)
-        let other = try #require(ask(&feed, after: 0, all, waiter: 2).ticket)
-        #expect(feed.waiting == 4)
-        // When others join, Then they count as well
-        for _ in 0..<2 {
-            let joined = feed.join(crowd)
-            #expect(joined == 1)
-        }
-        #expect(feed.waiting == 6)
-        for _ in 0..<2 { _ = feed.leave(crowd) }
-        // When one leaves, Then it gets the feed's position, and the others keep waiting
-        var left = feed.leave(crowd)
-        #expect(left?.0 == 1 && left?.1 == .idle(Support.cursor(0)))
-        #expect(feed.waiting == 3)
-        #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).first?.pages?.waiters.sorted() == [1, 2])
-        #expect(feed.waiting == 0)
-        // When the waiter was answered already, Then no reader gets another answer
-        for ticket in [crowd, other] {
-            left = feed.leave(ticket)
-            let joined = feed.join(ticket)
-            #expect(left == nil && joined == nil)
-        }
-        // When all leave, Then nobody is left
-        let last = try #require(ask(&feed, after: 1, all, waiter: 3, weight: 2).ticket)
-        for remaining in [1, 0] {
-            left = feed.leave(last)
-            #expect(left?.0 == 3 && left?.1 == .idle(Support.cursor(1)))
-            #expect(feed.waiting == remaining)
-        }
-        left = feed.leave(last)
-        #expect(left == nil)
-        #expect(feed.commit([try Support.put(2, "a/2")], at: Support.cursor(2)).isEmpty)
-        // And the deadline ends the waits of all readers of a waiter at once
-        _ = ask(&feed, after: 2, all, waiter: 4, weight: 5, deadline: 1_000)
-        #expect(feed.waiting == 5)
-        #expect(feed.expire(now: 2_000) == [.answer([4], .idle(Support.cursor(2)))])
         #expect(feed.waiting == 0)
     }
 

@@ -65,15 +65,11 @@ final class Held<Element: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
-    private let weight: @Sendable (Element) -> Int
-
-    /// - Parameter weight: how many an element counts for.
-    init(weight: @escaping @Sendable (Element) -> Int = { _ in 1 }) { self.weight = weight }
 
     func add(_ element: Element) {
         let ready: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.elements.append(element)
-            guard let waiting = state.waiting, count(state.elements) >= waiting.count else { return nil }
+            guard let waiting = state.waiting, state.elements.count >= waiting.count else { return nil }
             state.waiting = nil
             return waiting.continuation
         }
@@ -84,7 +80,7 @@ final class Held<Element: Sendable>: Sendable {
     func take(_ wanted: Int) async -> [Element] {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                if count(state.elements) >= wanted { return true }
+                if state.elements.count >= wanted { return true }
                 state.waiting = (wanted, continuation)
                 return false
             }
@@ -99,8 +95,6 @@ final class Held<Element: Sendable>: Sendable {
             return state.elements
         }
     }
-
-    private func count(_ elements: [Element]) -> Int { elements.reduce(0) { $0 + weight($1) } }
 }
 
 /// A server whose one loop does nothing between ``hold()`` and ``open()``: a handler holds it up, and its client is

@@ -1,12 +1,16 @@
 import Figures
 
-/// One change delivered to many waiting clients: `fanout.c` loads each server in turn.
+/// One change delivered to many waiting clients: `fanout.c` loads each server in turn. Long polls have different fields, as
+/// those of real clients: `fanout.c` replaces `{S}` with the client's number.
 struct FanOutComparison {
     private enum Server: String { case floor, nchan, freshet, redis, nchanStream, freshetStream }
 
     let environment: BenchmarkEnvironment
 
     private static let body = "{\"n\":{I},\"pad\":\"\(String(repeating: "0123456789", count: 10))\"}"
+    private static let fields =
+        #"Host: localhost\nUser-Agent: device-{S}\nAuthorization: Bearer abcdefghijklmnopqrstuvwxyz{S}\n"#
+        + #"Accept: application/json\nAccept-Encoding: gzip\n\n"#
     private static let head = #" HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: {L}\n\n{B}"#
 
     func longPoll() throws { try measure("fanout", ours: .freshet, peers: [("floor", .floor), ("nchan", .nchan)]) }
@@ -62,9 +66,9 @@ struct FanOutComparison {
         let push = ["--mode", "push", "--marker"]
         switch kind {
         case .floor:
-            return ["--mode", "cursor", "--sub", #"GET /s?since={C} HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /p" + Self.head]
+            return ["--mode", "cursor", "--sub", #"GET /s?since={C} HTTP/1.1\n"# + Self.fields] + publish + ["POST /p" + Self.head]
         case .nchan:
-            return ["--mode", "nchan", "--sub", #"GET /poll HTTP/1.1\nHost: localhost\n\n"#] + publish + ["POST /publish" + Self.head]
+            return ["--mode", "nchan", "--sub", #"GET /poll HTTP/1.1\n"# + Self.fields] + publish + ["POST /publish" + Self.head]
         // The end of our value is the end of its event.
         case .nchanStream:
             return push + ["6789\"}", "--sub", #"GET /stream HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"#] + publish
@@ -76,7 +80,7 @@ struct FanOutComparison {
             ]
         case .freshet:
             return ["--mode", "cursor", "--cursor-header", "Freshet-Cursor", "--cursor-init", try position(port)] + publish
-                + ["PUT /v1/fan/records/c/1" + Self.head, "--sub", #"GET /v1/fan/changes?since={C}&wait=60 HTTP/1.1\nHost: localhost\n\n"#]
+                + ["PUT /v1/fan/records/c/1" + Self.head, "--sub", #"GET /v1/fan/changes?since={C}&wait=60 HTTP/1.1\n"# + Self.fields]
         case .freshetStream:
             return push + ["6789\"}", "--sub"]
                 + ["GET /v1/fan/changes?since=\(try position(port))" + #" HTTP/1.1\nHost: localhost\nAccept: text/event-stream\n\n"#]
