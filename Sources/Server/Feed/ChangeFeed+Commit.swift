@@ -16,7 +16,7 @@ extension ChangeFeed {
         }
         guard position.revision > head.revision else { return [] }
         let before = head.revision
-        latestPage = nil
+        pages.dropLatest()
         var batches = batches[...]
         for change in changes where change.revision > before {
             while let batch = batches.first, batch.upperBound < change.revision { batches.removeFirst() }
@@ -34,13 +34,12 @@ extension ChangeFeed {
         if position.epoch != head.epoch { previousEpoch = head.epoch }
         let old = head
         head = position
-        latestPage = nil
-        told.removeAll()
+        pages = RecentPages()
         recent = RecentChanges(floor: position.revision, limits: limits)
         let problem = Self.epochChanged(old, position)
         var deliveries: [FeedDelivery<Waiter>] = []
-        for group in groups.indices.map(Int32.init) {
-            guard let present = groups[Int(group)], present.awaited?.epoch != position.epoch else { continue }
+        for group in groups.numbers {
+            guard let present = groups[group], present.target?.epoch != position.epoch else { continue }
             let waiters = take(group)
             if !waiters.isEmpty { deliveries.append(end(waiters, present.subscription, .gone(problem, position))) }
         }
@@ -50,46 +49,44 @@ extension ChangeFeed {
     /// Ends every wait: polls get the position, streams are closed. From now on no reader waits.
     package mutating func drain() -> [FeedDelivery<Waiter>] {
         isDraining = true
-        return letGo()
+        return releaseWaiters()
     }
 
     /// Ends every wait: polls get the position, streams are closed. Readers may ask again.
-    package mutating func letGo() -> [FeedDelivery<Waiter>] {
-        groups.indices.map(Int32.init).compactMap { group in
-            guard let present = groups[Int(group)] else { return nil }
+    package mutating func releaseWaiters() -> [FeedDelivery<Waiter>] {
+        groups.numbers.compactMap { group in
+            guard let present = groups[group] else { return nil }
             let waiters = take(group)
-            return waiters.isEmpty ? nil : end(waiters, present.subscription, .idle(present.awaited ?? head))
+            return waiters.isEmpty ? nil : end(waiters, present.subscription, .idle(present.target ?? head))
         }
     }
 
     /// Drops the recent changes. From then on the store answers for positions before the head.
-    package mutating func forgetRecent() {
+    package mutating func dropRecent() {
         recent = RecentChanges(floor: head.revision, limits: limits)
-        latestPage = nil
-        told.removeAll()
-        for group in groups.indices { groups[group]?.clearSince = head.revision }
+        pages = RecentPages()
+        for group in groups.numbers { groups[group]?.noMatchAfter = head.revision }
     }
 
     /// Answers the waiters whose deadline has passed that nothing happened, and keeps streams alive.
     package mutating func expire(now: Int64) -> [FeedDelivery<Waiter>] {
-        latestPage = nil
         clock = max(clock, now)
-        told.expire(now: now)
-        dropDeserted(now: now)
+        pages.expire(now: now)
+        groups.dropEmpty(now: now)
         var idle: [Waiter] = []
         var deliveries: [FeedDelivery<Waiter>] = []
         for slot in waiters.takeDue(now: now) {
             let group = waiters.group(at: slot)
-            let awaited = groups[Int(group)]?.awaited
+            let target = groups[group]?.target
             guard let waiter = remove(slot, from: group) else { continue }
             // A waiter that knows a later position must not be sent back to the head.
-            if let awaited { deliveries.append(.answer([waiter], .idle(awaited))) } else { idle.append(waiter) }
+            if let target { deliveries.append(.answer([waiter], .idle(target))) } else { idle.append(waiter) }
         }
         if !idle.isEmpty { deliveries.append(.answer(idle, .idle(head))) }
         if now >= nextKeepAlive ?? now {
             if nextKeepAlive != nil {
-                let streams = groups.flatMap { group -> [Waiter] in
-                    guard let group, group.awaited == nil, group.subscription.delivery == .stream else { return [] }
+                let streams = groups.numbers.flatMap { number -> [Waiter] in
+                    guard let group = groups[number], group.target == nil, group.subscription.delivery == .stream else { return [] }
                     return members(of: group)
                 }
                 if !streams.isEmpty { deliveries.append(.keepAlive(streams, head)) }
@@ -100,29 +97,29 @@ extension ChangeFeed {
     }
 
     private mutating func wake(after revision: Revision) -> [FeedDelivery<Waiter>] {
-        guard !groupBySubscription.isEmpty else { return [] }
+        guard !groups.isEmpty else { return [] }
         var woken: [Int32] = []
         for place in recent.places(after: revision) {
             guard let scope = recent.scope(at: place) else { continue }
-            for group in index.groups(matching: scope) {
-                guard let last = groups[Int(group)]?.wanted.last else {
-                    groups[Int(group)]?.wanted = [place]
+            for group in groups.matching(scope) {
+                guard let last = groups[group]?.wanted.last else {
+                    groups[group]?.wanted = [place]
                     woken.append(group)
                     continue
                 }
                 // A sweep finds a group with several collections more than once.
-                if last != place { groups[Int(group)]?.wanted.append(place) }
+                if last != place { groups[group]?.wanted.append(place) }
             }
         }
         // The index has the order of a dictionary, which varies; the order by group number does not.
         return woken.sorted().compactMap { group in
-            guard let present = groups[Int(group)] else { return nil }
-            groups[Int(group)]?.wanted = []
+            guard let present = groups[group] else { return nil }
+            groups[group]?.wanted = []
             let page = page(of: present.wanted, present.subscription)
             if present.subscription.delivery == .answer {
-                told.keep(page, present.subscription, from: present.clearSince, to: revision, now: clock)
+                pages.keep(page, present.subscription, from: present.noMatchAfter, to: revision, now: clock)
             }
-            groups[Int(group)]?.clearSince = head.revision
+            groups[group]?.noMatchAfter = head.revision
             return present.members.isEmpty ? nil : deliver(page, to: group, present)
         }
     }
@@ -130,17 +127,17 @@ extension ChangeFeed {
     /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
     private mutating func settle() -> [FeedDelivery<Waiter>] {
         var deliveries: [FeedDelivery<Waiter>] = []
-        for group in early {
-            guard let present = groups[Int(group)], let awaited = present.awaited,
-                awaited.epoch == head.epoch, awaited.revision <= head.revision
+        for group in groups.ahead {
+            guard let present = groups[group], let target = present.target,
+                target.epoch == head.epoch, target.revision <= head.revision
             else { continue }
             // Such a group has one member, which keeps its deadline.
-            if awaited.revision < recent.floor {
+            if target.revision < recent.floor {
                 // A reset has passed over the waiter's position: the reader asks again, and the store answers.
-                deliveries.append(end(take(group), present.subscription, .idle(awaited)))
+                deliveries.append(end(take(group), present.subscription, .idle(target)))
                 continue
             }
-            let wanted = wanted(after: awaited.revision, upTo: head.revision, present.subscription.filter)
+            let wanted = wanted(after: target.revision, upTo: head.revision, present.subscription.filter)
             if wanted.isEmpty {
                 join(group)
             } else {
@@ -152,9 +149,9 @@ extension ChangeFeed {
         return deliveries
     }
 
-    private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: Group) -> FeedDelivery<Waiter> {
+    private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: GroupTable.Group) -> FeedDelivery<Waiter> {
         guard present.subscription.delivery == .stream else {
-            return .answer(present.awaited == nil ? takeMembers(of: group) : take(group), .page(page))
+            return .answer(present.target == nil ? takeMembers(of: group) : take(group), .page(page))
         }
         return .push(page.keepsStreams ? members(of: present) : take(group), page)
     }

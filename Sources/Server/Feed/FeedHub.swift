@@ -142,7 +142,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
         for place in RecentBudget(bytes: limits.totalBytes).evicted(from: holdings) {
             metrics.evicted.add()
             entries[place].state.withLock { state in
-                state.feed?.forgetRecent()
+                state.feed?.dropRecent()
                 count(&state)
             }
         }
@@ -171,14 +171,14 @@ final class FeedHub<Reader: Sendable>: Sendable {
     }
 
     /// Ends every wait in the namespace. Its readers may ask again.
-    func letGo(_ namespace: Namespace) {
-        if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.letGo() } }
+    func releaseWaiters(in namespace: Namespace) {
+        if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.releaseWaiters() } }
     }
 
     /// Drops the recent changes of a namespace, after the store has forgotten some of its history.
-    func forgetRecent(_ namespace: Namespace) {
+    func dropRecent(_ namespace: Namespace) {
         directory.withLock { $0[namespace] }?.state.withLock { state in
-            state.feed?.forgetRecent()
+            state.feed?.dropRecent()
             count(&state)
         }
     }

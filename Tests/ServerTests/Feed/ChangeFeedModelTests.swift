@@ -169,7 +169,7 @@ import Testing
         for waiting in world.waiting.values { world.feed.cancel(waiting.ticket) }
         // Groups whose members have not come back are dropped after a while.
         for passed: Int64 in [2_000, 20_000] { #expect(world.feed.expire(now: world.now + passed).isEmpty) }
-        #expect(world.feed.groups.allSatisfy { $0 == nil })
-        #expect(world.feed.index.isEmpty)
+        #expect(world.feed.groups.numbers.isEmpty)
+        #expect(world.feed.groups.isEmpty)
     }
 }

@@ -285,7 +285,7 @@ import Testing
         #expect(ask(&feed, after: 5, all, waiter: 1).ticket != nil)
         #expect(ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2).ticket != nil)
         // Then
-        #expect(feed.letGo() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
+        #expect(feed.releaseWaiters() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
         #expect(feed.waiting == 0 && ask(&feed, after: 5, all, waiter: 3).ticket != nil)
     }
 
@@ -296,7 +296,7 @@ import Testing
         #expect(ask(&feed, after: 6, all, waiter: 1).ticket != nil)
         #expect(ask(&feed, after: 5, all, waiter: 2).page != nil)
         // When
-        feed.forgetRecent()
+        feed.dropRecent()
         // Then
         #expect(ask(&feed, after: 5, all, waiter: 2) == .scan(.after(Support.cursor(5))))
         let deliveries = feed.commit([try Support.put(7, "a/1")], at: Support.cursor(7))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Repeated polls over HTTP") struct RepeatedPollTests {
     private static let fields = [("User-Agent", "device-1"), ("Authorization", "Bearer abc")]
 
-    @Test("Each poll of a connection continues from its own position, with the filter of its own query")
+    @Test("Each poll of a connection continues from its position, with the filter of its query")
     func continues() async throws {
         try await TestServer.with { server in
             // Given three changes
@@ -69,7 +69,7 @@ import Testing
     @Test("A connection that waits again after a change gets the next one")
     func waitsAgain() async throws {
         try await TestServer.with { server in
-            // Given a connection that polls three times in a row, with fields of its own
+            // Given a connection that polls three times in a row
             let start = try #require(try await server.request("GET", "/v1/shop").cursor)
             async let found = server.thread { connection in
                 var cursor = start

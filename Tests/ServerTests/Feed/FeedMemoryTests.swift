@@ -3,9 +3,9 @@ import Testing
 
 @testable import FreshetServer
 
-/// Many readers that ask again together must not look at the changes between one by one, each separately: with busy
+/// Many polls that continue together must not each examine the changes between, nor each read the store: with busy
 /// writers of other records that was all that the server did.
-@Suite("Change feed: changes examined for readers that come back together") struct FeedLooksTests {
+@Suite("Change feed: polls that continue together") struct FeedMemoryTests {
     private typealias Support = FeedSupport
     private static let writes: Int64 = 2_000
 
@@ -25,34 +25,35 @@ import Testing
         return feed.ask(.after(Support.cursor(revision)), subscription, waiter: waiter, deadline: 25_000, now: 0)
     }
 
-    @Test func theFirstOfACrowdLooksForAll() throws {
+    @Test("Of many polls from one position, the first examines the changes since then for all") func examinesOnce() throws {
         // Given
         var feed = try Self.feed()
         // When
         for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).ticket != nil) }
         // Then
-        #expect(feed.looks == Int(Self.writes - 5))
+        #expect(feed.scannedChanges == Int(Self.writes - 5))
         // When others come from somewhat earlier, the first of them looks at the changes between
         for waiter in 0..<10 { #expect(try Self.ask(&feed, after: 2, waiter).ticket != nil) }
         // Then
-        #expect(feed.looks == Int(Self.writes - 2))
+        #expect(feed.scannedChanges == Int(Self.writes - 2))
         // When nothing that they want happens, and then more come from the group's position or later
         for number in Self.writes + 1...Self.writes + 50 {
             #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
         }
         for revision in [2, 3, 5, Self.writes, Self.writes + 7] { #expect(try Self.ask(&feed, after: revision, 1).ticket != nil) }
         // Then
-        #expect(feed.looks == Int(Self.writes - 2))
+        #expect(feed.scannedChanges == Int(Self.writes - 2))
     }
 
-    @Test func theFirstOfALateCrowdLooksForAll() throws {
+    @Test("Of many late polls from one position, the first examines the changes since then for all") func examinesOnceForLatePolls() throws
+    {
         // Given a change that all readers have missed
         var feed = try Self.feed(wanted: [1_500])
         let page = ChangePage(changes: [try Support.put(1_500, "a/1500")], cursor: Support.cursor(Self.writes), upToDate: true)
         // When
         for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).page == page) }
         // Then
-        #expect(feed.looks == Int(Self.writes - 5))
+        #expect(feed.scannedChanges == Int(Self.writes - 5))
         // When there is more
         _ = feed.commit([try Support.put(Self.writes + 1, "a/1500")], at: Support.cursor(Self.writes + 1))
         // Then no reader gets the earlier page
@@ -61,7 +62,7 @@ import Testing
         #expect(later.cursor == Support.cursor(Self.writes + 1))
     }
 
-    @Test func whoComesFromBeforeAChangeThatTheGroupHasSeenIsToldOfIt() throws {
+    @Test("A poll from before a change that the group has seen gets the change") func fromBeforeTheGroup() throws {
         // Given a group of readers that have seen 1,500
         var feed = try Self.feed(wanted: [1_500])
         #expect(try Self.ask(&feed, after: 1_500, 1).ticket != nil)
@@ -79,7 +80,7 @@ import Testing
         #expect(try Self.ask(&feed, after: Self.writes + 1, 5).ticket != nil)
     }
 
-    @Test func aStreamThatWasToldStaysAndWhoComesFromBeforeIsToldToo() throws {
+    @Test("A stream stays after a change, and a stream from before the change gets it too") func streams() throws {
         // Given a stream that came from 0, and gets a change
         var feed = try Self.feed()
         #expect(try Self.ask(&feed, after: 0, 1, stream: true).ticket != nil)
@@ -91,7 +92,7 @@ import Testing
         #expect(feed.waiting == 2)
     }
 
-    @Test func whoComesFromWhereTheGroupCameNeedsNoStoreThoughTheChangesBetweenHaveLeftMemory() throws {
+    @Test("A poll from a group's previous position is answered without a store read") func fromTheGroupsPosition() throws {
         // Given a reader that waits since 2,000, and more changes of other collections than are kept in memory
         var feed = try Self.feed()
         #expect(try Self.ask(&feed, after: Self.writes, 1).ticket != nil)
@@ -109,23 +110,23 @@ import Testing
         #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes == [try Support.put(head + 1, "a/1")])
     }
 
-    @Test func whereTheStoreHasForgottenTheGroupHasToo() throws {
+    @Test("A group knows nothing about changes that the store has compacted") func compactedForGroups() throws {
         // Given
         var feed = try Self.feed()
         #expect(try Self.ask(&feed, after: 5, 1).ticket != nil)
         // When
-        feed.forgetRecent()
+        feed.dropRecent()
         // Then
         #expect(try Self.ask(&feed, after: 5, 2) == .scan(.after(Support.cursor(5))))
         #expect(try Self.ask(&feed, after: Self.writes, 3).ticket != nil)
     }
 
-    @Test func whatTheStoreHasForgottenIsNotRemembered() throws {
+    @Test("A page of changes that the store has compacted is not kept") func compactedForPages() throws {
         // Given a page that was made last
         var feed = try Self.feed(wanted: [1_500])
         #expect(try Self.ask(&feed, after: 5, 1).page != nil)
         // When
-        feed.forgetRecent()
+        feed.dropRecent()
         // Then
         #expect(try Self.ask(&feed, after: 5, 1) == .scan(.after(Support.cursor(5))))
     }
@@ -142,7 +143,7 @@ import Testing
         return feed
     }
 
-    @Test func whoComesBackBesideAFloodNeedsNoStore() throws {
+    @Test("A poll after a delivery is answered without a store read during a flood of other writes") func flood() throws {
         // Given a change that has left memory, and a group whose members have not come back yet
         var feed = try Self.flooded()
         #expect(feed.floor.number > 1 && feed.waiting == 0)
@@ -158,7 +159,7 @@ import Testing
         #expect(try Self.ask(&younger, after: 1, 1) == .scan(.after(Support.cursor(1))))
     }
 
-    @Test func whoIsTwoChangesLateIsToldOfOneAfterTheOther() throws {
+    @Test("A poll that is two changes late gets one after the other") func twoChangesLate() throws {
         // Given a group that was answered with two changes, the second while it had no members, and a flood after each
         var feed = try Self.flooded()
         #expect(feed.commit([try Support.put(12, "a/2")], at: Support.cursor(12)).isEmpty)
@@ -172,7 +173,7 @@ import Testing
         #expect(feed.commit([try Support.put(21, "a/3")], at: Support.cursor(21)).compactMap(\.pages).map(\.waiters) == [[3]])
     }
 
-    @Test func whatAGroupWasToldIsForgottenAfterAWhileAndInAnotherHistory() throws {
+    @Test("A delivered page is dropped after a while and in another epoch") func expires() throws {
         // Given
         var feed = try Self.flooded()
         // When, then
@@ -191,7 +192,7 @@ import Testing
         #expect(try Self.ask(&feed, after: 0, 2) == .scan(.after(Support.cursor(0))))
         #expect(try Self.ask(&feed, after: 1, 2) == .scan(.after(Support.cursor(1))))
         var forgetful = try Self.flooded()
-        forgetful.forgetRecent()
+        forgetful.dropRecent()
         #expect(try Self.ask(&forgetful, after: 0, 2) == .scan(.after(Support.cursor(0))))
         #expect(try Self.ask(&forgetful, after: 1, 2) == .scan(.after(Support.cursor(1))))
         var another = try Self.flooded()
@@ -200,7 +201,7 @@ import Testing
         #expect(another.drain().isEmpty)
     }
 
-    @Test func aGroupThatOneWhoKnewMoreHasJoinedIsNotDeserted() throws {
+    @Test("A group that a reader ahead of the feed has joined is not dropped") func aheadOfTheFeed() throws {
         // Given a group whose members were answered and left, and a reader of a later position from the store than the
         // feed has
         var feed = try Self.flooded()
