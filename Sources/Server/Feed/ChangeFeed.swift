@@ -108,7 +108,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
         let group = groups.group(for: subscription, target: target, noMatchAfter: noMatchAfter)
-        guard let ticket = groups[group]?.add(waiter, to: &waiters, as: group, deadline, now) else { return .reply(.idle(position)) }
+        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return .reply(.idle(position)) }
         return .parked(ticket)
     }
 

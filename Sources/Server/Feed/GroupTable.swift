@@ -22,14 +22,6 @@ struct GroupTable: Sendable {
         var emptySince: Int64?
         /// The places of the current commit's changes that the group wants.
         var wanted: [Int] = []
-
-        /// Adds a waiter in place: a copy of the group would copy its members.
-        mutating func add<Waiter>(
-            _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
-        ) -> WaiterTicket {
-            emptySince = nil
-            return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
-        }
     }
 
     /// How long a group without waiters stays, in milliseconds.
@@ -56,6 +48,15 @@ struct GroupTable: Sendable {
     subscript(group: Int32) -> Group? {
         get { groups[Int(group)] }
         _modify { yield &groups[Int(group)] }
+    }
+
+    /// Adds a waiter to a group in place: a copy of the group would copy its members, and ``subscript(_:)`` allocates.
+    ///
+    /// - Returns: `nil` if there is no such group.
+    mutating func add<Waiter>(
+        _ waiter: Waiter, to group: Int32, in waiters: inout WaiterTable<Waiter>, _ deadline: Int64?, _ now: Int64
+    ) -> WaiterTicket? {
+        groups[Int(group)]?.add(waiter, to: &waiters, as: group, deadline, now)
     }
 
     /// The group at the head with this subscription, with or without members; `nil` if there is none.
@@ -112,5 +113,14 @@ struct GroupTable: Sendable {
         for group in groups.indices {
             if let since = groups[group]?.emptySince, now - since >= Self.memory { drop(Int32(group)) }
         }
+    }
+}
+
+extension GroupTable.Group {
+    fileprivate mutating func add<Waiter>(
+        _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
+    ) -> WaiterTicket {
+        emptySince = nil
+        return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
     }
 }
