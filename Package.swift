@@ -37,14 +37,16 @@ let package = Package(
     ],
     targets: [
         // System libraries and the C that Swift cannot import by itself.
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CFreshetSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CFreshetCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CFreshetLinux", path: "Sources/CLinux"),
         // Files that the program contains, by C's #embed: docs/decisions/0044-embedded-files.md.
         .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
         .target(name: "CFreshetReport", exclude: ["page"], cSettings: embedding),
 
-        .target(name: "FreshetPlatform", dependencies: ["CLinux"], path: "Sources/Platform", exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "FreshetPlatform", dependencies: ["CFreshetLinux"], path: "Sources/Platform", exclude: ["README.md"],
+            swiftSettings: strict),
         .target(
             name: "FreshetWire",
             dependencies: ["FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -52,11 +54,13 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: strict
         ),
-        .target(name: "SQLite", dependencies: ["CLinux", "CSQLite"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "FreshetSQLite", dependencies: ["CFreshetLinux", "CFreshetSQLite"], path: "Sources/SQLite", exclude: ["README.md"],
+            swiftSettings: strict),
         .target(
             name: "FreshetCache",
             dependencies: [
-                "CLinux", "FreshetPlatform", "SQLite",
+                "CFreshetLinux", "FreshetPlatform", "FreshetSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -73,19 +77,20 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "SocketHTTP",
+            name: "FreshetSocketHTTP",
             dependencies: [
-                "CLinux", "FreshetPlatform",
+                "CFreshetLinux", "FreshetPlatform",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            path: "Sources/SocketHTTP",
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
             name: "FreshetServer",
             dependencies: [
-                "CFreshetOpenAPI", "FreshetPlatform", "FreshetWire", "SQLite", "SocketHTTP",
+                "CFreshetOpenAPI", "FreshetPlatform", "FreshetWire", "FreshetSQLite", "FreshetSocketHTTP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -97,7 +102,7 @@ let package = Package(
         .target(
             name: "FreshetClient",
             dependencies: [
-                "CCurl", "FreshetCache", "FreshetPlatform", "FreshetWire", "SQLite",
+                "CFreshetCurl", "FreshetCache", "FreshetPlatform", "FreshetWire", "FreshetSQLite",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -129,7 +134,8 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "CLinux", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "SQLite", "SocketHTTP",
+                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "FreshetSQLite",
+                "FreshetSocketHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -143,7 +149,7 @@ let package = Package(
 
         // One folder of tests per target, and what they share.
         .target(
-            name: "TestSupport",
+            name: "FreshetTestSupport",
             dependencies: [
                 .product(name: "Subprocess", package: "swift-subprocess"), .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -151,45 +157,46 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
-            name: "DeviceProcess", dependencies: ["FreshetClient", "TestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict),
+            name: "DeviceProcess", dependencies: ["FreshetClient", "FreshetTestSupport"], path: "Tests/DeviceProcess", swiftSettings: strict
+        ),
         .executableTarget(
-            name: "CacheProcess", dependencies: ["FreshetCache", "TestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
+            name: "CacheProcess", dependencies: ["FreshetCache", "FreshetTestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
         .testTarget(name: "PlatformTests", dependencies: ["FreshetPlatform"], swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "SQLiteTests", dependencies: ["FreshetSQLite", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CacheTests",
             dependencies: [
-                "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "SQLite", "TestSupport",
+                "CacheProcess", "FreshetCache", "FreshetCacheEncryption", "FreshetSQLite", "FreshetTestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "SocketHTTPTests", dependencies: ["SocketHTTP"], swiftSettings: strict),
-        .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
+        .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
+        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["FreshetSimulator", "FreshetWire", "TestSupport"],
+            dependencies: ["FreshetSimulator", "FreshetWire", "FreshetTestSupport"],
             exclude: ["Regressions"],
             swiftSettings: strict
         ),
         // By itself, since its tests need a browser.
-        .testTarget(name: "ReportTests", dependencies: ["FreshetSimulator", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ReportTests", dependencies: ["FreshetSimulator", "FreshetTestSupport"], swiftSettings: strict),
         // The examples are packages of their own too; here they are built and run with the rest.
         .executableTarget(name: "Kiosk", dependencies: ["FreshetClient"], path: "Examples/Kiosk/Sources/Kiosk", swiftSettings: strict),
         .target(name: "Till", dependencies: ["FreshetClient"], path: "Examples/SwiftTesting/Sources/Till", swiftSettings: strict),
         .testTarget(
             name: "TillTests", dependencies: ["FreshetTestKit", "Till"], path: "Examples/SwiftTesting/Tests/TillTests",
             swiftSettings: strict),
-        .testTarget(name: "TestKitTests", dependencies: ["FreshetTestKit", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TestKitTests", dependencies: ["FreshetTestKit", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CLITests",
             dependencies: [
                 "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire",
-                "SQLite", "TestSupport",
+                "FreshetSQLite", "FreshetTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -199,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "Kiosk", "TestSupport", "freshet",
+                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "Kiosk", "FreshetTestSupport", "freshet",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -19,22 +19,22 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-        .systemLibrary(name: "CLinux"),
-        .target(name: "FreshetPlatform", dependencies: ["CLinux"], swiftSettings: fuzzed),
+        .systemLibrary(name: "CFreshetSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(name: "CFreshetLinux"),
+        .target(name: "FreshetPlatform", dependencies: ["CFreshetLinux"], swiftSettings: fuzzed),
         .target(
             name: "FreshetWire", dependencies: ["FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: fuzzed),
         .target(
-            name: "SocketHTTP",
+            name: "FreshetSocketHTTP",
             dependencies: [
-                "CLinux", "FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CFreshetLinux", "FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: fuzzed
         ),
         .executableTarget(
-            name: "fuzz", dependencies: ["CSQLite", "FreshetWire", "SocketHTTP"],
+            name: "fuzz", dependencies: ["CFreshetSQLite", "FreshetWire", "FreshetSocketHTTP"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .unsafeFlags(["-parse-as-library"])]
         ),
     ]

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The eight modules that others embed, folder and module name.
-readonly embeddable_rooms=(Platform:FreshetPlatform Wire:FreshetWire SQLite:SQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:SocketHTTP
+readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP
     Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CFreshetLinux
 internal import Glibc
 
 /// An `eventfd` that wakes a thread which waits for descriptors, from any thread:

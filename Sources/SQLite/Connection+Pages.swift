@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 extension Connection {
     /// The number of pages that this connection has written to its file or its log; 0 for a database in memory. It is

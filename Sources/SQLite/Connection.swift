@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 internal import Glibc
 
 /// A connection to an SQLite database.

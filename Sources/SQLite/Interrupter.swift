@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 internal import Synchronization
 
 /// Ends whatever statement a connection is running, from any thread; that statement fails as ``SQLiteError/Category/interrupted``.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 /// SQLite's count of the memory that it has in use, which costs a lock of the whole process at each allocation.
 package enum MemoryCount {

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 internal import Glibc
 
 /// A failure that SQLite reported.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 extension Statement {
     package func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 extension Statement {
     /// The number of columns of a row.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 /// A prepared statement, lent out by ``Connection/withStatement(_:_:)-(StaticString,_)`` for the length of a closure.
 ///

@@ -1,8 +1,8 @@
 import FreshetClient
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
 import HTTPTypes
-import TestSupport
 import Testing
 
 @testable import freshet

@@ -1,6 +1,6 @@
+import FreshetTestSupport
 import FreshetWire
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import freshet

@@ -1,4 +1,4 @@
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @testable import freshet

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @testable import freshet

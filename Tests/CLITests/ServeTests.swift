@@ -1,8 +1,8 @@
 import FoundationEssentials
+import FreshetSQLite
+import FreshetTestSupport
 import FreshetWire
 import Glibc
-import SQLite
-import TestSupport
 import Testing
 
 @testable import freshet

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 import Testing
 
 @testable import freshet

@@ -1,6 +1,6 @@
 import FreshetCache
+import FreshetTestSupport
 import Glibc
-import TestSupport
 
 /// A process that writes into a cache until it is killed: `CacheProcess DIRECTORY PREFIX SEED FIRST`.
 ///

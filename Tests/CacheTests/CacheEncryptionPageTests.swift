@@ -1,7 +1,7 @@
 import FoundationEssentials
 import FreshetCache
 import FreshetCacheEncryption
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// The page's lines on encryption, with the test's directory, key and letter.

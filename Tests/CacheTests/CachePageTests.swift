@@ -1,6 +1,6 @@
 import FoundationEssentials
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func askTheShop(_ name: String) async throws -> Int { name.utf8.count * 10 }

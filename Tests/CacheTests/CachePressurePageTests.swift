@@ -1,6 +1,6 @@
 import FoundationEssentials
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// The page's lines on memory pressure, with the test's pressure.

@@ -1,7 +1,7 @@
 import Dispatch
 import FreshetClient
+import FreshetTestSupport
 import Glibc
-import TestSupport
 
 /// A device in a separate process, so that a test can kill it: `DeviceProcess URL NAMESPACE DIRECTORY CLIENT SEED WRITES`.
 ///

@@ -1,6 +1,6 @@
 import FreshetClient
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 
 /// A device with a mix of operations, behind a network that is cut from time to time.
 actor ChaosDevice {

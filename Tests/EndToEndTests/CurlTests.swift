@@ -1,5 +1,5 @@
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Every endpoint and every status of the protocol, as a real `curl` receives them.

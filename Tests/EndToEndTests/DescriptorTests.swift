@@ -1,6 +1,6 @@
 import Foundation
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 import Testing
 
 @Suite("Out of descriptors")

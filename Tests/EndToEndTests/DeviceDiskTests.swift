@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// A device whose disk fails: clear errors, and no write that was accepted is lost.

@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 
 /// Decides which process is killed when: each victim after a random number of writes that a device has reported as
 /// durable. Thread-safe.

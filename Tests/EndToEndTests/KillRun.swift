@@ -1,7 +1,7 @@
+import FreshetTestSupport
 import FreshetWire
 import Subprocess
 import Synchronization
-import TestSupport
 
 /// One run of the test that kills processes: a server, two devices, and a person who writes with `curl` and records the
 /// ids answered with `200`.

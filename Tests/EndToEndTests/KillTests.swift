@@ -1,4 +1,4 @@
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Server and devices are killed with `SIGKILL` in the middle of a stream of writes, and started again until all writes

@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 
 /// A shop with two kiosks, the example `Examples/Kiosk`, and one server: each is a process that can be killed and
 /// started again on its directory.

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 import Testing
 
 /// The example app with its processes killed by `SIGKILL`: two kiosks over their directories, and the server.

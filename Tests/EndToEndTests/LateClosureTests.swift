@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// A device is restarted repeatedly with writes that met conflicts, and opens its collection, with the merge closure,

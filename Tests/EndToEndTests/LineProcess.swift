@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 
 /// A program that a test drives by the lines of its standard input and output. It is killed when the test releases it.
 final class LineProcess {

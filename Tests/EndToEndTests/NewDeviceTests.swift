@@ -1,9 +1,9 @@
 import Foundation
 import FreshetClient
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("A new device")

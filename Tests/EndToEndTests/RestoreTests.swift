@@ -1,8 +1,8 @@
 import Foundation
 import FreshetClient
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 import Testing
 
 @Suite("A restored server")

@@ -1,6 +1,6 @@
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 import Testing
 
 /// A server whose disk fails: clear errors, and no acknowledged write is lost.

@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Eight devices read, write and invalidate while their connections are cut at random; then each cache must equal the server.

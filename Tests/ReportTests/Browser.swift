@@ -1,6 +1,6 @@
 import Foundation
 import FreshetSimulator
-import TestSupport
+import FreshetTestSupport
 
 /// Headless Chromium, which opens a report, acts as its reader, and returns its findings.
 struct Browser {

@@ -1,6 +1,6 @@
 import Foundation
 import FreshetSimulator
-import TestSupport
+import FreshetTestSupport
 
 /// One headless Chromium for all tests of this process, driven over its debugging pipe. It ends when the pipe closes, with this process.
 actor BrowserProcess {

@@ -1,5 +1,5 @@
 import FreshetSimulator
-import TestSupport
+import FreshetTestSupport
 
 /// A run of 20,000 messages among eight devices over half an hour, with writes, marks and cursors to match.
 enum CrowdedTimeline {

@@ -1,10 +1,10 @@
 import Dispatch
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import SQLite
+@testable import FreshetSQLite
 
 @Suite struct ConnectionTests {
     private func category(_ body: () throws -> Void) -> SQLiteError.Category? {

@@ -1,11 +1,11 @@
-import CSQLite
+import CFreshetSQLite
 import Dispatch
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 import Testing
 
-@testable import SQLite
+@testable import FreshetSQLite
 
 /// All pages count as in memory, or none, or those that a test chooses: what the kernel has in memory is not a test's
 /// to know.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SQLite
+@testable import FreshetSQLite
 
 @Suite struct StatementTests {
     @Test func everyTypeComesBackAsItWasBound() throws {

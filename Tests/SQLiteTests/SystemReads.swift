@@ -1,4 +1,4 @@
-import CSQLite
+import CFreshetSQLite
 import Glibc
 import Synchronization
 

@@ -1,7 +1,7 @@
-import TestSupport
+import FreshetTestSupport
 import Testing
 
-@testable import SQLite
+@testable import FreshetSQLite
 
 @Suite struct TransactionTests {
     struct Interruption: Error {}

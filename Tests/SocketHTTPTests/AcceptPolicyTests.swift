@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Accept policy")
 struct AcceptPolicyTests {

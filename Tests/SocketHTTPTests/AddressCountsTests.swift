@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Connections of an address")
 struct AddressCountsTests {

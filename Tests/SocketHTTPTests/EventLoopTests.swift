@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 /// A loop returns to Dispatch whenever it has nothing to do, so each way to wake it must be tested.
 @Suite("Event loop", .timeLimit(.minutes(1)))

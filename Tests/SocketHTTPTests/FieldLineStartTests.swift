@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite struct FieldLineStartTests {
     @Test func aLineIsTheSameAsOneOfNameAndText() throws {

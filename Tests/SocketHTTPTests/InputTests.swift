@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 /// The kernel reports input once, so the loop must not leave any behind that is never reported again.
 @Suite("Input", .timeLimit(.minutes(1)))

@@ -3,7 +3,7 @@ import HTTPTypes
 import Logging
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Life of a server")
 struct LifecycleTests {

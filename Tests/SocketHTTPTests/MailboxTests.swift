@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Mailbox")
 struct MailboxTests {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Memory for requests and answers", .timeLimit(.minutes(2)))
 struct MemoryBudgetTests {

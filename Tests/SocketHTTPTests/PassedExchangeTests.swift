@@ -1,7 +1,7 @@
 import HTTPTypes
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Exchanges whose answers reach the peer in part, late, or not at all")
 struct PassedExchangeTests {

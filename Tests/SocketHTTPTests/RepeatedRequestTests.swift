@@ -2,7 +2,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 /// Requests that skip the parser and the router must be handled like all others.
 @Suite("Repeated requests", .timeLimit(.minutes(1)))

@@ -2,7 +2,7 @@ import FreshetPlatform
 import HTTPTypes
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite("Response encoding")
 struct ResponseEncodingTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 @Suite struct TransferQueueTests {
     @Test("a turn serves sixteen connections in their order, and the next turn goes on behind them")

@@ -1,5 +1,5 @@
 import FreshetTestKit
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Each fault over real sockets, between a real device and the server.

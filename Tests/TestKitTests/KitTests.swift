@@ -1,5 +1,5 @@
 import FreshetTestKit
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Making and closing kits, and what they refuse.

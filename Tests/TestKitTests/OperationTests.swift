@@ -1,5 +1,5 @@
 import FreshetTestKit
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Operations on the namespace itself while devices follow it.

@@ -1,5 +1,5 @@
 import FreshetTestKit
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Devices that restart as a new process would.

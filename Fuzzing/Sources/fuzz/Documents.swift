@@ -1,4 +1,4 @@
-import CSQLite
+import CFreshetSQLite
 import Foundation
 
 @testable import FreshetWire

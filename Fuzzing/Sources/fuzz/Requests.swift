@@ -1,6 +1,6 @@
 import FreshetWire
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 /// Bytes from a socket.
 enum Requests {
@@ -80,6 +80,6 @@ enum Requests {
         let prefix = "/v1/a/records/c/".utf8.count
         require(path.count > prefix, "a path without an id")
         require(path.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, "a path that is no path")
-        require(SocketHTTP.PercentEncoding.decode(path.span, prefix..<path.count) == Array(key.id.utf8), "a path leads to another record")
+        require(FreshetSocketHTTP.PercentEncoding.decode(path.span, prefix..<path.count) == Array(key.id.utf8), "a path leads to another record")
     }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
+import FreshetSQLite
 import FreshetServer
+import FreshetSocketHTTP
 import Logging
-import SQLite
 import ServiceLifecycle
-import SocketHTTP
 import UnixSignals
 
 struct Serve: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import FreshetClient
+import FreshetSQLite
 import FreshetWire
-import SQLite
 
 /// One device of the demo: an SDK client with a separate directory that keeps a copy of all records.
 struct Device: Sendable {

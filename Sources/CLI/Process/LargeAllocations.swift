@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 
 /// How the process's allocator treats large blocks.
 enum LargeAllocations {

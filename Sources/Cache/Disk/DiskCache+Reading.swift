@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import SQLite
+internal import FreshetSQLite
 internal import Synchronization
 
 extension DiskCache {

@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 internal import Synchronization
 
 extension DiskCache {

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 public import Logging
-internal import SQLite
 
 extension DiskCache {
     /// The settings of a ``DiskCache``.

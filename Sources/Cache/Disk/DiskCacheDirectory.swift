@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// A look into a cache's directory from outside, whatever its schema: for tools. Nothing but ``clear()`` changes anything, and other processes may
 /// use the cache meanwhile. Every call waits for the disk.

@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import FreshetSQLite
 internal import Logging
-internal import SQLite
 internal import Synchronization
 
 /// Moves pages from a generation's write-ahead log into its database, so that writes need not wait for it. A checkpoint

@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// Changes of entries that are there, within a transaction.
 extension DiskDatabase {

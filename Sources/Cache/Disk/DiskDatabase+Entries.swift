@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// Rows of entries, changed within a transaction.
 extension DiskDatabase {

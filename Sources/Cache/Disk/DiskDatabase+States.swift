@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// Checks of single rows, and of the file's free pages.
 extension DiskDatabase {

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import Logging
-internal import SQLite
 
 /// The connection that writes one generation. It belongs to its cache's queue.
 final class DiskDatabase {

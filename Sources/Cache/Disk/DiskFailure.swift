@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import Glibc
-internal import SQLite
 
 /// A failure beneath a cache, by the action that it calls for.
 enum DiskFailure: Error {

@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// A part of the keys, in the order of their bytes.
 struct DiskKeyRange: Sendable {

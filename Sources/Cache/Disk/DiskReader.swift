@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// A connection that reads one generation. A read takes it out of the pool and has it alone until it is given back.
 ///

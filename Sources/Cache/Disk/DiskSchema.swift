@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 
 /// The tables of one generation.
 ///

@@ -1,6 +1,6 @@
 internal import FreshetPlatform
+internal import FreshetSQLite
 internal import Glibc
-internal import SQLite
 
 /// Protects a client's directory from a second client: two at once would send each other's outbox.
 enum DirectoryLock {

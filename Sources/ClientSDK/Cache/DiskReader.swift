@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 internal import Synchronization
 
 /// Point reads of entries outside of the engine's queue, through a separate connection and a separate queue, so that a

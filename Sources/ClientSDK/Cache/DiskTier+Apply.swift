@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 extension DiskTier {
     /// Carries a transaction out, all or nothing.

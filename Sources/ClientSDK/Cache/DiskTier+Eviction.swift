@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// Keeps the tables within a number of bytes.
 ///

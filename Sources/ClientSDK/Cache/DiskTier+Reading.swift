@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 extension DiskTier {
     /// Loads the machine's initial state: the state, the outbox, and the entries and watermarks of its keys. O(outbox).

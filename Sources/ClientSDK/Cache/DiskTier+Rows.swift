@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 extension DiskTier {
     /// The columns of ``bind(_:after:to:)`` and ``entry(_:)``, in their order.

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 extension DiskTier {
     /// The schema that this version reads and writes. A file with a higher `user_version` is refused untouched.

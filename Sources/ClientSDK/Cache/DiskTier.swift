@@ -1,7 +1,7 @@
 internal import FreshetPlatform
+internal import FreshetSQLite
 internal import FreshetWire
 internal import Glibc
-internal import SQLite
 
 /// Entries, outbox and state in one SQLite file, changed by one SQLite transaction for each transaction of the machine.
 ///

@@ -1,9 +1,9 @@
 internal import DequeModule
 internal import Dispatch
 internal import FreshetPlatform
+internal import FreshetSQLite
 internal import FreshetWire
 internal import Logging
-internal import SQLite
 
 extension Engine {
     /// Carries out an action of the machine. Immediate results are submitted as the next event.

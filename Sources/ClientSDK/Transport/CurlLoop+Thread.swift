@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 internal import Glibc
 internal import Synchronization
 

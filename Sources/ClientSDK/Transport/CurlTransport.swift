@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 internal import Synchronization
 
 /// Sends HTTP requests through libcurl, which runs on a dedicated thread.

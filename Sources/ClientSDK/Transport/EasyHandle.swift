@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 internal import Glibc
 
 /// An easy handle of libcurl with the buffer of its error text; pooled and accessed only by the curl thread.

@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 internal import Glibc
 
 /// The host of a URL, parsed by libcurl's parser, so that a check and the transfer never disagree.

@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 internal import HTTPTypes
 
 /// One request in progress, from ``CurlLoop/begin(_:)`` to its completion; accessed only by the curl thread.

@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 
 /// The transfers in progress; accessed only by the curl thread.
 final class TransferTable {

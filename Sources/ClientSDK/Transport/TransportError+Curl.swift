@@ -1,4 +1,4 @@
-internal import CCurl
+internal import CFreshetCurl
 
 extension TransportError {
     /// Converts libcurl's result code.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 extension Connection {
     /// Runs a read that does not wait for the disk, nor for another connection's lock.

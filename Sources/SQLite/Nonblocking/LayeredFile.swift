@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 internal import Synchronization
 
 /// An open file of ``NonblockingVFS``. SQLite allocates its memory: a header, which begins as SQLite demands, and the

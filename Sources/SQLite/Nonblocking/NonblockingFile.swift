@@ -1,5 +1,5 @@
-internal import CLinux
-internal import CSQLite
+internal import CFreshetLinux
+internal import CFreshetSQLite
 internal import Glibc
 
 /// What ``NonblockingVFS`` knows of an open file: a database, or its write-ahead log.

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CFreshetSQLite
 
 /// A layer over SQLite's own file functions (<https://www.sqlite.org/vfs.html>) in which a connection can read without
 /// waiting for the disk.

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CFreshetLinux
 internal import Glibc
 internal import Synchronization
 

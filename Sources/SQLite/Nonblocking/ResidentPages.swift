@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CFreshetLinux
 internal import Glibc
 
 /// Which bytes of a file a nonblocking read finds in memory.

@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 /// The bearer token by which faults know a device: `<device>.<generation>`, the generation a whole number that a fresh token raises.
 package struct DeviceToken: Hashable, Sendable {

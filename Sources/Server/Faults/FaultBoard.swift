@@ -1,7 +1,7 @@
 import Dispatch
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 import Synchronization
 
 /// Strikes requests with the faults that tests have armed. Only a server that was started with test faults has a board.

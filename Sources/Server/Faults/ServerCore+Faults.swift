@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 extension ServerCore {
     /// Arms a fault. If the fault reaches the feed, ends the waits of the namespace, so that their readers ask again

@@ -1,7 +1,7 @@
 import Dispatch
+import FreshetSocketHTTP
 import FreshetWire
 public import Logging
-import SocketHTTP
 import Synchronization
 
 /// A whole Freshet server in this process.

@@ -1,4 +1,4 @@
-public import SocketHTTP
+public import FreshetSocketHTTP
 
 /// Where a server listens, where it keeps its records, and what it grants. The defaults suit tests: loopback, a free port, in memory.
 public struct RecordServerConfiguration: Sendable {

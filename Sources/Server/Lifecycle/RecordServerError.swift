@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import FreshetWire
-import SocketHTTP
 
 /// Why a server could not start. The text of each says what to do.
 public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertible {

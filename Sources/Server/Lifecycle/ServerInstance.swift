@@ -1,8 +1,8 @@
 import Dispatch
 internal import FreshetPlatform
+import FreshetSocketHTTP
 import FreshetWire
 import Logging
-import SocketHTTP
 import Synchronization
 
 /// One run of a server: the store, the HTTP server, and the timer that ends waits and starts compaction.

@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import Glibc
-import SocketHTTP
 
 /// The Prometheus text format, version 0.0.4.
 struct MetricsText {

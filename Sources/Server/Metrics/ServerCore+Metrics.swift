@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import HTTPTypes
-import SocketHTTP
 
 extension ServerCore {
     /// `GET /metrics`. Runs on the read queue, since it visits every feed.

@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 /// Keeps web pages of other origins from using a server through the browser of a user who can reach it.
 ///

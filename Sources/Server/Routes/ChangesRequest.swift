@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 /// A parsed `GET /v1/{ns}/changes`. It depends on the request's head alone.
 struct ChangesRequest: Sendable {

@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 /// The preconditions of one request (RFC 9110 §13).
 ///

@@ -1,7 +1,7 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
 import Logging
-import SocketHTTP
 import Synchronization
 
 /// One reader of the feed by server-sent events (WHATWG HTML §9.2).

@@ -1,4 +1,4 @@
-import SocketHTTP
+import FreshetSocketHTTP
 
 /// A reader that waits in a feed of this server.
 enum FeedReader: Sendable {

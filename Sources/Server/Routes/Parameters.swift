@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import FreshetWire
-import SocketHTTP
 
 /// The query's parameters, checked: a bad value of a known parameter is a problem, an unknown parameter is ignored.
 struct Parameters: Sendable {

@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 /// The long polls of one connection that differ only in their position: route, filter and access were decided for the
 /// first one.

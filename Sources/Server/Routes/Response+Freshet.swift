@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 extension HTTPField.Name {
     static let acceptPatch = known("Accept-Patch")

@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 package import FreshetWire
-import SocketHTTP
 
 extension ServerCore {
     /// `GET /v1/{ns}/changes`

@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import FreshetWire
-import SocketHTTP
 
 extension ServerCore {
     /// The most bytes of values in one answer with many records.

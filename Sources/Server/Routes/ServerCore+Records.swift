@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 extension ServerCore {
     /// `GET|HEAD /v1/{ns}/records/{collection}/{id}`

@@ -1,5 +1,5 @@
+import FreshetSocketHTTP
 import FreshetWire
-import SocketHTTP
 
 extension ServerCore {
     /// `GET /v1`: the server, its limits, and its namespaces.

@@ -1,7 +1,7 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
 import Logging
-import SocketHTTP
 import Synchronization
 
 /// The state that all handlers share.

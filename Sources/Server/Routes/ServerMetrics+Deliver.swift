@@ -1,6 +1,6 @@
+import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import SocketHTTP
 
 extension ServerMetrics {
     /// Carries out a delivery of the feed, and counts it.

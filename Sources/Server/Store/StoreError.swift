@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 package import FreshetWire
-internal import SQLite
 
 /// A failure of a store. After any of them nothing of the transaction is stored.
 package enum StoreError: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import FreshetPlatform
 import Glibc
 import Synchronization

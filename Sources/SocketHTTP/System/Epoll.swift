@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import Glibc
 
 /// An epoll set, level-triggered unless edges are asked for.

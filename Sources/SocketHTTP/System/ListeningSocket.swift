@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import Glibc
 
 /// A bound, listening, non-blocking TCP socket.

@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import Glibc
 
 /// The address of a client, kept as bytes: most requests never need its text.

@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import Glibc
 
 /// The few system calls that a socket needs, each restarted when a signal interrupts it (`EINTR`).

@@ -1,6 +1,6 @@
 import Foundation
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import freshet

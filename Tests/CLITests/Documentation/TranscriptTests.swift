@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 import Testing
 
 @testable import freshet

@@ -1,6 +1,6 @@
 import Foundation
+import FreshetTestSupport
 import Subprocess
-import TestSupport
 
 /// The built `freshet`, run with real arguments.
 struct Program: Sendable {

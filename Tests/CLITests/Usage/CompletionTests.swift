@@ -1,6 +1,6 @@
 import ArgumentParser
 import FreshetSimulator
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @testable import freshet

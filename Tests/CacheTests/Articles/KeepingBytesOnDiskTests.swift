@@ -1,5 +1,5 @@
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func example(_ directory: String, show: (String?, [String], Bool) -> Void) async throws {

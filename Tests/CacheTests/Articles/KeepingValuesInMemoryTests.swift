@@ -1,5 +1,5 @@
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func example(_ file: String, _ film: String, show: (Int, Bool, String?, [String], String?) -> Void) throws {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func example(_ directory: String, _ avatar: [UInt8], _ balance: [UInt8], show: (Date?, Bool) -> Void) async throws {

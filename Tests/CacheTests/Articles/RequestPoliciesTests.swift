@@ -1,6 +1,6 @@
 import FreshetCache
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A server whose news are numbered.

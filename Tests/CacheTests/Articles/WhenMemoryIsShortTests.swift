@@ -1,6 +1,6 @@
 import FreshetCache
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 private func example(_ pressure: MemoryPressure, _ time: ManualCacheClock, show: ([Int], [String], Int) -> Void) async {

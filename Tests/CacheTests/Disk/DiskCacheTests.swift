@@ -1,5 +1,5 @@
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Values on disk")

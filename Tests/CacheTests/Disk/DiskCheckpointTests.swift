@@ -1,8 +1,8 @@
+import FreshetSQLite
+import FreshetTestSupport
 import Glibc
 import Logging
-import SQLite
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetCache

@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import Glibc
-import TestSupport
 import Testing
 
 @testable import FreshetCache

@@ -1,8 +1,8 @@
 import FreshetCache
 import FreshetCacheEncryption
+import FreshetTestSupport
 import Glibc
 import Logging
-import TestSupport
 import Testing
 
 @Suite("Damage on disk")

@@ -1,7 +1,7 @@
 import Crypto
 import FreshetCache
 import FreshetCacheEncryption
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// A cipher that a user supplies: adds the key to each byte, and appends a sum over name and value.

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import FreshetCache
+import FreshetSQLite
+import FreshetTestSupport
 import Logging
-import SQLite
-import TestSupport
 import Testing
 
 @Suite("A cache on disk with numbers and times at the ends of their types", .timeLimit(.minutes(2)))

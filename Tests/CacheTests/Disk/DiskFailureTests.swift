@@ -1,6 +1,6 @@
 import FreshetCache
+import FreshetTestSupport
 import Glibc
-import TestSupport
 import Testing
 
 @Suite("A cache's disk")

@@ -1,11 +1,11 @@
 import Dispatch
 import FreshetCacheEncryption
+import FreshetSQLite
+import FreshetTestSupport
 import Glibc
 import Logging
-import SQLite
 import Subprocess
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetCache

@@ -1,7 +1,7 @@
 import FreshetCache
+import FreshetTestSupport
 import Subprocess
 import Synchronization
-import TestSupport
 import Testing
 
 /// Processes that write into one directory, and are killed with `SIGKILL` in the middle of it.

@@ -1,6 +1,6 @@
 import FreshetCache
+import FreshetTestSupport
 import HTTPTypes
-import TestSupport
 import Testing
 
 @Suite struct HTTPCacheRecordTests {

@@ -1,6 +1,6 @@
 import Foundation
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite struct CacheSavingTests {

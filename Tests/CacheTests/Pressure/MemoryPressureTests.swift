@@ -1,7 +1,7 @@
+import FreshetTestSupport
 import Glibc
 import Logging
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetCache

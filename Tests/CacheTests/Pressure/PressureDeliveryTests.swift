@@ -1,7 +1,7 @@
 import Dispatch
 import FreshetCache
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Notifications that one thread delivers while others go on.

@@ -1,7 +1,7 @@
 import FreshetCache
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 import Testing
 
 /// Causes real pressure on this machine, without taking its memory. The test has the kernel write out pages of a file

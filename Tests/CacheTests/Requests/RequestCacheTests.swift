@@ -1,6 +1,6 @@
 import FoundationEssentials
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RequestCacheTests {

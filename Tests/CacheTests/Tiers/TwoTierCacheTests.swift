@@ -1,7 +1,7 @@
 import FoundationEssentials
 import FreshetCache
 import FreshetCacheEncryption
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TwoTierCacheTests {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import FreshetCache
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Two tiers with numbers and times at the ends of their types", .timeLimit(.minutes(2)))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import FreshetCache
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TwoTierFenceTests {

@@ -1,7 +1,7 @@
 import FreshetCache
+import FreshetTestSupport
 import Logging
 import Synchronization
-import TestSupport
 import Testing
 
 /// A slow second tier that completes calls in any order, and fails at times.

@@ -1,6 +1,6 @@
 import FreshetCache
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func example(_ directory: String, _ url: String, show: ([CachedHTTPResponse.Source], HTTPCacheReason) -> Void) async throws {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Articles about the SDK")

@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func start(_ given: SyncClient.Configuration) async throws -> (client: SyncClient, used: Int) {

@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 // article begins

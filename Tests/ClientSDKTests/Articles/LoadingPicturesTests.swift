@@ -1,7 +1,7 @@
 import FreshetCache
 import FreshetClient
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A picture as it is shown: decoded, beside the file that it was made of.

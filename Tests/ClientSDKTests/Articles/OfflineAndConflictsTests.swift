@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private struct Stock: Codable, Hashable, Sendable { var count: Int }

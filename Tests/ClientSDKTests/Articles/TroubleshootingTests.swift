@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func report(_ client: SyncClient, show: (String) -> Void) async throws {

@@ -1,4 +1,4 @@
-import SQLite
+import FreshetSQLite
 
 @testable import FreshetClient
 

@@ -1,5 +1,5 @@
-import SQLite
-import TestSupport
+import FreshetSQLite
+import FreshetTestSupport
 import Testing
 
 @testable import FreshetClient

@@ -1,6 +1,6 @@
+import FreshetSQLite
+import FreshetTestSupport
 import Glibc
-import SQLite
-import TestSupport
 import Testing
 
 @testable import FreshetClient

@@ -1,7 +1,7 @@
 import Foundation
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Answers above the limit of a client") struct AnswerLimitTests {

@@ -1,7 +1,7 @@
 import Foundation
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// Clients on copies of one directory, as of devices that were made of one image, over a real server. `scripts/soak` runs 200 of them.

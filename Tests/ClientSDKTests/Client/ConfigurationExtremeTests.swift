@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Settings and arguments of a client at the ends of their types")

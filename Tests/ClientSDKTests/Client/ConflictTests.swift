@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import FreshetClient
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct ConflictTests {

@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("A copy of everything, with values too large for the feed and invalidations") struct CopyTests {

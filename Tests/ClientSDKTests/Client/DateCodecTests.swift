@@ -1,6 +1,6 @@
 import Foundation
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("Dates in values")

@@ -1,6 +1,6 @@
 import FreshetCache
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("A client whose machine is short of memory")

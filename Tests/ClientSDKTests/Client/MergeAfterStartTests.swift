@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// An app that starts its client before it opens its collections, as most do.

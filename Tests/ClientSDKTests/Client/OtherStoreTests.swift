@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// A directory belongs to a store, at any address.

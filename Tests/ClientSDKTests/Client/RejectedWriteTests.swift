@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 /// The calls of an app for rejected writes.

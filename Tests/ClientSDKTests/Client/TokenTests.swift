@@ -1,6 +1,6 @@
 import FreshetClient
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct TokenTests {

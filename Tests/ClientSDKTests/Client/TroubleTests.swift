@@ -1,6 +1,6 @@
 import FreshetClient
-import SQLite
-import TestSupport
+import FreshetSQLite
+import FreshetTestSupport
 import Testing
 
 @Suite struct TroubleTests {

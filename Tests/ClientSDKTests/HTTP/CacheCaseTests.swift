@@ -1,7 +1,7 @@
 import FreshetCache
 import FreshetClient
+import FreshetTestSupport
 import HTTPTypes
-import TestSupport
 import Testing
 
 /// The table of RFC 9111, RFC 5861 and RFC 8246: every case over real libcurl against a real origin.

@@ -1,9 +1,9 @@
 import FreshetCache
 import FreshetClient
+import FreshetTestSupport
 import Glibc
 import HTTPTypes
 import Synchronization
-import TestSupport
 import Testing
 
 /// What many callers at once, cancellation and stores that fail do.

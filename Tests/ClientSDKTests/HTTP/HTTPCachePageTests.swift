@@ -1,8 +1,8 @@
 import FoundationEssentials
 import FreshetCache
 import FreshetClient
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// The page's lines, with an origin of the test's.

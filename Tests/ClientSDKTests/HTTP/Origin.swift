@@ -1,7 +1,7 @@
 import FreshetCache
 import FreshetPlatform
+import FreshetTestSupport
 import Synchronization
-import TestSupport
 
 /// One answer of the origin's, byte by byte as it is sent.
 struct OriginAnswer: Sendable {

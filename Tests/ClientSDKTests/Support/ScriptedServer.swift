@@ -1,6 +1,6 @@
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 
 /// A server that runs a test's script on each connection, on a separate thread.
 final class ScriptedServer: Sendable {

@@ -1,6 +1,6 @@
 import FreshetClient
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 
 /// A real server behind a proxy that can fail, for tests from end to end.
 final class World: Sendable {

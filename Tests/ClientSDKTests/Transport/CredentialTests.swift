@@ -1,7 +1,7 @@
 import FreshetCache
 import FreshetClient
+import FreshetTestSupport
 import HTTPTypes
-import TestSupport
 import Testing
 
 /// Credentials over plain HTTP. `0.0.0.0` leads to this machine, and does not count as loopback: it stands for another host.

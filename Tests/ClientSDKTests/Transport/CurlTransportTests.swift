@@ -1,8 +1,8 @@
 import FreshetClient
+import FreshetTestSupport
 import Glibc
 import HTTPTypes
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct CurlTransportTests {

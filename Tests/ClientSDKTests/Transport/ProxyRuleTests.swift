@@ -1,5 +1,5 @@
 import FreshetClient
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite struct ProxyRuleTests {

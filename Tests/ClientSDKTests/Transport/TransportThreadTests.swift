@@ -1,6 +1,6 @@
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetClient

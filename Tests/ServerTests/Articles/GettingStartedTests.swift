@@ -1,5 +1,5 @@
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 private func tryOut(_ exercise: (String) async throws -> Void) async throws {

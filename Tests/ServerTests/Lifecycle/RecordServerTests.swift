@@ -1,8 +1,8 @@
 import FreshetPlatform
+import FreshetTestSupport
 import FreshetWire
 import Logging
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetServer

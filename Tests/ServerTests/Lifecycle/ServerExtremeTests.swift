@@ -1,5 +1,5 @@
 import FreshetServer
-import TestSupport
+import FreshetTestSupport
 import Testing
 
 @Suite("A server with settings at the ends of their types", .timeLimit(.minutes(2)))

@@ -1,6 +1,6 @@
 import Dispatch
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 import Testing
 
 @testable import FreshetServer

@@ -1,7 +1,7 @@
 import Foundation
+import FreshetSQLite
+import FreshetTestSupport
 import FreshetWire
-import SQLite
-import TestSupport
 import Testing
 
 @testable import FreshetServer

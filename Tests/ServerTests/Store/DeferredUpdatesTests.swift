@@ -1,6 +1,6 @@
+import FreshetSQLite
+import FreshetTestSupport
 import FreshetWire
-import SQLite
-import TestSupport
 import Testing
 
 @testable import FreshetServer

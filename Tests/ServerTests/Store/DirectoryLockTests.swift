@@ -1,7 +1,7 @@
 import Dispatch
+import FreshetTestSupport
 import Glibc
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetServer

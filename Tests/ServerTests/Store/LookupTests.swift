@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+import FreshetTestSupport
 import FreshetWire
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetServer

@@ -1,6 +1,6 @@
+import FreshetSQLite
 import FreshetServer
 import FreshetWire
-import SQLite
 import Testing
 
 /// The counts of a namespace equal the numbers of its rows.

@@ -1,7 +1,7 @@
+import FreshetSQLite
+import FreshetTestSupport
 import FreshetWire
-import SQLite
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import FreshetServer

@@ -1,7 +1,7 @@
+import FreshetSQLite
+import FreshetTestSupport
 import FreshetWire
 import Glibc
-import SQLite
-import TestSupport
 import Testing
 
 @testable import FreshetServer

@@ -1,7 +1,7 @@
+import FreshetSQLite
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
-import SQLite
-import TestSupport
 import Testing
 
 /// A reader keeps its snapshot while nothing is written: neither its caller nor the log may notice.

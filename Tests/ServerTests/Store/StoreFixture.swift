@@ -1,7 +1,7 @@
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
 import Synchronization
-import TestSupport
 import Testing
 
 /// The stores that every conformance test runs over.

@@ -1,7 +1,7 @@
 import FreshetServer
+import FreshetTestSupport
 import FreshetWire
 import Synchronization
-import TestSupport
 import Testing
 
 /// One operation, so that it can be applied to two stores.

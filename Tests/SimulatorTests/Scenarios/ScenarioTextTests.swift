@@ -1,5 +1,5 @@
+import FreshetTestSupport
 import FreshetWire
-import TestSupport
 import Testing
 
 @testable import FreshetSimulator

@@ -1,4 +1,4 @@
-import CLinux
+import CFreshetLinux
 import Dispatch
 import Glibc
 

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import SocketHTTP
+@testable import FreshetSocketHTTP
 
 /// A server on a free port, with a route for each behaviour that tests need.
 struct TestServer {

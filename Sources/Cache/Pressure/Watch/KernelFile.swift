@@ -1,4 +1,4 @@
-internal import CLinux
+internal import CFreshetLinux
 internal import Glibc
 
 /// A small file that the kernel generates when it is read.

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import Glibc
-internal import SQLite
 
 /// Locks the data directory against a second server.
 enum DirectoryLock {

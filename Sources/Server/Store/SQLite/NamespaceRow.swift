@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// A row of the table `namespace`.
 struct NamespaceRow {

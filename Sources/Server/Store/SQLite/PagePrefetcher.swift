@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 internal import Synchronization
 
 /// Reads the pages that a group of writes is about to need into the system's memory, many at a time.

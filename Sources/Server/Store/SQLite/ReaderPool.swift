@@ -1,4 +1,4 @@
-internal import SQLite
+internal import FreshetSQLite
 internal import Synchronization
 
 /// A few connections that read, each used by one thread at a time.

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 extension SQLiteNamespaceTransaction {
     /// How many outcomes beyond the required ones a device may have, so that not every batch has to remove some.

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// One namespace as the writer knows it. Its row is written once a transaction, not once a write.
 final class SQLiteNamespaceTransaction: NamespaceTransaction {

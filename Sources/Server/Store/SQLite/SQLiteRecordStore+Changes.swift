@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 package import FreshetWire
-internal import SQLite
 
 extension SQLiteRecordStore {
     package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {

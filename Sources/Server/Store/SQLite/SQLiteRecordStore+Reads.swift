@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 package import FreshetWire
-internal import SQLite
 
 extension SQLiteRecordStore {
     package func namespaces(limit: Int) throws(StoreError) -> [Namespace] {

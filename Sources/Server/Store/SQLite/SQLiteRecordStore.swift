@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 package import FreshetWire
-internal import SQLite
 internal import Synchronization
 
 /// The embedded store: one SQLite file in a directory that only the server uses.

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// The work that one step of compaction may still do, so that writes do not wait long for it.
 private struct CompactionBudget {

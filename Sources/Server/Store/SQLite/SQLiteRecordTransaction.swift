@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// The write transaction of an ``SQLiteRecordStore``.
 final class SQLiteRecordTransaction: RecordTransaction {

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// The tables of the store, and the steps that bring a file of any earlier version up to date.
 enum Schema {

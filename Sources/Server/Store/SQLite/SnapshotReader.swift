@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// A connection that reads, and keeps its snapshot from one read to the next as long as nothing is written.
 ///

@@ -1,5 +1,5 @@
+internal import FreshetSQLite
 internal import FreshetWire
-internal import SQLite
 
 /// The connection that writes, and its cached state of the namespaces between transactions: it alone changes them.
 final class StoreWriter {
