@@ -30,4 +30,20 @@ struct PageTests {
             #expect(FileManager.default.fileExists(atPath: target), "\(page) links to \(link.output.target)")
         }
     }
+
+    @Test("links of the decisions and of the modules' pages lead somewhere, and the files that they name exist")
+    func filesThatPagesNameExist() throws {
+        // Given all source files and the pages that name them
+        let sources = try Project.files(in: ["Sources", "Tests", "Benchmarks", "Examples", "Fuzzing"]).filter { $0.hasSuffix(".swift") }
+        let pages = try Project.files(in: ["docs/decisions", "Sources"]).filter { $0.hasSuffix(".md") && !$0.contains(".docc/") }
+        #expect(sources.count > 500 && pages.count > 50)
+        for page in pages + ["docs/architecture.md", "docs/testing.md", "CONTRIBUTING.md"] {
+            try linksLeadSomewhere(page: page)
+            // When a page names a file with its folder
+            for name in try Project.text(of: page).matches(of: /`(?<path>([A-Za-z]+\/)+[A-Za-z+]+\.swift)`/).map(\.output.path) {
+                // Then there is such a file
+                #expect(sources.contains { $0 == name || $0.hasSuffix("/\(name)") }, "\(page) names \(name)")
+            }
+        }
+    }
 }
