@@ -21,7 +21,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 extension HTTPDate: CustomStringConvertible {
     /// The format that senders must use. Years outside of 0 to 9999 cannot be expressed; they are shown as the nearest
     /// bound.
-    package var description: String { String(unsafeUninitializedCapacity: Self.length, initializingUTF8With: write) }
+    package var description: String { String(unsafeUninitializedCapacity: Self.length) { buffer in write(to: buffer) } }
 
     /// The 29 bytes of ``description``.
     package var bytes: [UInt8] {
