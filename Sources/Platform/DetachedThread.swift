@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Starts threads that nobody joins.
 package enum DetachedThread {
-    /// Runs the closure on a thread of its own. The thread handles no signals: the program's other threads do.
+    /// Runs the closure on a new thread. The thread handles no signals: the program's other threads do.
     ///
     /// - Returns: 0, or the `errno` of a thread that could not be started; then the closure is released without a call.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A failed system call. Each module turns it into an error of its own, with advice for the user.
+/// A failed system call. Each module turns it into one of its errors, with advice for the user.
 package struct SystemFailure: Error, Hashable, Sendable {
     /// The call's `errno`.
     package let code: Int32

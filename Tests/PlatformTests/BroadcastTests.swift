@@ -12,7 +12,7 @@ struct BroadcastTests {
         // When another is sent and all end
         broadcast.send(2)
         broadcast.finish()
-        // Then each has what was sent since it was made, and a later stream does not end with them
+        // Then each has the elements sent since it was made, and a later stream does not end with them
         #expect(await collect(early) == [0, 1, 2])
         #expect(await collect(late) == [2])
         let next = broadcast.stream(first: 3)

@@ -49,6 +49,18 @@ public struct Article: Sendable {
         return blocks
     }
 
+    /// The names of the articles whose Swift is not exactly the marked lines of their suite, which is
+    /// `Tests/<suites>/Articles/<name>Tests.swift`; without a suite, or without marked lines, an article is one of them.
+    public static func unproven(in catalogue: String, suites: String) throws -> [String] {
+        let folder = #filePath.components(separatedBy: "/TestSupport/")[0] + "/\(suites)/Articles"
+        return try all(in: catalogue).filter { article in
+            let source = "\(folder)/\(article.name)Tests.swift"
+            guard FileManager.default.fileExists(atPath: source) else { return true }
+            let compiled = try allCompiled(in: source)
+            return compiled.isEmpty || article.examples != compiled
+        }.map(\.name)
+    }
+
     private static func withoutImports(_ block: String) -> String {
         let lines = block.split(separator: "\n", omittingEmptySubsequences: false).drop { $0.hasPrefix("import ") }
         return lines.drop { $0.isEmpty }.joined(separator: "\n")

@@ -1,4 +1,5 @@
 import Dispatch
+import FreshetPlatform
 import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
@@ -17,8 +18,7 @@ final class FaultBoard: Sendable {
         var held: [Int: Held] = [:]
         var lastHeld = 0
         var isDraining = false
-        var followers: [Namespace: [Int: AsyncStream<Void>.Continuation]] = [:]
-        var lastFollower = 0
+        var followers: [Namespace: Broadcast<Void>] = [:]
     }
 
     private let state = Mutex(State())
@@ -53,7 +53,7 @@ final class FaultBoard: Sendable {
             state.plans[namespace] = nil
             return state.followers.removeValue(forKey: namespace)
         }
-        for follower in (followers ?? [:]).values { follower.finish() }
+        followers?.finish()
     }
 
     /// Resumes all held requests and holds no more, since the server stops.
@@ -141,22 +141,16 @@ final class FaultBoard: Sendable {
     /// Yields at once, and whenever a fault of the namespace was armed, has struck or was lifted. ``armed(in:)`` has
     /// the faults.
     func follow(_ namespace: Namespace) -> AsyncStream<Void> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let number = state.withLock { state in
-                state.lastFollower += 1
-                state.followers[namespace, default: [:]][state.lastFollower] = continuation
-                return state.lastFollower
-            }
-            continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.followers[namespace]?.removeValue(forKey: number) }
-            }
-            continuation.yield()
+        // Under the lock, so that ``forget(_:)`` ends this stream too.
+        state.withLock { state in
+            let followers = state.followers[namespace] ?? Broadcast(keepingLatest: 1)
+            state.followers[namespace] = followers
+            return followers.stream(first: ())
         }
     }
 
     private func tell(_ namespace: Namespace) {
-        let followers = state.withLock { Array(($0.followers[namespace] ?? [:]).values) }
-        for follower in followers { follower.yield() }
+        state.withLock { $0.followers[namespace] }?.send(())
     }
 }
 

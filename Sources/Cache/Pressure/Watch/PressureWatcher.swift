@@ -8,8 +8,8 @@ internal import Synchronization
 final class PressureWatcher: Sendable {
     private struct State {
         var sources: PressureSources
-        /// Wakes the thread; -1 once the thread has ended.
-        var wakening: Int32
+        /// Wakes the thread; `nil` if it could not be made, and once the thread has ended.
+        var wakeup: WakeupEvent?
         var isEnding = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -21,17 +21,18 @@ final class PressureWatcher: Sendable {
     private let readInterval: Duration
     private let state: Mutex<State>
 
-    private init(_ pressure: MemoryPressure, _ sources: PressureSources, _ interval: Duration) {
+    private init(_ pressure: MemoryPressure, _ sources: PressureSources, _ interval: Duration, _ wakeup: WakeupEvent?) {
         self.pressure = pressure
         readInterval = min(max(.milliseconds(100), interval), .seconds(30 * 86_400))
-        state = Mutex(State(sources: sources, wakening: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))))
+        state = Mutex(State(sources: sources, wakeup: wakeup))
     }
 
     /// Opens the sources, and starts the thread. If the thread cannot be started, the status of all sources says so.
     static func start(for pressure: MemoryPressure, _ configuration: MemoryPressure.Configuration) -> PressureWatcher {
-        let watcher = PressureWatcher(pressure, PressureSources(configuration), configuration.readInterval)
-        guard watcher.canWake else {
-            watcher.finish("there is no descriptor left to wake its thread: \(String(cString: strerror(errno)))")
+        let wakeup = Result { () throws(SystemFailure) in try WakeupEvent() }
+        let watcher = PressureWatcher(pressure, PressureSources(configuration), configuration.readInterval, try? wakeup.get())
+        if case .failure(let failure) = wakeup {
+            watcher.finish("there is no descriptor left to wake its thread: \(failure.reason)")
             return watcher
         }
         let failure = DetachedThread.start { watcher.run() }
@@ -41,14 +42,10 @@ final class PressureWatcher: Sendable {
 
     var sources: [MemoryPressure.Status.Source] { state.withLock { $0.sources.status } }
 
-    private var canWake: Bool { state.withLock { $0.wakening >= 0 } }
-
     /// Wakes the thread to check the time, and whether it is still needed.
     func wake() {
-        state.withLock { state in
-            guard state.wakening >= 0 else { return }
-            _ = eventfd_write(state.wakening, 1)
-        }
+        // Under the lock, so that the descriptor is not closed, and used for another file, in between.
+        state.withLock { $0.wakeup?.signal() }
     }
 
     /// Requests the thread to end.
@@ -60,11 +57,11 @@ final class PressureWatcher: Sendable {
     /// Returns when the thread has ended and all files are closed.
     func ended() async {
         await withCheckedContinuation { continuation in
-            let isExpired = state.withLock { state in
-                if state.wakening >= 0 { state.waiting.append(continuation) }
-                return state.wakening < 0
+            let hasEnded = state.withLock { state in
+                if state.wakeup != nil { state.waiting.append(continuation) }
+                return state.wakeup == nil
             }
-            if isExpired { continuation.resume() }
+            if hasEnded { continuation.resume() }
         }
     }
 
@@ -93,7 +90,7 @@ final class PressureWatcher: Sendable {
         }
         guard case .wait(let growth) = pressure.advance(self) else { return nil }
         return state.withLock { state in
-            var waits = [pollfd(fd: state.wakening, events: Int16(POLLIN), revents: 0)]
+            var waits = [pollfd(fd: state.wakeup?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
             if state.sources.notices >= 0 { waits.append(pollfd(fd: state.sources.notices, events: Int16(POLLIN), revents: 0)) }
             for trigger in state.sources.triggers {
                 waits.append(pollfd(fd: trigger.descriptor, events: Int16(trigger.isPipe ? POLLIN : POLLPRI), revents: 0))
@@ -146,8 +143,8 @@ final class PressureWatcher: Sendable {
         sources.close(reason)
         let waiting = state.withLock { state in
             state.sources = sources
-            if state.wakening >= 0 { close(state.wakening) }
-            state.wakening = -1
+            if let wakeup = state.wakeup { close(wakeup.descriptor) }
+            state.wakeup = nil
             defer { state.waiting = [] }
             return state.waiting
         }
