@@ -10,21 +10,21 @@ import FreshetWire
 /// if let violation = outcome.violation { print(violation.rule, violation.text) }
 /// ```
 public struct Simulation: Sendable {
-    private enum Course: Sendable {
+    private enum Input: Sendable {
         case random(Workload, seed: UInt64)
         case scenario(Scenario)
     }
 
-    private let course: Course
+    private let input: Input
 
-    /// A fault put into the implementation on purpose, for the tests of the judges.
-    package var sabotage: Sabotage?
+    /// A bug put into the implementation on purpose, which tests that its rule is checked.
+    package var bug: InjectedBug?
 
     /// A random run.
-    public init(seed: UInt64, workload: Workload = Workload()) { course = .random(workload, seed: seed) }
+    public init(seed: UInt64, workload: Workload = Workload()) { input = .random(workload, seed: seed) }
 
     /// A run of a scenario.
-    public init(_ scenario: Scenario) { course = .scenario(scenario) }
+    public init(_ scenario: Scenario) { input = .scenario(scenario) }
 
     /// Runs to the end, or to the first violation.
     /// - Parameter isRecorded: whether the outcome is to have a timeline; it takes several times as long then.
@@ -37,15 +37,15 @@ public struct Simulation: Sendable {
     ///   - stepLimit: after how many steps a scenario's faults end, however many incidents are left.
     ///   - coverage: collects the triples that the run covers; `nil` collects nothing, and costs nothing.
     func run(isRecorded: Bool, stepLimit: Int, coverage: CoverageRecorder?) throws(ScenarioError) -> Outcome {
-        switch course {
+        switch input {
         case .random(let workload, let seed):
             var generator = WorkloadGenerator(workload, seed: seed)
             let runner = try Runner(
-                generator.scenario, keys: generator.keys, sabotage, isRecorded: isRecorded, coverage: coverage)
+                generator.scenario, keys: generator.keys, bug, isRecorded: isRecorded, coverage: coverage)
             return runner.run(untilStep: workload.steps) { generator.next() }
         case .scenario(let scenario):
             try scenario.check()
-            let runner = try Runner(scenario, keys: scenario.keys, sabotage, isRecorded: isRecorded, coverage: coverage)
+            let runner = try Runner(scenario, keys: scenario.keys, bug, isRecorded: isRecorded, coverage: coverage)
             var rest = scenario.incidents[...]
             return runner.run(untilStep: stepLimit) { rest.popFirst() }
         }
@@ -74,7 +74,7 @@ extension Scenario {
         var keys: [RecordKey] = []
         func add(_ key: RecordKey) { if !keys.contains(key) { keys.append(key) } }
         for incident in incidents {
-            switch incident.what {
+            switch incident.event {
             case .write(_, let key, _, _), .read(_, let key), .evict(_, let key), .serverWrite(let key, _), .invalidate(.key(let key)),
                 .expect(.shows(_, let key, _)), .expect(.knowsNothing(_, let key)), .expect(.pending(_, let key, _)),
                 .expect(.server(let key, _)):

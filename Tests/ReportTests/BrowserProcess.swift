@@ -18,7 +18,7 @@ actor BrowserProcess {
     private struct Target: Decodable { let targetId: String }
     private struct Session: Decodable { let sessionId: String }
     private struct Envelope<Result: Decodable>: Decodable { let result: Result }
-    private struct Complaint: Decodable {
+    private struct InvariantFailure: Decodable {
         struct Parameters: Decodable {
             struct Argument: Decodable { let description: String? }
             struct Entry: Decodable { let text: String }
@@ -32,7 +32,7 @@ actor BrowserProcess {
     private struct Page {
         var hasLoaded = false
         var loadWaiter: CheckedContinuation<Void, any Error>?
-        var complaints: [String] = []
+        var failures: [String] = []
     }
 
     private var input: FileHandle?
@@ -67,8 +67,8 @@ actor BrowserProcess {
             try await order("Page.navigate", ["url": address], name)
             try await loaded(name)
             let value = try await work(name, self)
-            let complaints = pages.removeValue(forKey: name)?.complaints ?? []
-            guard complaints.isEmpty else { throw CommandFailure(description: "console: \(complaints.joined(separator: "\n"))") }
+            let failures = pages.removeValue(forKey: name)?.failures ?? []
+            guard failures.isEmpty else { throw CommandFailure(description: "console: \(failures.joined(separator: "\n"))") }
             try await order("Target.disposeBrowserContext", ["browserContextId": context.browserContextId])
             return value
         } catch {
@@ -189,9 +189,9 @@ actor BrowserProcess {
             pages[session]?.loadWaiter?.resume()
             pages[session]?.loadWaiter = nil
         case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
-            let parameters = try? JSONDecoder().decode(Complaint.self, from: message).params
+            let parameters = try? JSONDecoder().decode(InvariantFailure.self, from: message).params
             let texts = [parameters?.entry?.text, parameters?.exceptionDetails?.text] + (parameters?.args ?? []).map(\.description)
-            pages[session]?.complaints.append(texts.compactMap(\.self).joined(separator: " "))
+            pages[session]?.failures.append(texts.compactMap(\.self).joined(separator: " "))
         default: break
         }
     }

@@ -18,10 +18,13 @@ enum CrowdedTimeline {
             let isLost = number % 40 == 0
             timeline.messages.append(
                 .init(
-                    from: device, to: 0, sent: time, ended: time + latency, fate: isLost ? .lost : .arrived, label: "POST writes \(number)")
+                    from: device, to: 0, sent: time, ended: time + latency, delivery: isLost ? .lost : .arrived,
+                    label: "POST writes \(number)")
             )
             timeline.messages.append(
-                .init(from: 0, to: device, sent: answered, ended: answered + latency, fate: .arrived, label: "200: applied at a-\(number)"))
+                .init(
+                    from: 0, to: device, sent: answered, ended: answered + latency, delivery: .arrived, label: "200: applied at a-\(number)"
+                ))
             timeline.holdings.append(.init(lane: device, time: answered + latency, key: "", value: "a-\(number)", detail: ""))
             timeline.holdings.append(.init(lane: 0, time: time + latency, key: "items/\(number % 500)", value: "\(number)", detail: ""))
             guard number % 4 == 0 else { continue }
@@ -33,7 +36,7 @@ enum CrowdedTimeline {
             timeline.marks.append(.init(lane: device, time: time, label: "reads items/\(number % 500)"))
             timeline.faults.append(.init(lanes: [device], from: time, to: time + 20, label: "slow"))
         }
-        timeline.breach = .init(lane: 3, time: 900_000, rule: "1 converge", text: "items/7 differs")
+        timeline.violation = .init(lane: 3, time: 900_000, rule: "1 converge", text: "items/7 differs")
         timeline.end = max(timeline.end, time + 1_000)
         return timeline
     }()

@@ -7,7 +7,7 @@ struct DrawingTests {
     private struct Drawn: Decodable {
         struct Arrow: Decodable {
             let index: Int
-            let fate: String
+            let delivery: String
             let from: Double
             let to: Double
         }
@@ -42,7 +42,7 @@ struct DrawingTests {
           lines: all(".lifeline").map(element => number(element, "y1")),
           arrows: all("#layer-messages path").map(element => {
             const [, from, to] = element.getAttribute("d").match(/^M[-\d.]+ ([-\d.]+)L[-\d.]+ ([-\d.]+)$/);
-            return { index: number(element, "data-index"), fate: kind(element, "message").split(" ")[0], from: Number(from), to: Number(to) };
+            return { index: number(element, "data-index"), delivery: kind(element, "message").split(" ")[0], from: Number(from), to: Number(to) };
           }),
           faults: all("#layer-faults rect").map(element => ({ lane: number(element, "data-lane"), kind: kind(element, "fault") })),
           faultLabels: all("#layer-labels .fault-label").map(element => element.textContent),
@@ -69,12 +69,12 @@ struct DrawingTests {
         #expect(drawn.arrows.map(\.index).sorted() == timeline.messages.indices.filter { !timeline.messages[$0].isIdle })
         for arrow in drawn.arrows {
             let message = timeline.messages[arrow.index]
-            #expect(arrow.fate == message.fate.rawValue)
+            #expect(arrow.delivery == message.delivery.rawValue)
             #expect(arrow.from == drawn.lines[message.from])
             // One that never came stops short of the lane that it was sent to, a refused one beside its sender's line.
-            let hasArrived = message.fate == .arrived || message.fate == .ignored
+            let hasArrived = message.delivery == .arrived || message.delivery == .ignored
             #expect((arrow.to == drawn.lines[message.to]) == hasArrived)
-            if message.fate == .refused { #expect(abs(arrow.to - arrow.from) < 25) }
+            if message.delivery == .refused { #expect(abs(arrow.to - arrow.from) < 25) }
         }
         let stages = timeline.writes.flatMap { write in write.steps.map { "\(write.lane) \($0.stage.rawValue)" } }
         #expect(drawn.writes.map { "\($0.lane) \($0.kind)" }.sorted() == stages.sorted())
@@ -87,7 +87,7 @@ struct DrawingTests {
         #expect(drawn.violationLine == drawn.lines[SampleTimeline.phone])
         #expect(drawn.verdict.contains("2 never back"))
         #expect(drawn.verdict.contains("phone"))
-        #expect(drawn.verdict.contains(timeline.breach?.text ?? "no breach"))
+        #expect(drawn.verdict.contains(timeline.violation?.text ?? "no violation"))
         #expect(drawn.command == timeline.command)
         #expect(drawn.scenario == timeline.scenario)
         #expect(drawn.legend.count == 18)
@@ -98,7 +98,7 @@ struct DrawingTests {
     func quiet() async throws {
         // Given
         var timeline = SampleTimeline.rich
-        timeline.breach = nil
+        timeline.violation = nil
         // When
         let drawn: Drawn = try await Browser().findings(in: timeline.page(), Self.look)
         // Then
@@ -107,14 +107,14 @@ struct DrawingTests {
         #expect(drawn.arrows.count == timeline.messages.count { !$0.isIdle })
     }
 
-    @Test("of nothing, of one lane, and of one moment opens without a complaint")
+    @Test("of nothing, of one lane, and of one moment opens without an error")
     func little() async throws {
         // Given
         var moment = Timeline(title: "moment", lanes: [.init(name: "server", detail: "alone")])
         moment.marks = [.init(lane: 0, time: 0, label: "starts")]
-        moment.breach = .init(lane: 0, time: 0, rule: "0", text: "at once")
+        moment.violation = .init(lane: 0, time: 0, rule: "0", text: "at once")
         var week = Timeline(title: "week", end: 7 * 86_400_000, lanes: [.init(name: "server", detail: "")])
-        week.messages = [.init(from: 0, to: 5, sent: 1, ended: 2, fate: .arrived, label: "to nobody")]
+        week.messages = [.init(from: 0, to: 5, sent: 1, ended: 2, delivery: .arrived, label: "to nobody")]
         let timelines = [(Timeline(title: "nothing"), 0, 0), (moment, 1, 1), (week, 1, 0)]
         for (timeline, lanes, marks) in timelines {
             // When
@@ -144,7 +144,7 @@ struct DrawingTests {
         timeline.holdings = labels.indices.map { .init(lane: $0, time: 1, key: labels[$0], value: labels[$0], detail: labels[$0]) }
         timeline.writes = [.init(lane: 0, key: all, label: all, steps: [.init(time: 1, stage: .pending)])]
         timeline.faults = [.init(lanes: [0], from: 1, to: 2, label: all)]
-        timeline.breach = .init(lane: 0, time: 2, rule: all, text: all)
+        timeline.violation = .init(lane: 0, time: 2, rule: all, text: all)
         // When
         let shown: Shown = try await Browser().findings(
             in: timeline.page(),

@@ -75,7 +75,7 @@ struct ReadingTests {
         times.formUnion(timeline.faults.flatMap { [$0.from, $0.to] })
         times.formUnion(timeline.marks.map(\.time))
         times.formUnion(timeline.holdings.map(\.time))
-        if let breach = timeline.breach { times.insert(breach.time) }
+        if let violation = timeline.violation { times.insert(violation.time) }
         return times.sorted()
     }
 
@@ -130,17 +130,17 @@ struct ReadingTests {
             await key("Home");
             await key("f");
             return { opened, home, right, right10, left, end, jumped: now(), ringAtHome, ringAfterJump: byId("violation") !== null, frames,
-              eventAfterJump: document.querySelector("#events .breach.current") !== null,
-              cellAfterJump: document.querySelector("td.breach.differs[data-lane='1'][data-key='customers/7']") !== null };
+              eventAfterJump: document.querySelector("#events .violation.current") !== null,
+              cellAfterJump: document.querySelector("td.violation.differs[data-lane='1'][data-key='customers/7']") !== null };
             """#)
         // Then
-        #expect(path.opened.hasPrefix(Self.text(SampleTimeline.breachTime)))
+        #expect(path.opened.hasPrefix(Self.text(SampleTimeline.violationTime)))
         #expect(path.home.hasPrefix(Self.text(0)))
         #expect(path.right.hasPrefix(Self.text(times[1])))
         #expect(path.right10.hasPrefix(Self.text(times[11])))
         #expect(path.left.hasPrefix(Self.text(times[10])))
         #expect(path.end.hasPrefix(Self.text(timeline.end)))
-        #expect(path.jumped.hasPrefix(Self.text(SampleTimeline.breachTime)))
+        #expect(path.jumped.hasPrefix(Self.text(SampleTimeline.violationTime)))
         #expect(!path.ringAtHome)
         #expect(path.ringAfterJump && path.eventAfterJump && path.cellAfterJump)
         try #require(path.frames.count == 3)
@@ -228,7 +228,7 @@ struct ReadingTests {
             let begin = Int64(burst) * 5_000 + Int64(burst / 5) * 3 * day
             for step in 0..<4 as Range<Int64> {
                 let sent = begin + 7 * step
-                timeline.messages.append(.init(from: 1, to: 0, sent: sent, ended: sent + 4, fate: .arrived, label: "GET"))
+                timeline.messages.append(.init(from: 1, to: 0, sent: sent, ended: sent + 4, delivery: .arrived, label: "GET"))
             }
         }
         timeline.end = 10 * day

@@ -1,6 +1,6 @@
 import FreshetSimulator
 
-/// A run with everything that a report can show: four lanes, every fate and stage, faults, days of sleep, and a broken rule.
+/// A run with everything that a report can show: four lanes, every delivery and stage, faults, days of sleep, and a broken rule.
 enum SampleTimeline {
     static let server = 0
     static let phone = 1
@@ -11,7 +11,7 @@ enum SampleTimeline {
     private static let later = 62 * hour
 
     /// The moment of the violation.
-    static let breachTime = later + 1_240
+    static let violationTime = later + 1_240
     /// The moment at which the phone's write `customers/7` is pending and its other one has been rejected.
     static let pendingTime = morning + 900
 
@@ -122,16 +122,16 @@ enum SampleTimeline {
         timeline.hold(laptop, later + 760, "", "a-5", "live")
         // The fetch that crosses a change: the older answer comes after the newer and is stored.
         timeline.send(phone, server, later + 460, later + 520, .arrived, "GET customers/7")
-        timeline.send(server, phone, later + 530, breachTime - 10, .arrived, "200: customers/7 at a-4 (delayed)")
+        timeline.send(server, phone, later + 530, violationTime - 10, .arrived, "200: customers/7 at a-4 (delayed)")
         timeline.exchange(phone, later + 600, "GET changes since a-4", "200: 1 change up to a-5", latency: 45)
         timeline.hold(phone, later + 700, "customers/7", #"{"name":"Ada","v":6}"#, "revision 5, live")
         timeline.hold(phone, later + 700, "", "a-5", "live")
-        timeline.hold(phone, breachTime, "customers/7", #"{"name":"Ada","v":5}"#, "revision 4, live")
+        timeline.hold(phone, violationTime, "customers/7", #"{"name":"Ada","v":5}"#, "revision 4, live")
         timeline.faults.append(.init(lanes: [phone, server], from: later + 560, to: later + 560, label: "delay 700 ms"))
-        timeline.mark(phone, breachTime - 10, "reads customers/7")
+        timeline.mark(phone, violationTime - 10, "reads customers/7")
         timeline.send(phone, server, later + 1_420, later + 1_500, .underWay, "GET changes since a-5")
-        timeline.breach = .init(
-            lane: phone, time: breachTime, rule: "2 never back",
+        timeline.violation = .init(
+            lane: phone, time: violationTime, rule: "2 never back",
             text: "customers/7 was shown at revision 5 from 2 d 14:00:00.700 on, and now at revision 4. "
                 + "An earlier response arrived after the change at revision 5 and was stored: it should have been dropped.")
     }
@@ -146,20 +146,22 @@ extension Timeline {
         marks.append(.init(lane: lane, time: time, label: label))
     }
 
-    fileprivate mutating func send(_ from: Int, _ to: Int, _ sent: Int64, _ ended: Int64, _ fate: Message.Fate, _ label: String) {
-        messages.append(.init(from: from, to: to, sent: sent, ended: ended, fate: fate, label: label))
+    fileprivate mutating func send(_ from: Int, _ to: Int, _ sent: Int64, _ ended: Int64, _ delivery: Message.Delivery, _ label: String) {
+        messages.append(.init(from: from, to: to, sent: sent, ended: ended, delivery: delivery, label: label))
     }
 
-    fileprivate mutating func stop(_ lane: Int, _ sent: Int64, _ ended: Int64, _ fate: Message.Fate, _ label: String, _ outcome: String) {
-        messages.append(.init(from: lane, to: 0, sent: sent, ended: ended, fate: fate, label: label, outcome: outcome))
+    fileprivate mutating func stop(
+        _ lane: Int, _ sent: Int64, _ ended: Int64, _ delivery: Message.Delivery, _ label: String, _ outcome: String
+    ) {
+        messages.append(.init(from: lane, to: 0, sent: sent, ended: ended, delivery: delivery, label: label, outcome: outcome))
     }
 
     /// A poll that brings nothing.
     fileprivate mutating func poll(_ device: Int, _ time: Int64, _ request: String, _ reply: String) {
         messages.append(
-            .init(from: device, to: 0, sent: time, ended: time + 20, fate: .arrived, label: request, cursor: "a-3", isIdle: true))
+            .init(from: device, to: 0, sent: time, ended: time + 20, delivery: .arrived, label: request, cursor: "a-3", isIdle: true))
         messages.append(
-            .init(from: 0, to: device, sent: time + 160, ended: time + 180, fate: .arrived, label: reply, cursor: "a-3", isIdle: true))
+            .init(from: 0, to: device, sent: time + 160, ended: time + 180, delivery: .arrived, label: reply, cursor: "a-3", isIdle: true))
     }
 
     /// A request of a device and the server's answer, each under way for as long.

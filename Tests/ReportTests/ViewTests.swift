@@ -22,10 +22,10 @@ struct ViewTests {
             """#
         let broken = CrowdedTimeline.timeline
         var faulty = broken
-        faulty.breach = nil
+        faulty.violation = nil
         faulty.faults.removeAll { $0.from < 600_000 }
         var healthy = SampleTimeline.rich
-        healthy.breach = nil
+        healthy.violation = nil
         healthy.faults = []
         let firstFault = try #require(faulty.faults.map(\.from).min())
         // When
@@ -93,7 +93,7 @@ struct ViewTests {
             timeline.holdings.append(.init(lane: lane, time: Int64(time), key: "", value: value, detail: ""))
         }
         timeline.messages = [
-            .init(from: 1, to: 0, sent: 600, ended: 900, fate: .arrived, label: "GET changes since @1", cursor: "first-1")
+            .init(from: 1, to: 0, sent: 600, ended: 900, delivery: .arrived, label: "GET changes since @1", cursor: "first-1")
         ]
         // When
         let shown: Shown = try await Browser().findings(

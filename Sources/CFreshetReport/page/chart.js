@@ -1,7 +1,7 @@
 const chart = byId("chart");
 const gutter = 190;
 const axisTop = 24;
-const lanesTop = breach ? 56 : 30;
+const lanesTop = violation ? 56 : 30;
 const rowHeight = 19;
 // No more elements of a kind than this are drawn, however many messages a run has: those in the same place are drawn as one.
 const limits = { arrived: 800, troubled: 400, pieces: 700, marks: 300, cursors: 300, faults: 150, breaks: 120, labels: 120 };
@@ -202,7 +202,7 @@ function drawLanes() {
   layers.gutter.append(shape("text", { x: 12, y: 13, class: "quiet" }, "virtual time"));
   for (const [index, lane] of lanes.entries()) {
     const box = laneBoxes[index];
-    const isBroken = breach?.lane === index;
+    const isBroken = violation?.lane === index;
     const kind = "lane-band" + (index % 2 ? " odd" : "");
     layers.bands.append(shape("rect", { x: 0, y: box.top, width: view.width, height: box.height, class: kind }));
     layers.bands.append(shape("line", { x1: gutter, x2: view.width, y1: box.line, y2: box.line, class: "lifeline" }));

@@ -1,5 +1,5 @@
 const tip = byId("tip");
-const rank = { breach: 0, mark: 1, write: 2, message: 3, fault: 4 };
+const rank = { violation: 0, mark: 1, write: 2, message: 3, fault: 4 };
 function distanceTo(line, x, y) {
   const width = line.x2 - line.x1;
   const height = line.y2 - line.y1;
@@ -32,11 +32,11 @@ function wordsOf(target) {
   if (more > 0) pairs.push(["here", more.toLocaleString("en") + " more in the same place: zoom in"]);
   if (target.kind === "message") {
     const item = messages[index];
-    const fates = { arrived: "arrived", lost: "lost on its way", ignored: "arrived when nobody waited for it any more",
+    const deliveries = { arrived: "arrived", lost: "lost on its way", ignored: "arrived when nobody waited for it any more",
       refused: "not sent", intercepted: "ended on its way", underWay: "under way when the run ended" };
     const more = [["came of it", item.outcome], ["position", item.cursor]].filter(([, text]) => text);
     return { title: item.label, time: item.sent, pairs: [["from", lanes[item.from].name], ["to", lanes[item.to].name],
-      ["fate", fates[item.fate]], ["sent", timeText(item.sent)], ["ended", timeText(item.ended)],
+      ["delivery", deliveries[item.delivery]], ["sent", timeText(item.sent)], ["ended", timeText(item.ended)],
       ["took", durationText(item.ended - item.sent)], ...more, ...pairs] };
   }
   if (target.kind === "write") {
@@ -55,8 +55,8 @@ function wordsOf(target) {
     return { title: item.label, time: item.time, pairs: [["at", lanes[item.lane].name], ["time", timeText(item.time)],
       ...target.indexes.slice(1, 8).map(other => [timeText(marks[other].time), marks[other].label])] };
   }
-  return { title: "Violation of rule " + breach.rule, time: breach.time, pairs: [["by", lanes[breach.lane].name],
-    ["time", timeText(breach.time)], ["seen", breach.text]] };
+  return { title: "Violation of rule " + violation.rule, time: violation.time, pairs: [["by", lanes[violation.lane].name],
+    ["time", timeText(violation.time)], ["seen", violation.text]] };
 }
 function showTip(target, event) {
   const words = wordsOf(target);
@@ -211,7 +211,7 @@ const eventsInView = Math.min(180, Math.max(60, 20 * lanes.length));
 function incidentWindow() {
   const place = placeOf(incident);
   const last = lastUpTo(places.events, place, identity);
-  if (breach) {
+  if (violation) {
     const first = last < eventsInView + 20 ? -0.03 * scale.length : places.events[last - eventsInView];
     const length = Math.max(place - first, scale.length * 1e-6, 4);
     return [place - 1.02 * length, place + 0.2 * length];
@@ -234,38 +234,38 @@ function resize() {
 
 function fillHead() {
   byId("title").textContent = data.title;
-  const lost = messages.filter(item => item.fate === "lost").length;
-  const ignored = messages.filter(item => item.fate === "ignored").length;
-  const stopped = messages.filter(item => item.fate === "refused" || item.fate === "intercepted").length;
-  const fates = [[lost, "lost"], [stopped, "refused or intercepted"], [ignored, "ignored"]].filter(([count]) => count > 0)
+  const lost = messages.filter(item => item.delivery === "lost").length;
+  const ignored = messages.filter(item => item.delivery === "ignored").length;
+  const stopped = messages.filter(item => item.delivery === "refused" || item.delivery === "intercepted").length;
+  const deliveries = [[lost, "lost"], [stopped, "refused or intercepted"], [ignored, "ignored"]].filter(([count]) => count > 0)
     .map(([count, word]) => count.toLocaleString("en") + " " + word);
   const parts = [counted(Math.max(0, lanes.length - 1), "device"), counted(messages.length, "message"),
     counted(writes.length, "write"), counted(faults.length, "fault"), durationText(data.end) + " of virtual time"];
-  if (fates.length > 0) parts[1] += " (" + fates.join(", ") + ")";
+  if (deliveries.length > 0) parts[1] += " (" + deliveries.join(", ") + ")";
   byId("summary").textContent = parts.join(" · ");
   byId("command").textContent = data.command;
   byId("again").hidden = data.command === "";
   byId("scenario").textContent = data.scenario;
   byId("scenario-box").hidden = data.scenario === "";
   const verdict = byId("verdict");
-  if (breach) {
+  if (violation) {
     const show = tag("button", { type: "button", id: "show" }, "Show it (f)");
     show.addEventListener("click", goToIncident);
     verdict.className = "broken";
-    verdict.append(tag("h2", {}, "✖ Rule broken: " + breach.rule),
-      tag("span", {}, "by ", tag("strong", {}, lanes[breach.lane].name), " at " + timeText(breach.time)), show,
-      tag("p", {}, breach.text));
+    verdict.append(tag("h2", {}, "✖ Rule broken: " + violation.rule),
+      tag("span", {}, "by ", tag("strong", {}, lanes[violation.lane].name), " at " + timeText(violation.time)), show,
+      tag("p", {}, violation.text));
   } else {
     verdict.className = "held";
     verdict.append(tag("h2", {}, "✓ No rule was broken"));
   }
   byId("jump").hidden = byId("jump-key").hidden = incident === null;
-  byId("jump").textContent = breach ? "Violation" : "First fault";
-  byId("jump").title = breach ? "Go to the violation (f)" : "Go to the first fault (f)";
-  byId("jump-word").textContent = breach ? "violation" : "first fault";
+  byId("jump").textContent = violation ? "Violation" : "First fault";
+  byId("jump").title = violation ? "Go to the violation (f)" : "Go to the first fault (f)";
+  byId("jump-word").textContent = violation ? "violation" : "first fault";
   byId("idle-box").hidden = idleMessages === 0;
   byId("idle-note").textContent = "Polls that brought nothing (" + counted(idleMessages, "message") + ")";
-  byId("events-title").textContent = breach ? "What led to it" : "What happened";
+  byId("events-title").textContent = violation ? "What led to it" : "What happened";
 }
 function fillLegend() {
   const sample = (...children) => {
@@ -276,10 +276,10 @@ function fillLegend() {
   const add = (picture, text) => byId("legend").append(tag("li", {}, picture, text));
   const messageWords = { arrived: "message", lost: "lost", refused: "refused: not sent", intercepted: "ended on its way",
     ignored: "ignored: nobody waited", underWay: "under way at the end" };
-  for (const fate in messageWords) {
-    if (!messages.some(item => item.fate === fate)) continue;
-    const d = fate === "arrived" || fate === "ignored" ? "M1 8H32" : "M1 8H24";
-    add(sample(shape("path", { d, class: "message " + fate })), messageWords[fate]);
+  for (const delivery in messageWords) {
+    if (!messages.some(item => item.delivery === delivery)) continue;
+    const d = delivery === "arrived" || delivery === "ignored" ? "M1 8H32" : "M1 8H24";
+    add(sample(shape("path", { d, class: "message " + delivery })), messageWords[delivery]);
   }
   const suspectSample = shape("path", { d: "M1 8H32", class: "message arrived suspect" });
   if (suspect >= 0) add(sample(suspectSample), "the last to arrive before the violation");
@@ -296,7 +296,7 @@ function fillLegend() {
   const hasCursors = heldBy.some(held => held.has(""));
   if (hasCursors) add(sample(shape("text", { x: 2, y: 12, class: "mono cursor" }, "▸@7")), "cursor moves to revision 7");
   if (scale.gaps.length > 0) add(sample(shape("rect", { x: 5, y: 1, width: 24, height: 14, class: "break" })), "idle time, squeezed");
-  if (breach) {
+  if (violation) {
     add(sample(shape("circle", { cx: 17, cy: 8, r: 6, class: "violation-ring" }),
       shape("path", { d: "M14.5 5.5l5 5m0 -5l-5 5", class: "violation-cross" })), "rule broken");
   }

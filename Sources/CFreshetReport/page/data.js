@@ -7,7 +7,7 @@ const writes = data.writes.filter(item => isLane(item.lane) && item.steps.length
 const faults = data.faults.map(item => ({ ...item, lanes: item.lanes.filter(isLane) })).filter(item => item.lanes.length > 0);
 const marks = data.marks.filter(item => isLane(item.lane));
 const holdings = data.holdings.filter(item => isLane(item.lane));
-const breach = data.breach && isLane(data.breach.lane) ? data.breach : null;
+const violation = data.violation && isLane(data.violation.lane) ? data.violation : null;
 const lastStages = new Set(["confirmed", "rolledBack", "cleared"]);
 const stageWords = { pending: "pending", acknowledged: "acknowledged", confirmed: "confirmed", rejected: "rejected",
   rolledBack: "rolled back", cleared: "cleared" };
@@ -26,7 +26,7 @@ function findMoments() {
   for (const item of faults) times.push(item.from, item.to);
   for (const item of marks) times.push(item.time);
   for (const item of holdings) times.push(item.time);
-  if (breach) times.push(breach.time);
+  if (violation) times.push(violation.time);
   const sorted = Float64Array.from(times).sort();
   return sorted.filter((time, index) => index === 0 || time !== sorted[index - 1]);
 }
@@ -103,9 +103,9 @@ function positionOf(cursor) {
   const [, epoch, revision] = /^([^-]+)-(\d+)(?:-\d+)?$/.exec(cursor ?? "") ?? [];
   return epoch === undefined ? { epoch: null, text: cursor ?? "none" } : { epoch, text: "@" + revision };
 }
-const isNamedByBreach = key => {
-  if (!breach || key === "") return false;
-  const text = breach.text + " " + breach.rule;
+const isNamedByViolation = key => {
+  if (!violation || key === "") return false;
+  const text = violation.text + " " + violation.rule;
   for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) {
     const isWord = /[\w-]/;
     if (!isWord.test(text[at - 1] ?? " ") && !isWord.test(text[at + key.length] ?? " ")) return true;
@@ -114,7 +114,7 @@ const isNamedByBreach = key => {
 };
 // Those that the violation names come first.
 const keys = [...new Set(holdings.map(item => item.key).filter(key => key !== ""))]
-  .sort((one, other) => isNamedByBreach(other) - isNamedByBreach(one) || one.localeCompare(other, "en", { numeric: true }));
+  .sort((one, other) => isNamedByViolation(other) - isNamedByViolation(one) || one.localeCompare(other, "en", { numeric: true }));
 
 // Everything that happened, one line each.
 function findEvents() {
@@ -128,20 +128,20 @@ function findEvents() {
   const because = item => item.outcome ? " (" + item.outcome + ")" : "";
   for (const item of messages) {
     if (!isShown(item)) continue;
-    if (item.fate === "refused") {
+    if (item.delivery === "refused") {
       add(item.ended, 1, [item.from, item.to], "lost", "✕ not sent to " + name(item.to) + because(item) + ": " + item.label);
       continue;
     }
     add(item.sent, 4, [item.from, item.to], "sent", "→ " + name(item.to) + ": " + item.label);
-    if (item.fate === "arrived") {
+    if (item.delivery === "arrived") {
       add(item.ended, 1, [item.to, item.from], "arrived", "← " + name(item.from) + ": " + item.label + because(item));
     }
-    if (item.fate === "lost" || item.fate === "intercepted") {
-      const word = item.fate === "lost" ? "lost" : "intercepted";
+    if (item.delivery === "lost" || item.delivery === "intercepted") {
+      const word = item.delivery === "lost" ? "lost" : "intercepted";
       add(item.ended, 1, [item.from, item.to], "lost",
         "✕ " + word + " on its way to " + name(item.to) + because(item) + ": " + item.label);
     }
-    if (item.fate === "ignored") {
+    if (item.delivery === "ignored") {
       add(item.ended, 1, [item.to, item.from], "ignored", "ignored, from " + name(item.from) + ": " + item.label);
     }
   }
@@ -150,12 +150,12 @@ function findEvents() {
     for (const step of item.steps) add(step.time, 2, [item.lane], "write", stageWords[step.stage] + ": " + what);
   }
   for (const item of marks) add(item.time, 3, [item.lane], "mark", item.label);
-  if (breach) add(breach.time, 5, [breach.lane], "breach", "breaks rule " + breach.rule);
+  if (violation) add(violation.time, 5, [violation.lane], "violation", "breaks rule " + violation.rule);
   return list.sort((one, other) => one.time - other.time || one.order - other.order);
 }
 let events = findEvents();
 // What the page opens at, and where `f` leads: the violation, or else the first fault.
-const incident = breach ? breach.time : faults.length === 0 ? null
+const incident = violation ? violation.time : faults.length === 0 ? null
   : faults.reduce((first, item) => Math.min(first, item.from), Infinity);
 const twoDigits = number => String(number).padStart(2, "0");
 // A time of the run, as exact as `step` (ms) asks: with days only where the run has them.

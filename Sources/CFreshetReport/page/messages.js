@@ -3,12 +3,12 @@ const reach = { arrived: 1, ignored: 1, lost: 0.62, intercepted: 0.5, underWay: 
 // A refused message stays at its sender's line.
 const refusedLength = 18;
 // The last message that reached the lane of the violation before the violation: the response after which it broke the rule.
-const suspect = breach ? messages.reduce((best, item, index) => {
-  const isBefore = item.to === breach.lane && !item.isIdle && item.fate === "arrived" && item.ended <= breach.time;
+const suspect = violation ? messages.reduce((best, item, index) => {
+  const isBefore = item.to === violation.lane && !item.isIdle && item.delivery === "arrived" && item.ended <= violation.time;
   return isBefore && (best < 0 || item.ended >= messages[best].ended) ? index : best;
 }, -1) : -1;
 // Only messages of one kind can be drawn as one.
-const messageKinds = messages.map((item, index) => [item.from, item.to, item.fate, index === suspect].join(" "));
+const messageKinds = messages.map((item, index) => [item.from, item.to, item.delivery, index === suspect].join(" "));
 function drawMessages() {
   const visible = [];
   for (let index = 0; index < messages.length; index += 1) {
@@ -16,7 +16,7 @@ function drawMessages() {
     if (!isShown(messages[index]) || state.lane >= 0 && from !== state.lane && to !== state.lane) continue;
     if (places.ended[index] >= state.from && places.sent[index] <= state.to) visible.push(index);
   }
-  const hasArrived = index => messages[index].fate === "arrived";
+  const hasArrived = index => messages[index].delivery === "arrived";
   const spotted = (indexes, limit) =>
     gathered(indexes, limit, index => messageKinds[index], index => xOf(places.sent[index]), index => xOf(places.ended[index]));
   const groups = [...spotted(visible.filter(hasArrived), limits.arrived),
@@ -26,25 +26,25 @@ function drawMessages() {
     : "· " + counted(visible.length, "message") + " drawn as " + counted(groups.length, "arrow") + ": zoom in";
   const drawn = groups.map(group => {
     const item = messages[group[0]];
-    const line = { kind: "message", indexes: group, fate: item.fate };
+    const line = { kind: "message", indexes: group, delivery: item.delivery };
     line.x1 = xOf(places.sent[group[0]]);
     line.y1 = laneBoxes[item.from].line;
     line.x2 = xOf(places.ended[group[0]]);
     const height = laneBoxes[item.to].line - line.y1;
-    line.y2 = line.y1 + (item.fate === "refused" ? Math.sign(height) * refusedLength : height * reach[item.fate]);
+    line.y2 = line.y1 + (item.delivery === "refused" ? Math.sign(height) * refusedLength : height * reach[item.delivery]);
     return line;
   });
   // The troubled ones lie on top and name themselves first.
-  const weight = line => line.indexes[0] === suspect ? 2 : line.fate === "arrived" ? 0 : 1;
+  const weight = line => line.indexes[0] === suspect ? 2 : line.delivery === "arrived" ? 0 : 1;
   drawn.sort((one, other) => weight(one) - weight(other));
   for (const line of drawn) {
     const d = `M${pixel(line.x1)} ${line.y1}L${pixel(line.x2)} ${pixel(line.y2)}`;
-    const className = "message " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
+    const className = "message " + line.delivery + (line.indexes[0] === suspect ? " suspect" : "");
     layers.messages.append(shape("path", { d, class: className, "data-index": line.indexes[0] }));
     targets.push(line);
   }
-  for (const { fate, x2, y2 } of drawn) {
-    if (["lost", "intercepted", "refused"].includes(fate)) take(x2 - 6, x2 + 6, y2 - 6, y2 + 6);
+  for (const { delivery, x2, y2 } of drawn) {
+    if (["lost", "intercepted", "refused"].includes(delivery)) take(x2 - 6, x2 + 6, y2 - 6, y2 + 6);
   }
   // In a crowd only the troubled ones.
   for (const line of drawn.reverse()) {
@@ -54,15 +54,15 @@ function drawMessages() {
 // A label lies beside its arrow, where there is room for it.
 function labelMessage(line) {
   const item = messages[line.indexes[0]];
-  const reason = item.fate === "arrived" ? "" : item.outcome;
+  const reason = item.delivery === "arrived" ? "" : item.outcome;
   const texts = [line.indexes.length > 1 ? line.indexes.length + " messages" : (reason ? reason + ": " : "") + item.label];
   // Where there is no room for more, why it was stopped.
   if (reason) texts.push(reason);
   const down = line.y2 > line.y1;
-  const className = "message-label " + line.fate + (line.indexes[0] === suspect ? " suspect" : "");
+  const className = "message-label " + line.delivery + (line.indexes[0] === suspect ? " suspect" : "");
   for (const text of texts) {
     for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
-      const x = line.x1 + (line.x2 - line.x1) * share + (item.fate === "refused" ? 10 : 6);
+      const x = line.x1 + (line.x2 - line.x1) * share + (item.delivery === "refused" ? 10 : 6);
       const y = line.y1 + (line.y2 - line.y1) * share + (down ? -1 : 8);
       if (isOccupied(y)) continue;
       if (label(layers.labels, x, y, text, className, 38)) return true;
@@ -111,15 +111,15 @@ function drawCursors() {
 }
 
 function drawViolation() {
-  if (!breach) return;
-  const place = placeOf(breach.time);
+  if (!violation) return;
+  const place = placeOf(violation.time);
   const x = xOf(place);
   if (!isVisible(place, place)) {
     drawAway(place < state.from);
     return;
   }
-  const y = laneBoxes[breach.lane].line;
-  const text = "✖ rule " + shortened(breach.rule, 40) + " – " + shortened(lanes[breach.lane].name, 20);
+  const y = laneBoxes[violation.lane].line;
+  const text = "✖ rule " + shortened(violation.rule, 40) + " – " + shortened(lanes[violation.lane].name, 20);
   const width = widthOf(text, "violation-text") + 16;
   const left = Math.max(gutter, Math.min(x - 12, view.width - width - 4));
   layers.violation.append(
@@ -128,8 +128,8 @@ function drawViolation() {
     shape("text", { x: pixel(left + 8), y: axisTop + 19, class: "violation-text" }, text),
     shape("circle", { cx: pixel(x), cy: y, r: 10, class: "violation-ring", id: "violation" }),
     shape("path", { d: `M${pixel(x - 4)} ${y - 4}l8 8m0 -8l-8 8`, class: "violation-cross" }));
-  targets.push({ kind: "breach", indexes: [0], left: x - 11, right: x + 11, top: y - 11, bottom: y + 11 });
-  targets.push({ kind: "breach", indexes: [0], left, right: left + width, top: axisTop + 5, bottom: axisTop + 25 });
+  targets.push({ kind: "violation", indexes: [0], left: x - 11, right: x + 11, top: y - 11, bottom: y + 11 });
+  targets.push({ kind: "violation", indexes: [0], left, right: left + width, top: axisTop + 5, bottom: axisTop + 25 });
   take(x - 12, x + 12, y - 12, y + 12);
 }
 // The violation lies outside the window: say on which side.
@@ -139,7 +139,7 @@ function drawAway(isBefore) {
   layers.away.append(
     shape("rect", { x: left, y: axisTop + 5, width: 108, height: 20, rx: 4, class: "violation-flag" }),
     shape("text", { x: left + 8, y: axisTop + 19, class: "violation-text" }, text));
-  targets.push({ kind: "breach", indexes: [0], left, right: left + 108, top: axisTop + 5, bottom: axisTop + 25 });
+  targets.push({ kind: "violation", indexes: [0], left, right: left + 108, top: axisTop + 5, bottom: axisTop + 25 });
 }
 
 function drawNow() {
@@ -198,8 +198,8 @@ function drawOverview() {
   overview.replaceChildren(
     shape("text", { x: 12, y: 20 }, "The whole run"), shape("text", { x: 12, y: 35, class: "quiet" }, durationText(runEnd)),
     ...bands, shape("path", { d: bars, class: "density" }), overviewNow, overviewFrame);
-  if (breach) {
-    const x = pixel(overviewX(placeOf(breach.time)));
+  if (violation) {
+    const x = pixel(overviewX(placeOf(violation.time)));
     overview.append(
       shape("line", { x1: x, x2: x, y1: 2, y2: overviewHeight - 2, class: "violation-line" }),
       shape("path", { d: `M${x - 6} 1h12l-6 9Z`, class: "violation-flag" }));

@@ -38,7 +38,7 @@ function cellElement(cell, lane, key) {
   if (cell.differs) element.classList.add("differs");
   if (cell.stage) element.classList.add(cell.stage);
   if (cell.isFresh) element.classList.add("fresh");
-  if (breach?.lane === lane && breach.time === moments[state.moment] && isNamedByBreach(key)) element.classList.add("breach");
+  if (violation?.lane === lane && violation.time === moments[state.moment] && isNamedByViolation(key)) element.classList.add("violation");
   const isLong = cell.text.length > valueLimit;
   const value = tag("span", { class: "value" }, isLong ? cell.text.slice(0, valueLimit) + "…" : cell.text);
   if (isLong || cell.title) value.title = cell.title ?? cell.text;
@@ -58,7 +58,7 @@ function drawState() {
   byId("state-time").textContent = "at " + timeText(time);
   const head = tag("tr", {}, tag("th", { scope: "col" }, "Record"));
   lanes.forEach((lane, index) => {
-    const isBroken = breach?.lane === index;
+    const isBroken = violation?.lane === index;
     head.append(tag("th", { scope: "col", ...(isBroken ? { class: "named" } : {}) }, (isBroken ? "✖ " : "") + lane.name));
   });
   const body = tag("tbody", {});
@@ -79,7 +79,7 @@ function drawState() {
     matching += 1;
     if (shown >= rowLimit) continue;
     shown += 1;
-    const isNamed = isNamedByBreach(key);
+    const isNamed = isNamedByViolation(key);
     const button = tag("button", { type: "button", "aria-pressed": String(state.key === key),
       title: "Dim the writes of other records in the chart" }, (isNamed ? "✖ " : "") + key);
     button.addEventListener("click", () => change({ key: state.key === key ? null : key }));
@@ -101,7 +101,7 @@ const eventsAfter = 3;
 const laneChoice = byId("events-lane");
 laneChoice.append(tag("option", { value: "-1" }, "all lanes"));
 lanes.forEach((lane, index) => laneChoice.append(tag("option", { value: index }, lane.name)));
-laneChoice.value = breach ? String(breach.lane) : "-1";
+laneChoice.value = violation ? String(violation.lane) : "-1";
 
 function drawEvents() {
   const time = moments[state.moment];

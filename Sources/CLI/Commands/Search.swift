@@ -10,7 +10,7 @@ struct Search: AsyncParsableCommand {
             incidents and adds faults. A quarter of the steps are those of uniform seeds, as `freshet simulate` runs them.
 
             DIR/corpus has the scenarios that a later search on the same directory goes on from. DIR/found has the
-            violations, shrunk, with the judge's words as a comment: `freshet simulate --scenario FILE` runs one again.
+            violations, shrunk, with its description as a comment: `freshet simulate --scenario FILE` runs one again.
 
             With the same --seed and corpus, a search that ends by --steps-total is the same, whatever --jobs says.
 
@@ -50,9 +50,9 @@ struct Search: AsyncParsableCommand {
         let seed = seed ?? UInt64.random(in: 1...999_999_999)
         let entries = try directory?.load() ?? []
         var loop = SearchLoop(
-            search: GuidedSearch(seed: seed, workload: options.workload, corpus: entries, sabotage: options.sabotage),
+            search: GuidedSearch(seed: seed, workload: options.workload, corpus: entries, bug: options.bug),
             jobs: options.jobs ?? SeedSweep.processors,
-            duration: duration, stepsTotal: stepsTotal ?? .max, keepsGoing: keepGoing, sabotage: options.sabotage,
+            duration: duration, stepsTotal: stepsTotal ?? .max, keepsGoing: keepGoing, bug: options.bug,
             directory: directory,
             reporter: SearchReporter(isJSON: output.json, seed: seed))
         let violations = try await loop.run()

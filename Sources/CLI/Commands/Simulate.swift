@@ -3,10 +3,10 @@ import FreshetSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run devices and a server in virtual time, with every fault, and judge them.",
+        abstract: "Run devices and a server in virtual time, with every fault, and check the rules of sync.",
         discussion: """
             Each seed is a run of its own: the code that ships, over networks, disks, clocks and processes that fail. After every step
-            the rules of sync are judged. The first violation ends it, unless --keep-going says otherwise: the rule, the seed and the
+            the rules of sync are checked. The first violation ends it, unless --keep-going says otherwise: the rule, the seed and the
             step, and the shortest scenario found that still breaks the rule. The same seed and version give the same run, byte for byte.
 
             FAULTS
@@ -37,7 +37,7 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         let reporter = SimulationReporter(
-            isJSON: output.json, command: command, report: report, shrunk: shrunk, sabotage: options.sabotage, shrinks: !keepGoing)
+            isJSON: output.json, command: command, report: report, shrunk: shrunk, bug: options.bug, shrinks: !keepGoing)
         try reporter.checkFiles()
         if let scenario {
             try reporter.finish([try run(scenario: scenario)])
@@ -50,13 +50,13 @@ struct Simulate: AsyncParsableCommand {
         let bytes = try ValueArgument.file(path)
         do throws(ScenarioError) {
             var simulation = Simulation(try Scenario(text: String(decoding: bytes, as: UTF8.self)))
-            simulation.sabotage = options.sabotage
+            simulation.bug = options.bug
             return SimulationReporter.Run(seed: nil, outcome: try simulation.run())
         } catch { throw CommandFailure(.data, "\(path): \(error)") }
     }
 
     private func runSeeds(_ reporter: SimulationReporter) async throws -> [SimulationReporter.Run] {
-        let sweep = SeedSweep(workload: options.workload, seeds: seeds.range, sabotage: options.sabotage, keepsGoing: keepGoing)
+        let sweep = SeedSweep(workload: options.workload, seeds: seeds.range, bug: options.bug, keepsGoing: keepGoing)
         return try await sweep.run(jobs: options.jobs ?? SeedSweep.processors) { run, done, steps in
             reporter.progress(run, done: done, of: seeds.range.count, steps: steps)
         }
@@ -69,7 +69,7 @@ struct Simulate: AsyncParsableCommand {
             if let scenario { words.append("--scenario \(scenario)") }
             if let seed { words.append("--devices \(options.devices) --steps \(options.steps) --seeds \(seed)") }
             if seed != nil, options.faults != .all { words.append("--faults \(options.faults)") }
-            if let sabotage = options.sabotage { words.append("--sabotage \(sabotage.rawValue)") }
+            if let bug = options.bug { words.append("--bug \(bug.rawValue)") }
             return words.joined(separator: " ")
         }
     }

@@ -3,7 +3,7 @@ import FreshetSimulator
 
 struct Worlds: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take small worlds through every order of events, and judge each state.",
+        abstract: "Take small worlds through every order of events, and check each state.",
         discussion: """
             A small world is a server, one or two devices and a few records. Every order of writes, reads, exchanges with the server,
             crashes, clears, faults and epochs is tried up to a bound, each state once. After each step a second, naive implementation
@@ -13,7 +13,7 @@ struct Worlds: ParsableCommand {
             EXAMPLES
               freshet worlds --events 5 --choices 5
               freshet worlds --events 8 --choices 3
-              freshet worlds --world clears --events 4 --choices 4 --sabotage storeAfterClear
+              freshet worlds --world clears --events 4 --choices 4 --bug storeAfterClear
 
             EXIT STATUS
               0 if no rule was broken, 1 if one was.
@@ -31,8 +31,8 @@ struct Worlds: ParsableCommand {
     @Option(help: ArgumentHelp("The most states of a world. (default: no bound)", valueName: "count")) var states: Int?
     @Option(
         help: ArgumentHelp(
-            "Break a rule's implementation on purpose: \(SmallSabotage.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "name")) var sabotage: SmallSabotage?
+            "Break a rule's implementation on purpose: \(SmallBug.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "name")) var bug: SmallBug?
 
     func validate() throws {
         guard events >= 0, choices >= 0 else { throw ValidationError("--events and --choices take whole numbers from 0") }
@@ -47,7 +47,7 @@ struct Worlds: ParsableCommand {
         for setup in SmallCatalog.worlds where world == nil || setup.name == world {
             let start = ContinuousClock.now
             var search = SmallSearch(
-                sabotage.map(setup.broken(by:)) ?? setup, events: events, choices: choices, restInterval: restInterval,
+                bug.map(setup.broken(by:)) ?? setup, events: events, choices: choices, restInterval: restInterval,
                 stateLimit: states ?? .max)
             let outcome = try search.run()
             let seconds = (((ContinuousClock.now - start) / .seconds(1)) * 10).rounded() / 10
@@ -62,4 +62,4 @@ struct Worlds: ParsableCommand {
     }
 }
 
-extension SmallSabotage: ExpressibleByArgument {}
+extension SmallBug: ExpressibleByArgument {}

@@ -61,7 +61,7 @@ final class SearchDirectory {
     func add(_ finding: GuidedSearch.Finding) throws(CommandFailure) -> String {
         let path = "\(found)/\(finding.violation.rule.fileName)-\(finding.scenario.name)\(Self.suffix)"
         let lines = [
-            "# Rule: \(finding.violation.rule)", "# Judge: \(finding.violation.text)",
+            "# Rule: \(finding.violation.rule)", "# Violation: \(finding.violation.text)",
             "# Found: \(finding.origin.words)",
         ]
         try write(lines.map { $0 + "\n" }.joined() + finding.scenario.text, to: path)

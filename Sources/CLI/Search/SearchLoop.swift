@@ -8,7 +8,7 @@ struct SearchLoop {
     let duration: Duration?
     let stepsTotal: Int
     let keepsGoing: Bool
-    let sabotage: Sabotage?
+    let bug: InjectedBug?
     let directory: SearchDirectory?
     let reporter: SearchReporter
     /// How many violations of each kind are kept.
@@ -22,11 +22,11 @@ struct SearchLoop {
     private static var interval: Duration { .seconds(30) }
 
     init(
-        search: GuidedSearch, jobs: Int, duration: Duration?, stepsTotal: Int, keepsGoing: Bool, sabotage: Sabotage?,
+        search: GuidedSearch, jobs: Int, duration: Duration?, stepsTotal: Int, keepsGoing: Bool, bug: InjectedBug?,
         directory: SearchDirectory?, reporter: SearchReporter
     ) {
         (self.search, self.jobs, self.duration, self.stepsTotal) = (search, jobs, duration, stepsTotal)
-        (self.keepsGoing, self.sabotage, self.directory, self.reporter) = (keepsGoing, sabotage, directory, reporter)
+        (self.keepsGoing, self.bug, self.directory, self.reporter) = (keepsGoing, bug, directory, reporter)
     }
 
     /// Returns the number of runs that broke a rule.
@@ -76,10 +76,10 @@ struct SearchLoop {
         var short = finding
         var shrinker = Shrinker(rule: finding.violation.rule, tries: Self.tries)
         shrinker.kind = finding.kind
-        shrinker.sabotage = sabotage
+        shrinker.bug = bug
         short.scenario = shrinker.shrunk(finding.scenario)
         var simulation = Simulation(short.scenario)
-        simulation.sabotage = sabotage
+        simulation.bug = bug
         if let violation = try simulation.run().violation { short.violation = violation }
         let path = try directory?.add(short)
         reporter.found(short, path: path)

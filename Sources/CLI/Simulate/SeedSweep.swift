@@ -19,10 +19,10 @@ struct SeedSweep: Sendable {
         self.simulate = simulate
     }
 
-    init(workload: Workload, seeds: ClosedRange<UInt64>, sabotage: Sabotage?, keepsGoing: Bool) {
+    init(workload: Workload, seeds: ClosedRange<UInt64>, bug: InjectedBug?, keepsGoing: Bool) {
         self.init(seeds: seeds, keepsGoing: keepsGoing) { seed in
             var simulation = Simulation(seed: seed, workload: workload)
-            simulation.sabotage = sabotage
+            simulation.bug = bug
             return SimulationReporter.Run(seed: seed, outcome: try simulation.run())
         }
     }

@@ -16,7 +16,7 @@ struct SimulationReporter {
     let command: (UInt64?) -> String
     let report: String?
     let shrunk: String?
-    let sabotage: Sabotage?
+    let bug: InjectedBug?
     let shrinks: Bool
     private let start = ContinuousClock.now
 
@@ -66,7 +66,7 @@ struct SimulationReporter {
 
     private func shrink(_ scenario: Scenario, _ violation: Violation) throws -> Scenario {
         var shrinker = Shrinker(rule: violation.rule)
-        shrinker.sabotage = sabotage
+        shrinker.bug = bug
         let short = shrinker.shrunk(scenario)
         if !isJSON {
             let count = "\(short.incidents.count) of \(scenario.incidents.count) incidents break it still:"
@@ -79,7 +79,7 @@ struct SimulationReporter {
     private func page(_ run: Run, _ course: Scenario) throws -> [UInt8] {
         do throws(ScenarioError) {
             var simulation = Simulation(course)
-            simulation.sabotage = sabotage
+            simulation.bug = bug
             guard var timeline = try simulation.run(isRecorded: true).timeline else { return [] }
             timeline.command = command(run.seed)
             timeline.scenario = course.text

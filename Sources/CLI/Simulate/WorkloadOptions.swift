@@ -9,8 +9,8 @@ struct WorkloadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many runs at a time. (default: one a processor)", valueName: "count")) var jobs: Int?
     @Option(
         help: ArgumentHelp(
-            "Break a rule's implementation on purpose, to see the judges at work: \(Sabotage.allCases.map(\.rawValue).joined(separator: ", ")).",
-            valueName: "name")) var sabotage: Sabotage?
+            "Break a rule's implementation on purpose, to demonstrate that its check fails: \(InjectedBug.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "name")) var bug: InjectedBug?
 
     var workload: Workload { Workload(devices: devices, steps: steps, faults: faults.kinds) }
 
@@ -21,4 +21,4 @@ struct WorkloadOptions: ParsableArguments {
     }
 }
 
-extension Sabotage: ExpressibleByArgument {}
+extension InjectedBug: ExpressibleByArgument {}

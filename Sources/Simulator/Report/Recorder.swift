@@ -41,10 +41,10 @@ final class Recorder {
         for place in timeline.faults.indices { timeline.faults[place].to = min(timeline.faults[place].to, time) }
         for place in timeline.messages.indices {
             let message = timeline.messages[place]
-            timeline.messages[place].ended = message.fate == .underWay ? time : min(message.ended, time)
+            timeline.messages[place].ended = message.delivery == .underWay ? time : min(message.ended, time)
         }
         if let violation {
-            timeline.breach = Timeline.Breach(
+            timeline.violation = Timeline.Violation(
                 lane: lane(violation.device), time: violation.time, rule: violation.rule.description, text: violation.text)
         }
         return timeline
@@ -86,21 +86,21 @@ final class Recorder {
 
     // MARK: Incidents
 
-    func incident(_ what: Occurrence, at time: Int64) {
-        let text = what.words { timeline.lanes[$0 + 1].name }
-        switch what {
+    func incident(_ event: ScenarioEvent, at time: Int64) {
+        let text = event.words { timeline.lanes[$0 + 1].name }
+        switch event {
         case .read, .fetch, .evict, .clear, .expect, .join, .reconnect, .write, .settle, .retryRejected, .discardRejected, .copyDisk,
             .replaceDisk:
-            mark(what.device, at: time, text)
+            mark(event.device, at: time, text)
         case .serverWrite, .invalidate, .backUp, .compact, .drop, .healAll: mark(nil, at: time, text)
         default:
-            let duration = what.duration ?? 0
-            let lanes = [lane(what.device)]
-            if what.undoes {
+            let duration = event.duration ?? 0
+            let lanes = [lane(event.device)]
+            if event.undoes {
                 for place in timeline.faults.indices where timeline.faults[place].lanes == lanes && timeline.faults[place].isOpen {
                     timeline.faults[place].to = time
                 }
-                return mark(what.device, at: time, text)
+                return mark(event.device, at: time, text)
             }
             timeline.faults.append(Timeline.Fault(lanes: lanes, from: time, to: time + duration, label: text))
         }
@@ -108,7 +108,7 @@ final class Recorder {
 
     // MARK: Messages
 
-    func sent(_ serial: Int, _ message: World.Message, at time: Int64) {
+    func sent(_ serial: Int, _ message: SimulatedSystem.Message, at time: Int64) {
         requests[serial] = timeline.messages.count
         places[serial] = timeline.messages.count
         senders[serial] = message.device + 1
@@ -119,7 +119,7 @@ final class Recorder {
         }
         timeline.messages.append(
             Timeline.Message(
-                from: message.device + 1, to: 0, sent: time, ended: time, fate: .underWay, label: MessageWords.of(message.kind),
+                from: message.device + 1, to: 0, sent: time, ended: time, delivery: .underWay, label: MessageText.of(message.kind),
                 cursor: cursor))
     }
 
@@ -128,25 +128,25 @@ final class Recorder {
     func replied(_ serial: Int, _ reply: Reply, at time: Int64) {
         guard let device = senders[serial] else { return }
         replies[serial] = timeline.messages.count
-        var label = MessageWords.of(reply)
-        if let epoch = MessageWords.cursor(of: reply)?.epoch, let known = epochs.updateValue(epoch, forKey: device), known != epoch {
+        var label = MessageText.of(reply)
+        if let epoch = MessageText.cursor(of: reply)?.epoch, let known = epochs.updateValue(epoch, forKey: device), known != epoch {
             label += ", a new epoch: \(epoch)"
         }
         timeline.messages.append(
             Timeline.Message(
-                from: 0, to: device, sent: time, ended: time, fate: .underWay, label: label,
-                cursor: MessageWords.cursor(of: reply)?.description ?? ""))
+                from: 0, to: device, sent: time, ended: time, delivery: .underWay, label: label,
+                cursor: MessageText.cursor(of: reply)?.description ?? ""))
     }
 
     /// What the device takes a response for; on the way it may have become another than the server's.
     func arrived(_ serial: Int, _ reply: Reply, isWaitedFor: Bool, at time: Int64) {
         guard let place = replies.removeValue(forKey: serial) else {
             // The server gave no response: the connection broke first.
-            guard let request = places[serial], timeline.messages[request].fate == .arrived, case .failure = reply else { return }
-            return timeline.messages[request].outcome = MessageWords.of(reply)
+            guard let request = places[serial], timeline.messages[request].delivery == .arrived, case .failure = reply else { return }
+            return timeline.messages[request].outcome = MessageText.of(reply)
         }
         end(place, isWaitedFor ? .arrived : .ignored, time)
-        let words = MessageWords.of(reply)
+        let words = MessageText.of(reply)
         if !timeline.messages[place].label.hasPrefix(words) { return timeline.messages[place].outcome = "arrived as \(words)" }
         guard isWaitedFor, let request = places[serial], !timeline.messages[request].cursor.isEmpty, reply.bringsNothing else { return }
         timeline.messages[request].isIdle = true
@@ -154,21 +154,21 @@ final class Recorder {
     }
 
     /// A request ends before it reaches the server.
-    func stopped(_ serial: Int, _ fate: Timeline.Message.Fate, _ outcome: String, at time: Int64) {
+    func stopped(_ serial: Int, _ delivery: Timeline.Message.Delivery, _ outcome: String, at time: Int64) {
         guard let place = requests.removeValue(forKey: serial) else { return }
-        end(place, fate, time)
+        end(place, delivery, time)
         timeline.messages[place].outcome = outcome
     }
 
     func ignored(_ serial: Int, at time: Int64) { end(replies.removeValue(forKey: serial), .ignored, time) }
 
-    func lost(_ serial: Int, _ way: Occurrence.Way, at time: Int64) {
+    func lost(_ serial: Int, _ way: ScenarioEvent.Way, at time: Int64) {
         end(way == .request ? requests.removeValue(forKey: serial) : replies.removeValue(forKey: serial), .lost, time)
     }
 
-    private func end(_ place: Int?, _ fate: Timeline.Message.Fate, _ time: Int64) {
+    private func end(_ place: Int?, _ delivery: Timeline.Message.Delivery, _ time: Int64) {
         guard let place else { return }
-        timeline.messages[place].fate = fate
+        timeline.messages[place].delivery = delivery
         timeline.messages[place].ended = time
     }
 
@@ -258,5 +258,5 @@ final class Recorder {
 
 extension Timeline.Fault {
     /// Whether it lasts until something undoes it.
-    fileprivate var isOpen: Bool { to - from == Occurrence.untilUndone }
+    fileprivate var isOpen: Bool { to - from == ScenarioEvent.untilUndone }
 }

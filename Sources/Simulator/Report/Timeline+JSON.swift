@@ -1,7 +1,7 @@
 internal import FreshetWire
 
 extension Timeline {
-    /// The timeline as JSON: members and words as the types name them. `breach`, and a message's `cursor`, `outcome` and `isIdle`, are
+    /// The timeline as JSON: members and words as the types name them. `violation`, and a message's `cursor`, `outcome` and `isIdle`, are
     /// only there where they say something. O(n) in the number of events.
     public var json: [UInt8] {
         var writer = JSONWriter(capacity: 4_096 + 128 * (messages.count + writes.count + holdings.count))
@@ -16,9 +16,9 @@ extension Timeline {
         writer.list("faults", faults) { $0.write(to: &$1) }
         writer.list("marks", marks) { $0.write(to: &$1) }
         writer.list("holdings", holdings) { $0.write(to: &$1) }
-        if let breach {
-            writer.member("breach")
-            breach.write(to: &writer)
+        if let violation {
+            writer.member("violation")
+            violation.write(to: &writer)
         }
         writer.endObject()
         return writer.bytes
@@ -51,7 +51,7 @@ extension Timeline.Message {
         writer.member("to", Int64(to))
         writer.member("sent", sent)
         writer.member("ended", ended)
-        writer.member("fate", fate.rawValue)
+        writer.member("delivery", delivery.rawValue)
         writer.member("label", label)
         if !cursor.isEmpty { writer.member("cursor", cursor) }
         if !outcome.isEmpty { writer.member("outcome", outcome) }
@@ -112,7 +112,7 @@ extension Timeline.Holding {
     }
 }
 
-extension Timeline.Breach {
+extension Timeline.Violation {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("lane", Int64(lane))

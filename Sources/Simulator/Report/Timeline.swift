@@ -19,7 +19,7 @@ public struct Timeline: Hashable, Sendable {
     /// A message from one lane to another.
     public struct Message: Hashable, Sendable {
         /// How it ended.
-        public enum Fate: String, Hashable, Sendable {
+        public enum Delivery: String, Hashable, Sendable {
             /// It arrived.
             case arrived
             /// It was lost on its way.
@@ -43,26 +43,26 @@ public struct Timeline: Hashable, Sendable {
         /// When it arrived, or was lost, refused or intercepted.
         public var ended: Int64
         /// How it ended.
-        public var fate: Fate
+        public var delivery: Delivery
         /// For example `GET changes since @17, wait 25 s` or `200: 3 changes up to @20`.
         public var label: String
         /// The complete position that ``label`` shortens, for example `a-17`; empty where it names none.
         public var cursor: String
-        /// Its outcome, where ``fate`` does not state it, for example `connection refused`; empty otherwise.
+        /// Its outcome, where ``delivery`` does not state it, for example `connection refused`; empty otherwise.
         public var outcome: String
         /// Whether it is a poll that brought nothing, or the response that said so. A report hides those until they are asked for.
         public var isIdle: Bool
 
         /// A message.
         public init(
-            from: Int, to: Int, sent: Int64, ended: Int64, fate: Fate, label: String, cursor: String = "", outcome: String = "",
+            from: Int, to: Int, sent: Int64, ended: Int64, delivery: Delivery, label: String, cursor: String = "", outcome: String = "",
             isIdle: Bool = false
         ) {
             self.from = from
             self.to = to
             self.sent = sent
             self.ended = ended
-            self.fate = fate
+            self.delivery = delivery
             self.label = label
             self.cursor = cursor
             self.outcome = outcome
@@ -181,7 +181,7 @@ public struct Timeline: Hashable, Sendable {
     }
 
     /// Where a rule was broken.
-    public struct Breach: Hashable, Sendable {
+    public struct Violation: Hashable, Sendable {
         /// The lane that broke it.
         public var lane: Int
         /// When.
@@ -191,7 +191,7 @@ public struct Timeline: Hashable, Sendable {
         /// The observed state or value, and the expected one.
         public var text: String
 
-        /// A breach.
+        /// A violation.
         public init(lane: Int, time: Int64, rule: String, text: String) {
             self.lane = lane
             self.time = time
@@ -221,7 +221,7 @@ public struct Timeline: Hashable, Sendable {
     /// The entries of the caches.
     public var holdings: [Holding] = []
     /// The rule that was broken, if one was.
-    public var breach: Breach?
+    public var violation: Violation?
 
     /// A timeline without events.
     public init(title: String, command: String = "", scenario: String = "", end: Int64 = 0, lanes: [Lane] = []) {

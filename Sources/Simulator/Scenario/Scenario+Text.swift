@@ -30,7 +30,7 @@ extension Scenario {
         lines += devices.map(\.text)
         for incident in incidents {
             if incident.delay > 0 { lines.append("wait \(DurationText.of(incident.delay.magnitude))") }
-            lines.append(incident.what.text { devices.indices.contains($0) ? devices[$0].name : "no-device-\($0)" })
+            lines.append(incident.event.text { devices.indices.contains($0) ? devices[$0].name : "no-device-\($0)" })
         }
         return lines.map { $0 + "\n" }.joined()
     }
@@ -47,14 +47,16 @@ extension Scenario {
         }
         var time: Int64 = 0
         for incident in incidents {
-            if let number = incident.what.device, !devices.indices.contains(number) {
+            if let number = incident.event.device, !devices.indices.contains(number) {
                 throw .invalid(line: nil, "there is no device number \(number): the scenario has \(devices.count), and the first is 0")
             }
-            for span in [incident.delay, incident.what.time] where span < 0 || span > Occurrence.untilUndone {
+            for span in [incident.delay, incident.event.time] where span < 0 || span > ScenarioEvent.untilUndone {
                 throw .invalid(line: nil, "a time of \(span) ms does not fit: times are within 0 and a hundred years")
             }
             time += incident.delay
-            guard time <= Occurrence.untilUndone else { throw .invalid(line: nil, "the incidents take more than a hundred years in all") }
+            guard time <= ScenarioEvent.untilUndone else {
+                throw .invalid(line: nil, "the incidents take more than a hundred years in all")
+            }
         }
     }
 }
@@ -88,12 +90,12 @@ extension Scenario.Device {
     }
 }
 
-extension Occurrence {
+extension ScenarioEvent {
     /// The time that it speaks of, without a sign, in milliseconds; 0 for none.
     fileprivate var time: Int64 {
         switch self {
         case .setClock(_, let change): Int64(clamping: change.magnitude)
-        case .mishap(_, _, .duplicate(let time)), .mishap(_, _, .delay(let time)): time
+        case .messageFault(_, _, .duplicate(let time)), .messageFault(_, _, .delay(let time)): time
         default: duration ?? 0
         }
     }

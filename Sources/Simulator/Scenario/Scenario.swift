@@ -27,7 +27,7 @@ public struct Scenario: Hashable, Sendable {
         public var following: Following
         /// The collections that it follows; empty for all.
         public var collections: [String]
-        /// Whether it is there from the beginning, or appears with ``Occurrence/join(device:)``.
+        /// Whether it is there from the beginning, or appears with ``ScenarioEvent/join(device:)``.
         public var joinsLater: Bool
         /// Whether pages, batches and verifications are as small as they can be, so that little data takes many steps.
         public var hasSmallSteps: Bool
@@ -49,12 +49,12 @@ public struct Scenario: Hashable, Sendable {
         /// Milliseconds since the incident before, at least 0.
         public var delay: Int64
         /// The event.
-        public var what: Occurrence
+        public var event: ScenarioEvent
 
         /// An incident.
-        public init(after delay: Int64 = 0, _ what: Occurrence) {
+        public init(after delay: Int64 = 0, _ event: ScenarioEvent) {
             self.delay = max(0, delay)
-            self.what = what
+            self.event = event
         }
     }
 
@@ -82,5 +82,5 @@ public struct Scenario: Hashable, Sendable {
     }
 
     /// Appends an incident.
-    public mutating func add(_ what: Occurrence, after delay: Int64 = 0) { incidents.append(Incident(after: delay, what)) }
+    public mutating func add(_ event: ScenarioEvent, after delay: Int64 = 0) { incidents.append(Incident(after: delay, event)) }
 }

@@ -1,12 +1,12 @@
 /// The faults of devices, links and the server.
 extension ScenarioParser {
     /// The fault that begins with this word; `nil` if none does.
-    mutating func fault(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence? {
+    mutating func fault(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent? {
         switch verb {
         case "partition":
             let device = try device(&line, "'partition' takes a device, as in 'partition A for 5m'")
-            var direction = Occurrence.Direction.both
-            for candidate in [Occurrence.Direction.requests, .replies] where line.take(candidate.rawValue) { direction = candidate }
+            var direction = ScenarioEvent.Direction.both
+            for candidate in [ScenarioEvent.Direction.requests, .replies] where line.take(candidate.rawValue) { direction = candidate }
             return .partition(device: device, direction, try lasting(&line, undoneBy: "heal"))
         case "unplug":
             return .unplug(
@@ -16,9 +16,9 @@ extension ScenarioParser {
         case "sleep":
             return .sleep(device: try device(&line, "'sleep' takes a device, as in 'sleep A for 3h'"), try lasting(&line, undoneBy: "wake"))
         case "crash":
-            let party = try party(&line, "'crash' takes a device or the server, as in 'crash A for 2s' or 'crash server for 2s'")
+            let process = try process(&line, "'crash' takes a device or the server, as in 'crash A for 2s' or 'crash server for 2s'")
             let time = try lasting(&line, undoneBy: "start", after: "who crashes")
-            if case .device(let number) = party { return .crash(device: number, down: time) }
+            if case .device(let number) = process { return .crash(device: number, down: time) }
             return .crashServer(down: time)
         case "postpone":
             let rule = "that is 'postpone closures of A for 5s'"
@@ -28,21 +28,21 @@ extension ScenarioParser {
         case "intercept": return try interception(&line)
         case "disk":
             let rule = "'disk' takes a device or the server, and what is wrong, as in 'disk A full for 5s'"
-            let party = try party(&line, rule)
+            let process = try process(&line, rule)
             let trouble = try line.choice(
-                Occurrence.DiskTrouble.allCases.map { ($0.rawValue, $0) }, "a disk is full, failing or slow, as in 'disk A full for 5s'")
-            return .disk(party, trouble, try lasting(&line, undoneBy: nil, after: "the trouble"))
+                ScenarioEvent.DiskFault.allCases.map { ($0.rawValue, $0) }, "a disk is full, failing or slow, as in 'disk A full for 5s'")
+            return .disk(process, trouble, try lasting(&line, undoneBy: nil, after: "the trouble"))
         case "clock":
             let rule = "'clock' takes a device or the server and a change, as in 'clock A forward 3h' or 'clock server back 2d'"
-            let party = try party(&line, rule)
+            let process = try process(&line, rule)
             let sign = try line.choice([("forward", Int64(1)), ("back", Int64(-1))], rule)
             let time = try duration(&line, rule)
             try line.end(rule)
-            return .setClock(party, by: sign * time)
-        case "delay", "duplicate", "garble": return try mishap(verb, &line)
+            return .setClock(process, by: sign * time)
+        case "delay", "duplicate", "garble": return try messageFault(verb, &line)
         case "cut", "drop":
             if verb == "drop", line.take("server") { return try alone(.drop, &line) }
-            guard verb == "cut", line.take("connections") else { return try mishap(verb, &line) }
+            guard verb == "cut", line.take("connections") else { return try messageFault(verb, &line) }
             _ = line.take("of")
             return try alone(.cutConnections(device: try device(&line, "'cut connections of' takes a device")), &line)
         default: return try simple(verb, &line)
@@ -50,7 +50,7 @@ extension ScenarioParser {
     }
 
     /// Statements of a word and who it is about.
-    private mutating func simple(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence? {
+    private mutating func simple(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent? {
         let rule = "'\(verb)' takes a device, as in '\(verb) A', and nothing more"
         switch verb {
         case "heal":
@@ -64,7 +64,7 @@ extension ScenarioParser {
             let device = try device(&line, rule)
             return try alone(verb == "copy" ? .copyDisk(device: device) : .replaceDisk(device: device), &line)
         case "clear": return try alone(.clear(device: try device(&line, rule)), &line)
-        case "start": return try alone(.start(try party(&line, "'start' takes a device or the server, as in 'start server'")), &line)
+        case "start": return try alone(.start(try process(&line, "'start' takes a device or the server, as in 'start server'")), &line)
         case "join":
             _ = line.take("device")
             return try alone(.join(device: try device(named: try line.word(rule).text, joinsLater: true)), &line)
@@ -83,24 +83,24 @@ extension ScenarioParser {
         }
     }
 
-    private func alone(_ what: Occurrence, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence {
+    private func alone(_ event: ScenarioEvent, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {
         try line.end("the statement ends before it")
-        return what
+        return event
     }
 
-    private mutating func party(_ line: inout ScenarioLine, _ rule: String) throws(ScenarioError) -> Occurrence.Party {
+    private mutating func process(_ line: inout ScenarioLine, _ rule: String) throws(ScenarioError) -> ScenarioEvent.Process {
         line.take("server") ? .server : .device(try device(&line, rule))
     }
 
-    private mutating func refusal(_ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence {
+    private mutating func refusal(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {
         let device = try device(&line, "'refuse' takes a device and how, as in 'refuse A overloaded for 5s'")
         let refusal = try line.choice(
-            [("overloaded", Occurrence.Refusal.overloaded), ("unauthorized", .unauthorized)],
+            [("overloaded", ScenarioEvent.Refusal.overloaded), ("unauthorized", .unauthorized)],
             "after the device comes 'overloaded' or 'unauthorized'; an expired token is 'expire token of A'")
         return .refuse(device: device, refusal, try lasting(&line, undoneBy: "heal", after: "the refusal"))
     }
 
-    private mutating func interception(_ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence {
+    private mutating func interception(_ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {
         let rule = "'intercept' takes a device and the status of the answers, 200 to 599, as in 'intercept A with 413 for 5s'"
         let device = try device(&line, rule)
         guard line.take("with"), let status = Int(try line.word(rule).text), (200...599).contains(status) else {
@@ -110,14 +110,14 @@ extension ScenarioParser {
     }
 
     /// `drop next reply to A`, `delay next request from A by 5s`.
-    private mutating func mishap(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> Occurrence {
+    private mutating func messageFault(_ verb: String, _ line: inout ScenarioLine) throws(ScenarioError) -> ScenarioEvent {
         let needsTime = verb == "delay" || verb == "duplicate"
         let time = needsTime ? " by 5s" : ""
         let others = verb == "cut" ? ", or 'cut connections of A'" : verb == "drop" ? ", or 'drop server'" : ""
         let rule = "that is '\(verb) next reply to A\(time)' or '\(verb) next request from A\(time)'\(others)"
         _ = line.take("the")
         guard line.take("next") else { throw .invalid(line: nil, rule) }
-        let way = try line.choice([("request", Occurrence.Way.request), ("reply", .reply)], rule)
+        let way = try line.choice([("request", ScenarioEvent.Way.request), ("reply", .reply)], rule)
         if !line.take("to"), !line.take("from") { _ = line.take("of") }
         let device = try device(&line, rule)
         var duration: Int64 = 0
@@ -126,7 +126,7 @@ extension ScenarioParser {
             duration = try self.duration(&line, rule)
         }
         try line.end(rule)
-        let mishap: Occurrence.Mishap =
+        let messageFault: ScenarioEvent.MessageFault =
             switch verb {
             case "duplicate": .duplicate(after: duration)
             case "delay": .delay(duration)
@@ -134,6 +134,6 @@ extension ScenarioParser {
             case "garble": .garble
             default: .drop
             }
-        return .mishap(device: device, way, mishap)
+        return .messageFault(device: device, way, messageFault)
     }
 }

@@ -46,7 +46,7 @@ extension ScenarioParser {
             add(.fetch(device: number, keys))
         default:
             let (key, operation) = try operation(verb, name, &line)
-            let conflict: Occurrence.Conflict
+            let conflict: ScenarioEvent.Conflict
             if line.take("unless", "changed") {
                 conflict = .reject
             } else {

@@ -35,8 +35,8 @@ struct ScenarioParser {
         return scenario
     }
 
-    mutating func add(_ what: Occurrence) {
-        scenario.add(what, after: delay ?? 0)
+    mutating func add(_ event: ScenarioEvent) {
+        scenario.add(event, after: delay ?? 0)
         delay = nil
     }
 
@@ -66,9 +66,9 @@ struct ScenarioParser {
         scenario.hasWideDelays = true
     }
 
-    private func checkHeader(_ what: String) throws(ScenarioError) {
+    private func checkHeader(_ event: String) throws(ScenarioError) {
         guard scenario.incidents.isEmpty, delay == nil else {
-            throw .invalid(line: nil, "'\(what)' stands before all that happens; move the line up")
+            throw .invalid(line: nil, "'\(event)' stands before all that happens; move the line up")
         }
     }
 
@@ -146,7 +146,7 @@ struct ScenarioParser {
         let time = try duration(&line, rule)
         try line.end(rule)
         total += time
-        guard total <= Occurrence.untilUndone else {
+        guard total <= ScenarioEvent.untilUndone else {
             throw .invalid(line: nil, "that makes more than a hundred years in all, the longest there is")
         }
         delay = (delay ?? 0) + time
@@ -157,17 +157,17 @@ struct ScenarioParser {
         guard let time = DurationText.read(word.text) else {
             throw .invalid(line: nil, "'\(word.text)' is no duration, which is a whole number with ms, s, m, h or d: \(rule)")
         }
-        guard time <= Occurrence.untilUndone else {
+        guard time <= ScenarioEvent.untilUndone else {
             throw .invalid(line: nil, "'\(word.text)' is more than a hundred years, the longest there is")
         }
         return time
     }
 
     /// `for 5m` at the end of a line, or nothing where the fault can be undone.
-    func lasting(_ line: inout ScenarioLine, undoneBy undo: String?, after what: String = "the device") throws(ScenarioError) -> Int64 {
-        if undo != nil, line.isAtEnd { return Occurrence.untilUndone }
+    func lasting(_ line: inout ScenarioLine, undoneBy undo: String?, after event: String = "the device") throws(ScenarioError) -> Int64 {
+        if undo != nil, line.isAtEnd { return ScenarioEvent.untilUndone }
         let rule =
-            "after \(what) comes 'for' and a duration, as in 'for 5m'" + (undo.map { ", or nothing: then it lasts until '\($0)'" } ?? "")
+            "after \(event) comes 'for' and a duration, as in 'for 5m'" + (undo.map { ", or nothing: then it lasts until '\($0)'" } ?? "")
         let word = try line.word(rule)
         guard word.text == "for" else { throw .invalid(line: nil, "'\(word.text)' does not fit here: \(rule)") }
         let time = try duration(&line, rule)

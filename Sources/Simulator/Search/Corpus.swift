@@ -14,7 +14,7 @@ struct Corpus {
 
     private struct Way {
         var entry: Int
-        var reach: Reach
+        var reach: FirstVisit
     }
 
     private struct Entry {
@@ -26,7 +26,7 @@ struct Corpus {
     /// A place to search on from: a scenario, and where in it something rare is reached.
     struct Place {
         var scenario: Scenario
-        var reach: Reach
+        var reach: FirstVisit
     }
 
     private var cells: [Cell] = []
@@ -49,7 +49,7 @@ struct Corpus {
     /// - Parameter longest: ways with more steps are counted and not kept.
     /// - Returns: how many of the triples were never covered before.
     @discardableResult
-    mutating func add(_ scenario: Scenario, _ covered: [CoveredTriple], longest: Int) -> Int {
+    mutating func add(_ scenario: Scenario, _ covered: [TripleVisit], longest: Int) -> Int {
         let number = lastEntry + 1
         var (uses, end, new) = (0, 0, 0)
         for item in covered {
@@ -79,7 +79,7 @@ struct Corpus {
     }
 
     /// Only a much shorter way replaces another: else entries would come and go for nothing.
-    private func isShorter(_ reach: Reach, _ old: Reach?) -> Bool {
+    private func isShorter(_ reach: FirstVisit, _ old: FirstVisit?) -> Bool {
         guard let old else { return true }
         return reach.steps * 3 < old.steps * 2
     }

@@ -3,7 +3,7 @@ import FreshetClient
 /// Collects the triples of a run, each at the moment at which it was first covered.
 final class CoverageRecorder {
     /// In the order in which they were first covered.
-    private(set) var covered: [CoveredTriple] = []
+    private(set) var covered: [TripleVisit] = []
     private var seen: Set<Triple> = []
     /// The latest fault of each device, or of the server where that came later.
     private var faults: [UInt8] = []
@@ -14,11 +14,11 @@ final class CoverageRecorder {
     init(devices: Int) { faults = Array(repeating: 0, count: devices) }
 
     /// Notes that an incident happens.
-    func perform(_ what: Occurrence, at now: Int64) {
+    func perform(_ event: ScenarioEvent, at now: Int64) {
         incidents += 1
         lastIncident = now
-        guard let fault = what.faultClass else { return }
-        if let device = what.device, faults.indices.contains(device) {
+        guard let fault = event.faultClass else { return }
+        if let device = event.device, faults.indices.contains(device) {
             faults[device] = fault
         } else {
             faults = faults.map { _ in fault }
@@ -32,14 +32,14 @@ final class CoverageRecorder {
     }
 
     /// Notes the state in which an event left a device's machine, and what the machine wants done.
-    /// - Parameter isStray: whether the event is the reply to a request that the machine no longer waits for.
+    /// - Parameter isOrphan: whether the event is the reply to a request that the machine no longer waits for.
     func record(
-        _ event: SyncEvent, isStray: Bool, _ state: DeviceCoverage, _ actions: [SyncAction], device: Int, step: Int,
+        _ event: SyncEvent, isOrphan: Bool, _ state: DeviceCoverage, _ actions: [SyncAction], device: Int, step: Int,
         at now: Int64
     ) {
-        let reach = Reach(incidents: incidents, steps: step, elapsed: now - lastIncident, isHealed: isHealed)
+        let reach = FirstVisit(incidents: incidents, steps: step, elapsed: now - lastIncident, isHealed: isHealed)
         let (event, fault) = (event.coverageNumber, faults[device])
-        let effects = actions.reduce(isStray ? 16 : 0) { $0 | $1.coverageBit }
+        let effects = actions.reduce(isOrphan ? 16 : 0) { $0 | $1.coverageBit }
         insert(Triple(state: state.activity << 1, event: event << 5 | effects, fault: fault), reach)
         for key in state.keys {
             // The lowest bit keeps the states of keys apart from those of machines.
@@ -47,8 +47,8 @@ final class CoverageRecorder {
         }
     }
 
-    private func insert(_ triple: Triple, _ reach: Reach) {
-        if seen.insert(triple).inserted { covered.append(CoveredTriple(triple: triple, reach: reach)) }
+    private func insert(_ triple: Triple, _ reach: FirstVisit) {
+        if seen.insert(triple).inserted { covered.append(TripleVisit(triple: triple, reach: reach)) }
     }
 }
 
@@ -109,7 +109,7 @@ extension Reply {
     }
 }
 
-extension Occurrence {
+extension ScenarioEvent {
     /// Its class of faults, from 1; `nil` for actions of users and backends, and for other incidents that are no faults.
     /// The classes are few, so that the triples are few: faults of devices and links differ more in their causes than in
     /// their effects.
@@ -118,7 +118,7 @@ extension Occurrence {
         case .crash, .postponeClosures, .start(.device), .crashServer, .start(.server), .disk(.server, _, _): 1
         case .sleep, .wake, .reconnect: 2
         case .disk(.device, _, _): 3
-        case .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .mishap, .refuse: 4
+        case .partition, .unplug, .slow, .heal, .intercept, .cutConnections, .messageFault, .refuse: 4
         case .restore, .drop: 5
         case .compact, .clear, .evict, .replaceDisk: 6
         case .healAll: 7

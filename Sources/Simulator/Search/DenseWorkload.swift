@@ -65,9 +65,9 @@ struct DenseWorkload {
         var incident = generator.next()
         if isHealed || random.chance(oneIn: burst) { incident.delay = random.duration(20, isHealed ? 2_000 : 12_000) }
         isHealed = random.chance(oneIn: healRate)
-        if isHealed { incident.what = .healAll }
-        incident.what = incident.what.mappingKeys { keys[$0] ?? $0 }
-        if let device, random.chance(oneIn: 2) { incident.what = incident.what.moved(to: device) }
+        if isHealed { incident.event = .healAll }
+        incident.event = incident.event.mappingKeys { keys[$0] ?? $0 }
+        if let device, random.chance(oneIn: 2) { incident.event = incident.event.moved(to: device) }
         return incident
     }
 }

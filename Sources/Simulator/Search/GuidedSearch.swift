@@ -46,7 +46,7 @@ package struct GuidedSearch: Sendable {
     }
 
     private let workload: Workload
-    private let sabotage: Sabotage?
+    private let bug: InjectedBug?
     /// How many guided runs a batch has.
     private let batch: Int
     private var corpus = Corpus()
@@ -71,11 +71,11 @@ package struct GuidedSearch: Sendable {
     ///   - corpus: the entries of earlier searches; they are run first.
     ///   - batch: how many guided runs are planned at a time, at least 1: the more, the later a search learns from them.
     package init(
-        seed: UInt64, workload: Workload = Workload(), corpus: [Scenario] = [], sabotage: Sabotage? = nil, batch: Int = 32
+        seed: UInt64, workload: Workload = Workload(), corpus: [Scenario] = [], bug: InjectedBug? = nil, batch: Int = 32
     ) {
         self.batch = max(1, batch)
         self.workload = workload
-        self.sabotage = sabotage
+        self.bug = bug
         mutator = Mutator(faults: workload.faults, devices: workload.devices, seed: seed)
         waiting = corpus.reversed()
         nextUniform = RandomSource.mix(seed) >> 1
@@ -100,7 +100,7 @@ package struct GuidedSearch: Sendable {
             planned += workload.steps
             nextUniform &+= 1
             trials.append(
-                Trial(course: .seed(nextUniform, workload), origin: .uniform(nextUniform), sabotage: sabotage))
+                Trial(input: .seed(nextUniform, workload), origin: .uniform(nextUniform), bug: bug))
         }
         for _ in 0..<batch { trials.append(guidedTrial()) }
         return trials
@@ -116,7 +116,7 @@ package struct GuidedSearch: Sendable {
 
     private func trial(_ scenario: Scenario, _ origin: Origin) -> Trial {
         let limit = scenario.incidents.count > Mutator.longest ? max(workload.steps, Self.stepLimit) : Self.stepLimit
-        return Trial(course: .scenario(scenario, stepLimit: limit), origin: origin, sabotage: sabotage)
+        return Trial(input: .scenario(scenario, stepLimit: limit), origin: origin, bug: bug)
     }
 
     /// Takes in what a batch came to.

@@ -87,7 +87,7 @@ struct Mutator {
             let delay = Int64(random.below(Int(min(room, 1_000_000)) + 1))
             // The incidents after it keep their times.
             if scenario.incidents.indices.contains(place) { scenario.incidents[place].delay -= delay }
-            scenario.incidents.insert(Scenario.Incident(after: delay, workload.next(&random).what), at: place)
+            scenario.incidents.insert(Scenario.Incident(after: delay, workload.next(&random).event), at: place)
         }
     }
 
@@ -122,14 +122,14 @@ struct Mutator {
         let from = max(0, other.incidents.count - 1 - random.below(60))
         let part = other.incidents[from...].prefix(1 + random.below(40)).map { incident in
             var copy = incident
-            if let device = incident.what.device {
-                copy.what = incident.what.renamed(to: device % scenario.devices.count)
+            if let device = incident.event.device {
+                copy.event = incident.event.renamed(to: device % scenario.devices.count)
             }
             return copy
         }
         let place = place(in: scenario)
         scenario.incidents.insert(
-            contentsOf: part.filter { if case .join = $0.what { false } else { true } }, at: place)
+            contentsOf: part.filter { if case .join = $0.event { false } else { true } }, at: place)
     }
 
     /// Lets all that happens at the end happen to one key.
@@ -138,7 +138,7 @@ struct Mutator {
         guard !keys.isEmpty else { return }
         let key = random.pick(keys)
         for place in scenario.incidents.indices.suffix(Self.tail) where random.chance(oneIn: 2) {
-            scenario.incidents[place].what = scenario.incidents[place].what.mappingKeys { _ in key }
+            scenario.incidents[place].event = scenario.incidents[place].event.mappingKeys { _ in key }
         }
     }
 
@@ -146,12 +146,12 @@ struct Mutator {
     private mutating func move(_ scenario: inout Scenario) {
         let place = place(in: scenario)
         guard scenario.incidents.indices.contains(place), !scenario.devices.isEmpty else { return }
-        scenario.incidents[place].what = scenario.incidents[place].what.moved(to: random.below(scenario.devices.count))
+        scenario.incidents[place].event = scenario.incidents[place].event.moved(to: random.below(scenario.devices.count))
     }
 
     private mutating func stretch(_ scenario: inout Scenario) {
         for place in scenario.incidents.indices.suffix(Self.tail) where random.chance(oneIn: 3) {
-            scenario.incidents[place].what = scenario.incidents[place].what.stretched(&random)
+            scenario.incidents[place].event = scenario.incidents[place].event.stretched(&random)
         }
     }
 

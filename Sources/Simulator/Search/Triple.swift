@@ -9,7 +9,7 @@ struct Triple: Hashable, Sendable {
 }
 
 /// Where a run came to a triple first.
-struct Reach: Hashable, Sendable {
+struct FirstVisit: Hashable, Sendable {
     /// How many incidents had been.
     var incidents: Int
     /// How many steps had been.
@@ -21,7 +21,7 @@ struct Reach: Hashable, Sendable {
 }
 
 /// A triple, and where a run came to it first.
-struct CoveredTriple: Hashable, Sendable {
+struct TripleVisit: Hashable, Sendable {
     var triple: Triple
-    var reach: Reach
+    var reach: FirstVisit
 }

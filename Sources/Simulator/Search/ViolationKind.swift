@@ -2,7 +2,7 @@
 package struct ViolationKind: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The rule.
     package let rule: Rule
-    /// The words of the judge, without the parts that differ from run to run.
+    /// The text of the violation, without the parts that differ from run to run.
     package let words: String
 
     package init(_ violation: Violation) {

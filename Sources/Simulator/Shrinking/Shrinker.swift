@@ -6,8 +6,8 @@ public struct Shrinker: Sendable {
     /// The most runs that it takes.
     public var tries: Int
 
-    /// A fault put into the implementation on purpose, for the tests of the judges.
-    package var sabotage: Sabotage?
+    /// A bug put into the implementation on purpose, which tests that its rule is checked.
+    package var bug: InjectedBug?
 
     /// The kind of violation that a shorter scenario must still show; `nil` accepts any violation of the rule.
     package var kind: ViolationKind?
@@ -22,7 +22,7 @@ public struct Shrinker: Sendable {
 
     /// The shortest one found; the scenario itself if it does not break the rule.
     public func shrunk(_ scenario: Scenario) -> Scenario {
-        var search = ShrinkingSearch(rule: rule, kind: kind, sabotage: sabotage, left: tries, best: scenario)
+        var search = ShrinkingSearch(rule: rule, kind: kind, bug: bug, left: tries, best: scenario)
         guard search.accept(scenario) else { return scenario }
         var size = Int.max
         while search.left > 0, search.cost < size {
@@ -39,7 +39,7 @@ public struct Shrinker: Sendable {
 private struct ShrinkingSearch {
     let rule: Rule
     let kind: ViolationKind?
-    let sabotage: Sabotage?
+    let bug: InjectedBug?
     var left: Int
     var best: Scenario
 
@@ -54,7 +54,7 @@ private struct ShrinkingSearch {
         guard left > 0 else { return false }
         left -= 1
         var simulation = Simulation(scenario.loosened)
-        simulation.sabotage = sabotage
+        simulation.bug = bug
         guard let outcome = try? simulation.run(), let violation = outcome.violation, violation.rule == rule,
             kind == nil || kind == ViolationKind(violation)
         else { return false }
@@ -133,7 +133,7 @@ extension Scenario {
     /// Leaves time before the faults end, in case the violation comes later than before. Incidents after it are cut off again.
     fileprivate var loosened: Scenario {
         var copy = self
-        if let last = copy.incidents.last, last.what == .healAll {
+        if let last = copy.incidents.last, last.event == .healAll {
             copy.incidents[copy.incidents.count - 1].delay = max(last.delay, 60_000)
         }
         return copy
@@ -156,8 +156,8 @@ extension Scenario {
         copy.incidents = []
         for incident in incidents {
             delay += incident.delay
-            guard let what = incident.what.without(device: number) else { continue }
-            copy.incidents.append(Incident(after: delay, what))
+            guard let event = incident.event.without(device: number) else { continue }
+            copy.incidents.append(Incident(after: delay, event))
             delay = 0
         }
         return copy

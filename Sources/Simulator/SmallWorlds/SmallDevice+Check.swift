@@ -5,8 +5,8 @@ import FreshetWire
 extension SmallDevice {
     /// Called after each step.
     mutating func check(_ server: SmallServer) {
-        guard complaint == nil else { return }
-        do throws(SmallComplaint) {
+        guard failure == nil else { return }
+        do throws(SmallFailure) {
             try checkVerdicts(server)
             try checkWaiting()
             if isCleared {
@@ -15,25 +15,27 @@ extension SmallDevice {
                 try checkOutbox()
                 for key in setup.keys.indices { try checkKey(key, server) }
             }
-        } catch { complaint = error }
-        judge.endStep()
+        } catch { failure = error }
+        oracle.endStep()
     }
 
     // MARK: Writes
 
-    private func checkVerdicts(_ server: SmallServer) throws(SmallComplaint) {
+    private func checkVerdicts(_ server: SmallServer) throws(SmallFailure) {
         // Between a clear and its transaction, the device reports no verdicts.
-        for write in judge.left where !isCleared && !write.isTold && !judge.told.contains(where: { $0.writeID == write.writeID }) {
-            throw SmallComplaint(.pendingMeansPending, "write \(write.number) leaves without a reported verdict")
+        for write in oracle.left where !isCleared && !write.isReported && !oracle.reported.contains(where: { $0.writeID == write.writeID })
+        {
+            throw SmallFailure(.pendingMeansPending, "write \(write.number) leaves without a reported verdict")
         }
-        for told in judge.told {
-            guard let write = (judge.writes + judge.left).first(where: { $0.writeID == told.writeID }) else { continue }
-            guard try !isTrue(told.verdict, write, server) else { continue }
-            throw SmallComplaint(.pendingMeansPending, "\(told.verdict) is reported for write \(write.number), which was decided otherwise")
+        for reported in oracle.reported {
+            guard let write = (oracle.writes + oracle.left).first(where: { $0.writeID == reported.writeID }) else { continue }
+            guard try !isTrue(reported.verdict, write, server) else { continue }
+            throw SmallFailure(
+                .pendingMeansPending, "\(reported.verdict) is reported for write \(write.number), which was decided otherwise")
         }
     }
 
-    private func isTrue(_ verdict: LocalWriteOutcome, _ write: SmallJudge.Written, _ server: SmallServer) throws(SmallComplaint) -> Bool {
+    private func isTrue(_ verdict: LocalWriteOutcome, _ write: SmallOracle.Written, _ server: SmallServer) throws(SmallFailure) -> Bool {
         let client = store.state.client
         switch verdict {
         case .cleared: return true
@@ -43,35 +45,35 @@ extension SmallDevice {
                 return false
             }
             guard decision.write.operation == write.operation else {
-                throw SmallComplaint(.exactlyOnce, "write \(write.number) has the verdict of another write")
+                throw SmallFailure(.exactlyOnce, "write \(write.number) has the verdict of another write")
             }
             if let revision { return decision.verdict == .applied(revision) }
             return decision.verdict == .applied(nil) || setup.keptOutcomes < Int64.max
         }
     }
 
-    private func checkOutbox() throws(SmallComplaint) {
-        for write in judge.writes {
+    private func checkOutbox() throws(SmallFailure) {
+        for write in oracle.writes {
             guard let writeID = write.writeID, store.rows[writeID] == nil else { continue }
-            throw SmallComplaint(.readYourWrites, "write \(write.number) has vanished from the disk without a verdict")
+            throw SmallFailure(.readYourWrites, "write \(write.number) has vanished from the disk without a verdict")
         }
     }
 
     /// Whether anything can still happen to the device by itself.
-    private func checkWaiting() throws(SmallComplaint) {
+    private func checkWaiting() throws(SmallFailure) {
         guard deadline == nil, calls.isEmpty, transactions.isEmpty, queries.isEmpty, merges.isEmpty, !hasStoppedSending else { return }
-        throw SmallComplaint(.converge, "the device waits for nothing")
+        throw SmallFailure(.converge, "the device waits for nothing")
     }
 
-    private func checkCleared() throws(SmallComplaint) {
+    private func checkCleared() throws(SmallFailure) {
         for key in setup.keys.indices where view(key).value != .unknown || view(key).entry != nil || shown[key] != nil {
-            throw SmallComplaint(.clearMeansClear, "\(setup.keys[key]) can be read while the device is being cleared")
+            throw SmallFailure(.clearMeansClear, "\(setup.keys[key]) can be read while the device is being cleared")
         }
     }
 
     // MARK: Keys
 
-    private mutating func checkKey(_ key: Int, _ server: SmallServer) throws(SmallComplaint) {
+    private mutating func checkKey(_ key: Int, _ server: SmallServer) throws(SmallFailure) {
         let view = view(key)
         let entry = store.entries[setup.keys[key]]
         if let entry {
@@ -79,62 +81,62 @@ extension SmallDevice {
             try checkFence(entry, key, server)
             try checkOrder(entry, key)
         }
-        let writes = judge.writes.filter { $0.key == setup.keys[key] }
+        let writes = oracle.writes.filter { $0.key == setup.keys[key] }
         guard view.entry == entry else {
-            throw SmallComplaint(.overlayThenBase, "\(view.key) does not stand on the record that the disk has")
+            throw SmallFailure(.overlayThenBase, "\(view.key) does not stand on the record that the disk has")
         }
         try checkOverlay(view, writes, key, server)
-        guard view.isPending == writes.contains(where: { !$0.isTold }) else {
-            throw SmallComplaint(.pendingMeansPending, "\(view.key) is shown as \(view.isPending ? "" : "not ")pending")
+        guard view.isPending == writes.contains(where: { !$0.isReported }) else {
+            throw SmallFailure(.pendingMeansPending, "\(view.key) is shown as \(view.isPending ? "" : "not ")pending")
         }
         try checkMemory(view, key)
     }
 
     /// Whether an entry is the server's version at its revision, in the history of its epoch.
-    private func checkEntry(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallComplaint) {
-        guard judge.hasContact else { throw SmallComplaint(.clearMeansClear, "\(entry.key) is held, and the server was not asked") }
+    private func checkEntry(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallFailure) {
+        guard oracle.hasContact else { throw SmallFailure(.clearMeansClear, "\(entry.key) is held, and the server was not asked") }
         guard let history = server.history(of: entry.epoch) else {
-            throw SmallComplaint(.nothingInvented, "\(entry.key) is of the epoch \(entry.epoch), which never was")
+            throw SmallFailure(.nothingInvented, "\(entry.key) is of the epoch \(entry.epoch), which never was")
         }
         guard entry.revision <= entry.asOf, entry.asOf.number <= history.head else {
-            throw SmallComplaint(.nothingInvented, "\(entry.key) is at \(entry.revision) as of \(entry.asOf), past \(history.cursor)")
+            throw SmallFailure(.nothingInvented, "\(entry.key) is at \(entry.revision) as of \(entry.asOf), past \(history.cursor)")
         }
         let truth = history.version(of: key, at: entry.asOf.number)
         guard !entry.isTrue(of: truth?.content, at: truth?.revision) else { return }
         let then = history.version(of: key, at: entry.revision.number)
-        throw SmallComplaint(
+        throw SmallFailure(
             entry.isTrue(of: then?.content, at: then?.revision) ? .fenceFetches : .nothingInvented,
             "\(entry.key) is \(entry.valueText) at \(entry.revision) as of \(entry.asOf), and the server had "
                 + "\(Replay.text(truth?.content)) at \(truth?.revision ?? 0)")
     }
 
     /// Whether an entry includes every change that the feed has delivered for its key.
-    private func checkFence(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallComplaint) {
+    private func checkFence(_ entry: Entry, _ key: Int, _ server: SmallServer) throws(SmallFailure) {
         let state = store.state
         guard entry.isConfirmed(in: state.pass), let cursor = state.cursor else { return }
         guard entry.epoch == cursor.epoch else {
-            throw SmallComplaint(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch \(entry.epoch)")
+            throw SmallFailure(.resetKeepsYours, "\(entry.key) counts as verified and is of the epoch \(entry.epoch)")
         }
         guard state.revalidation == .complete, let history = server.history(of: cursor.epoch) else { return }
-        let origin = judge.origin.map { $0.epoch == cursor.epoch ? $0.revision.number : 0 } ?? 0
+        let origin = oracle.origin.map { $0.epoch == cursor.epoch ? $0.revision.number : 0 } ?? 0
         // The feed has only the latest change of a key: a change after the cursor may hide one before it.
         let touched = history.lastTouch(of: key, at: .max, origin: origin)
         guard touched > entry.asOf.number, touched <= cursor.revision.number else { return }
-        throw SmallComplaint(
+        throw SmallFailure(
             .fenceFetches, "\(entry.key) is known through \(entry.asOf), was changed at \(touched), and the cursor is \(cursor)")
     }
 
-    private mutating func checkOrder(_ entry: Entry, _ key: Int) throws(SmallComplaint) {
-        if let highest = judge.highest[key], highest.epoch == entry.epoch, entry.revision < highest.revision {
-            throw SmallComplaint(.neverBack, "\(entry.key) goes back to \(entry.revision) after \(highest.revision)")
+    private mutating func checkOrder(_ entry: Entry, _ key: Int) throws(SmallFailure) {
+        if let highest = oracle.highest[key], highest.epoch == entry.epoch, entry.revision < highest.revision {
+            throw SmallFailure(.neverBack, "\(entry.key) goes back to \(entry.revision) after \(highest.revision)")
         }
-        judge.highest[key] = Cursor(epoch: entry.epoch, revision: entry.revision)
+        oracle.highest[key] = Cursor(epoch: entry.epoch, revision: entry.revision)
     }
 
     /// Whether a view is the record with exactly those writes replayed that the record does not contain.
     private func checkOverlay(
-        _ view: KeyView, _ writes: [SmallJudge.Written], _ key: Int, _ server: SmallServer
-    ) throws(SmallComplaint) {
+        _ view: KeyView, _ writes: [SmallOracle.Written], _ key: Int, _ server: SmallServer
+    ) throws(SmallFailure) {
         let base = KeyView(view.key, view.entry).value
         var replays = [Replay(base)]
         for write in writes {
@@ -145,8 +147,8 @@ extension SmallDevice {
             if standing == .either { replays += without }
         }
         guard !replays.contains(where: { $0.value == view.value }) else { return }
-        throw SmallComplaint(
-            view.value == base && writes.contains { !$0.isTold } ? .readYourWrites : .overlayThenBase,
+        throw SmallFailure(
+            view.value == base && writes.contains { !$0.isReported } ? .readYourWrites : .overlayThenBase,
             "\(view.key) shows \(Replay.text(view.value)) over \(Replay.text(base)) at \(view.revision?.number ?? 0); with the writes "
                 + "that are not part of it, it is \(replays.map { Replay.text($0.value) }.joined(separator: " or "))")
     }
@@ -154,7 +156,7 @@ extension SmallDevice {
     private enum Standing { case replayed, contained, either }
 
     /// Whether the record contains the write, by the server's history and not by what the device believes.
-    private func standing(of write: SmallJudge.Written, over entry: Entry?, _ server: SmallServer) -> Standing {
+    private func standing(of write: SmallOracle.Written, over entry: Entry?, _ server: SmallServer) -> Standing {
         guard let entry, let history = server.history(of: entry.epoch) else { return .replayed }
         let client = store.state.client
         let verdict = history.decision(on: write.number, of: client)?.verdict
@@ -171,16 +173,16 @@ extension SmallDevice {
         }
     }
 
-    private func checkMemory(_ view: KeyView, _ key: Int) throws(SmallComplaint) {
+    private func checkMemory(_ view: KeyView, _ key: Int) throws(SmallFailure) {
         guard let shown = shown[key] else {
             guard view.isPending else { return }
-            throw SmallComplaint(.readYourWrites, "\(view.key) has a pending write that was not published")
+            throw SmallFailure(.readYourWrites, "\(view.key) has a pending write that was not published")
         }
         guard shown.isPending == view.isPending else {
-            throw SmallComplaint(.pendingMeansPending, "memory shows \(view.key) as \(shown.isPending ? "" : "not ")pending")
+            throw SmallFailure(.pendingMeansPending, "memory shows \(view.key) as \(shown.isPending ? "" : "not ")pending")
         }
         guard shown.value == view.value, shown.revision == view.revision else {
-            throw SmallComplaint(
+            throw SmallFailure(
                 .overlayThenBase,
                 "memory shows \(Replay.text(shown.value)) for \(view.key), the tiers below it \(Replay.text(view.value))")
         }

@@ -7,19 +7,19 @@ extension SmallDevice {
     mutating func commitNext(_ server: SmallServer) {
         let transaction = transactions.removeFirst()
         // What the disk says it has and has not; a crash shows it.
-        let isLate = sabotage == .acceptBeforeSync || (sabotage == .cursorFirst && !transaction.entries.isEmpty)
+        let isLate = bug == .acceptBeforeSync || (bug == .cursorFirst && !transaction.entries.isEmpty)
         durable = isLate ? durable ?? store : nil
         let skipped = commit(transaction, server)
         handle(.committed(transaction.id, skipped: skipped))
         guard transaction.clear != nil, !isCleared else { return }
-        for response in strays { storeLate(response) }
-        strays = []
+        for response in lateResponses { storeLate(response) }
+        lateResponses = []
     }
 
     @discardableResult
     private mutating func commit(_ transaction: DiskTransaction, _ server: SmallServer) -> [Int] {
         var stored = transaction
-        switch sabotage {
+        switch bug {
         case .ignoreInvalidation: stored.entries.removeAll { if case .evict = $0 { true } else { false } }
         case .reuseNumber where transaction.clear == nil: stored.state.removeAll { if case .nextNumber = $0 { true } else { false } }
         default: break
@@ -28,13 +28,13 @@ extension SmallDevice {
         var skipped = store.commit(stored)
         // The indices of a shorter list mean nothing to the machine.
         if stored.entries.count != transaction.entries.count { skipped = [] }
-        if sabotage == .storeOlder { skipped = store.storeOlder(transaction, skipped: skipped) }
+        if bug == .storeOlder { skipped = store.storeOlder(transaction, skipped: skipped) }
         spoil(after: transaction)
         if transaction.clear != nil {
             isCleared = transactions.contains { $0.clear != nil }
-            judge.cleared()
+            oracle.cleared()
         }
-        judge.stored(transaction, before: before, after: store, server, &complaint)
+        oracle.stored(transaction, before: before, after: store, server, &failure)
         return skipped
     }
 
@@ -62,11 +62,11 @@ extension SmallDevice {
         (calls, transactions, queries, merges, deadline, isLive, isCleared) = ([], [], [], [], nil, false, false)
         hasStoppedSending = false
         shown = shown.map { _ in nil }
-        judge.crashed(store)
+        oracle.crashed(store)
         machine = SyncMachine(settings: settings, client: store.state.client)
         var persisted = store.persisted
-        if sabotage == .forgetOutbox { persisted.outbox = [] }
-        if sabotage == .forgetWatermark { persisted.watermarks = [:] }
+        if bug == .forgetOutbox { persisted.outbox = [] }
+        if bug == .forgetWatermark { persisted.watermarks = [:] }
         handle(.registered(setup.closure))
         handle(.started(persisted))
     }
@@ -74,14 +74,14 @@ extension SmallDevice {
     private mutating func loseUnsynced() {
         guard let durable else { return }
         self.durable = nil
-        guard sabotage == .cursorFirst else { return store = durable }
+        guard bug == .cursorFirst else { return store = durable }
         store.loseRecords(of: setup.keys, since: durable)
     }
 
-    // MARK: Sabotage
+    // MARK: Injected bugs
 
     private mutating func spoil(after transaction: DiskTransaction) {
-        switch sabotage {
+        switch bug {
         case .resetDropsOutbox where transaction.isReset: store.dropOutbox()
         case .trustAfterReset where transaction.isReset: store.trustEntries()
         case .inventValue: store.inventValues(transaction)
@@ -92,7 +92,7 @@ extension SmallDevice {
     /// The view of a device that replays a write that waits for its merge over any record.
     func spoiled(_ view: KeyView) -> KeyView {
         let base = KeyView(view.key, view.entry).value
-        guard sabotage == .replayMerging, view.value == base else { return view }
+        guard bug == .replayMerging, view.value == base else { return view }
         var replay = Replay(base)
         for row in store.rows.values where row.key == view.key && row.isMerging { replay.apply(row.operation) }
         var view = view

@@ -1,7 +1,7 @@
 import FreshetClient
 import FreshetWire
 
-/// A device: the machine that ships, its disk, the published views, and the judge's memory of it.
+/// A device: the machine that ships, its disk, the published views, and the oracle's record of it.
 struct SmallDevice {
     /// A request that the machine waits for.
     struct Call: Hashable {
@@ -32,12 +32,12 @@ struct SmallDevice {
     /// Batches that were given up and may still arrive.
     var late: [RequestDescription.Kind] = []
     /// Responses that a broken device stores although it has given them up.
-    var strays: [SmallResponse] = []
-    var judge: SmallJudge
-    var complaint: SmallComplaint?
+    var lateResponses: [SmallResponse] = []
+    var oracle: SmallOracle
+    var failure: SmallFailure?
 
     var settings: SyncSettings { setup.devices[number].settings }
-    var sabotage: SmallSabotage? { setup.sabotage }
+    var bug: SmallBug? { setup.bug }
 
     init(_ number: Int, _ setup: SmallSetup) throws(WireError) {
         self.number = number
@@ -46,7 +46,7 @@ struct SmallDevice {
         machine = SyncMachine(settings: setup.devices[number].settings, client: client)
         store = VolatileStore(client: client)
         shown = Array(repeating: nil, count: setup.keys.count)
-        judge = SmallJudge(keys: setup.keys.count)
+        oracle = SmallOracle(keys: setup.keys.count)
         handle(.registered(setup.closure))
         handle(.started(store.persisted))
     }
@@ -57,7 +57,7 @@ struct SmallDevice {
 
     mutating func handle(_ event: SyncEvent) {
         for action in machine.handle(event, at: now) { carryOut(action) }
-        guard sabotage == .replayMerging else { return }
+        guard bug == .replayMerging else { return }
         for (key, number) in setup.numbers where machine.overlaidKeys.contains(key) { shown[number] = view(number) }
     }
 
@@ -66,7 +66,7 @@ struct SmallDevice {
         case .send(let description):
             guard !(hasStoppedSending && description.kind.isWrites) else { return }
             calls.append(Call(description: description))
-            if sabotage == .confirmAtSend { confirmEarly(description.kind) }
+            if bug == .confirmAtSend { confirmEarly(description.kind) }
         case .cancel(let id):
             guard let place = calls.firstIndex(where: { $0.description.id == id }) else { return }
             giveUp(calls.remove(at: place))
@@ -92,34 +92,34 @@ struct SmallDevice {
 
     /// A response for which no caller waits has no effect at any time, so it need not arrive.
     private mutating func ignore(_ response: SmallResponse, to id: RequestID) {
-        if sabotage == .storeAfterClear { strays.append(response) }
-        guard judge.isClearing else { return }
+        if bug == .storeAfterClear { lateResponses.append(response) }
+        guard oracle.isClearing else { return }
         var copy = machine
         guard copy.handle(.replied(id, response.reply, lastWrite: response.lastWrite), at: now).isEmpty else {
-            return complain(.clearMeansClear, "a response to a request from before the clear makes the device act")
+            return fail(.clearMeansClear, "a response to a request from before the clear makes the device act")
         }
     }
 
     private mutating func take(_ result: CallResult, to callerID: CallerID) {
         switch result {
-        case .accepted(let writeID): judge.accepted(callerID, writeID, store, &complaint)
-        case .views(let views): judge.read(callerID, views, &complaint)
-        case .failed: judge.failed(callerID)
+        case .accepted(let writeID): oracle.accepted(callerID, writeID, store, &failure)
+        case .views(let views): oracle.read(callerID, views, &failure)
+        case .failed: oracle.failed(callerID)
         case .discarded: break
         case .cleared:
             guard store.entries.isEmpty, store.rows.isEmpty, store.watermarks.isEmpty, store.rejections.isEmpty else {
-                return complain(.clearMeansClear, "the device says that it is cleared, and its disk holds entries or writes")
+                return fail(.clearMeansClear, "the device says that it is cleared, and its disk holds entries or writes")
             }
         }
     }
 
     private mutating func take(_ outcome: LocalWriteOutcome, on writeID: LocalWriteID, _ key: RecordKey) {
-        judge.told(outcome, on: writeID)
+        oracle.reported(outcome, on: writeID)
         guard let number = setup.numbers[key] else { return }
-        if sabotage == .dropOverlay, case .applied = outcome, machine.overlaidKeys.contains(key) {
+        if bug == .dropOverlay, case .applied = outcome, machine.overlaidKeys.contains(key) {
             shown[number] = KeyView(key, store.entries[key])
         }
-        if sabotage == .keepRejected, case .rejected = outcome { shown[number]?.isPending = true }
+        if bug == .keepRejected, case .rejected = outcome { shown[number]?.isPending = true }
     }
 
     private mutating func confirmEarly(_ kind: RequestDescription.Kind) {
@@ -127,7 +127,7 @@ struct SmallDevice {
         for write in batch.writes { if let number = setup.numbers[write.key] { shown[number]?.isPending = false } }
     }
 
-    mutating func complain(_ rule: Rule, _ text: String) { if complaint == nil { complaint = SmallComplaint(rule, text) } }
+    mutating func fail(_ rule: Rule, _ text: String) { if failure == nil { failure = SmallFailure(rule, text) } }
 
     // MARK: Memory
 
@@ -136,7 +136,7 @@ struct SmallDevice {
         case .view(let view, let cause):
             guard let number = setup.numbers[view.key] else { return }
             shown[number] = view.value == .unknown && !view.isPending ? nil : view
-            if sabotage == .flicker, cause == .changed, view.isPending { shown[number]?.value = KeyView(view.key, view.entry).value }
+            if bug == .flicker, cause == .changed, view.isPending { shown[number]?.value = KeyView(view.key, view.entry).value }
         case .confirmed(let news):
             guard let number = setup.numbers[news.key], var entry = shown[number]?.entry else { return }
             entry.confirm(news)
@@ -156,7 +156,7 @@ struct SmallDevice {
         case .passFinished(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
         case .cleared:
             isCleared = true
-            if sabotage != .clearDiskOnly { shown = shown.map { _ in nil } }
+            if bug != .clearDiskOnly { shown = shown.map { _ in nil } }
         }
     }
 
@@ -181,39 +181,39 @@ struct SmallDevice {
 
     mutating func write(_ place: Int) {
         let (operation, key) = setup.devices[number].operations[place]
-        let mark = judge.nextMark(number)
+        let mark = oracle.nextMark(number)
         let (write, policy) = setup.write(operation, mark, key)
-        let callerID = judge.called(write, setup.keys[key])
+        let callerID = oracle.called(write, setup.keys[key])
         let base = isCleared ? nil : store.entries[setup.keys[key]]
         handle(.set(SetRequest(callerID: callerID, key: setup.keys[key], operation: write, policy: policy, base: base)))
     }
 
     mutating func read(_ key: Int, _ server: SmallHistory) {
-        let callerID = judge.asked(key, server)
+        let callerID = oracle.asked(key, server)
         let known = isCleared ? nil : store.entries[setup.keys[key]]
         let item = FetchRequest.Item(key: setup.keys[key], known: known)
-        handle(.fetch(FetchRequest(callerID: callerID, items: [item], mustBeNew: sabotage != .joinEarlierRead)))
+        handle(.fetch(FetchRequest(callerID: callerID, items: [item], mustBeNew: bug != .joinEarlierRead)))
     }
 
     mutating func clear() {
-        judge.clears += 1
-        guard let client = try? ClientIdentifier("device-\(number)-\(judge.clears)") else { return }
-        judge.clearCalled()
-        handle(.clear(newClient: client, CallerID(1_000_000 + Int64(judge.clears))))
+        oracle.clears += 1
+        guard let client = try? ClientIdentifier("device-\(number)-\(oracle.clears)") else { return }
+        oracle.clearCalled()
+        handle(.clear(newClient: client, CallerID(1_000_000 + Int64(oracle.clears))))
     }
 
     mutating func arrive(_ place: Int, _ server: SmallHistory) {
         let call = calls.remove(at: place)
         guard let response = call.response else { return }
-        judge.hasContact = true
-        let reply = sabotage == .skipFence ? response.reply.raised(to: server.cursor) : response.reply
+        oracle.hasContact = true
+        let reply = bug == .skipFence ? response.reply.raised(to: server.cursor) : response.reply
         handle(.replied(call.description.id, reply, lastWrite: response.lastWrite))
     }
 
     mutating func cut(_ place: Int) {
         let call = calls.remove(at: place)
         giveUp(call)
-        if sabotage == .stopSending, call.description.kind.isWrites { hasStoppedSending = true }
+        if bug == .stopSending, call.description.kind.isWrites { hasStoppedSending = true }
         handle(.replied(call.description.id, .failure(.interrupted("the connection broke"))))
     }
 

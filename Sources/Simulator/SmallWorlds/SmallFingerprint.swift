@@ -18,7 +18,7 @@ struct SmallFingerprint: Hashable {
 }
 
 extension SmallDevice {
-    /// A hash of the state that decides how the device and its judge go on. It includes the order of requests and transactions, not their
+    /// A hash of the state that decides how the device and its oracle go on. It includes the order of requests and transactions, not their
     /// numbers.
     var fingerprint: SmallFingerprint {
         let state = machine.relativeState(at: uptime)
@@ -45,8 +45,8 @@ extension SmallDevice {
             hasher.combine(isCleared)
             hasher.combine(hasStoppedSending)
             hasher.combine(late)
-            hasher.combine(strays)
-            hasher.combine(judge)
+            hasher.combine(lateResponses)
+            hasher.combine(oracle)
         }
     }
 

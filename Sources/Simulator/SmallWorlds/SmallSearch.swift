@@ -21,7 +21,7 @@ package struct SmallSearch {
     }
 
     package struct Violation: Sendable {
-        package var complaint: SmallComplaint
+        package var failure: SmallFailure
         /// The whole path to it.
         package var moves: [SmallMove]
         /// Whether it shows only after all faults have ended.
@@ -30,10 +30,10 @@ package struct SmallSearch {
         /// The number of events that were chosen, without those that lead to rest.
         package var events: Int
 
-        /// The rule, the complaint, and a line for each step that leads there.
+        /// The rule, the failure, and a line for each step that leads there.
         package var text: String {
             let when = isAtRest ? " and once all faults have ended" : ""
-            let title = "rule \(complaint.rule), after \(events) events\(when): \(complaint.text)"
+            let title = "rule \(failure.rule), after \(events) events\(when): \(failure.text)"
             return ([title] + moves.map { "  \($0)" }).joined(separator: "\n")
         }
     }
@@ -77,7 +77,7 @@ package struct SmallSearch {
     package mutating func run() throws(WireError) -> Outcome {
         var first = try SmallWorld(setup)
         visited.insert(first.fingerprint)
-        if let complaint = first.complaint { note(complaint, at: -1, isAtRest: false) }
+        if let failure = first.failure { note(failure, at: -1, isAtRest: false) }
         var level = [Node(world: first, place: -1, left: events)]
         while outcome.violation == nil, !outcome.isCutShort, !level.isEmpty {
             level = expand(level)
@@ -95,8 +95,8 @@ package struct SmallSearch {
                 var reached = Node(world: node.world, place: node.place, left: node.left - (move.kind == nil ? 0 : 1))
                 reached.world.apply(move)
                 outcome.transitions += 1
-                if let complaint = reached.world.complaint {
-                    note(complaint, by: [move], at: node.place, isAtRest: false)
+                if let failure = reached.world.failure {
+                    note(failure, by: [move], at: node.place, isAtRest: false)
                     continue
                 }
                 guard visit(&reached.world, isLast: reached.left == 0) else { continue }
@@ -104,8 +104,8 @@ package struct SmallSearch {
                 reached.place = Int32(paths.count - 1)
                 if paths.count % restInterval == 0 {
                     outcome.settled += 1
-                    if let (complaint, rest) = reached.world.settled() {
-                        note(complaint, by: rest, at: reached.place, isAtRest: true)
+                    if let (failure, rest) = reached.world.settled() {
+                        note(failure, by: rest, at: reached.place, isAtRest: true)
                     }
                 }
                 if move.kind == nil || reached.left == 0 { level.append(reached) } else { next.append(reached) }
@@ -126,7 +126,7 @@ package struct SmallSearch {
     }
 
     /// Keeps the violation with the fewest events.
-    private mutating func note(_ complaint: SmallComplaint, by last: [SmallMove] = [], at place: Int32, isAtRest: Bool) {
+    private mutating func note(_ failure: SmallFailure, by last: [SmallMove] = [], at place: Int32, isAtRest: Bool) {
         var moves = Array(last.reversed())
         var place = Int(place)
         while paths.indices.contains(place) {
@@ -135,6 +135,6 @@ package struct SmallSearch {
         }
         let events = moves.dropFirst(isAtRest ? last.count : 0).count { $0.kind != nil }
         if let earlier = outcome.violation, earlier.events <= events { return }
-        outcome.violation = Violation(complaint: complaint, moves: moves.reversed(), isAtRest: isAtRest, events: events)
+        outcome.violation = Violation(failure: failure, moves: moves.reversed(), isAtRest: isAtRest, events: events)
     }
 }

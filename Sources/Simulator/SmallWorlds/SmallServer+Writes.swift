@@ -18,14 +18,14 @@ extension SmallServer {
         var results: [WriteOutcome] = []
         for write in batch.writes {
             let verdict: WriteOutcome.Verdict
-            if write.number <= ledger.last, setup.sabotage != .forgetNumber {
+            if write.number <= ledger.last, setup.bug != .forgetNumber {
                 verdict = ledger.outcomes[write.number] ?? .settled
             } else {
                 verdict = apply(write, batch.client, setup)
                 if let earlier = history.decision(on: write.number, of: batch.client), case .applied(_?) = earlier.verdict,
                     case .applied(_?) = verdict
                 {
-                    complaint = SmallComplaint(.exactlyOnce, "write \(write.number) of \(batch.client) took effect twice")
+                    failure = SmallFailure(.exactlyOnce, "write \(write.number) of \(batch.client) took effect twice")
                 }
                 ledger.last = max(ledger.last, write.number)
                 ledger.outcomes[write.number] = verdict
@@ -50,7 +50,7 @@ extension SmallServer {
             for decided in histories {
                 guard let earlier = decided.decision(on: write.number, of: batch.client)?.write else { continue }
                 if earlier.key != write.key || earlier.operation != write.operation {
-                    complaint = SmallComplaint(.exactlyOnce, "\(batch.client) sends \(write) under the number of \(earlier)")
+                    failure = SmallFailure(.exactlyOnce, "\(batch.client) sends \(write) under the number of \(earlier)")
                 }
             }
         }

@@ -9,7 +9,7 @@ struct SmallServer: Hashable {
     /// What a restore goes back to.
     var backup: SmallHistory?
     /// What it did that no server may do.
-    var complaint: SmallComplaint?
+    var failure: SmallFailure?
 
     func history(of epoch: Epoch) -> SmallHistory? {
         epoch == history.epoch ? history : past.first { $0.epoch == epoch }
@@ -57,7 +57,7 @@ struct SmallServer: Hashable {
         }
         guard let reply else { return nil }
         var last = client.map { history.ledgers[$0]?.last ?? 0 }
-        switch setup.sabotage {
+        switch setup.bug {
         case .overstateLastWrite: last = last.map { $0 + 1 }
         case .understateLastWrite: last = last.map { max(0, $0 - 1) }
         default: break
@@ -105,7 +105,7 @@ struct SmallServer: Hashable {
             }
         }
         all.sort { $0.revision < $1.revision }
-        if wait > 0, start == history.head || setup.sabotage == .loseWakeUp { return nil }
+        if wait > 0, start == history.head || setup.bug == .loseWakeUp { return nil }
         let page = Array(all.prefix(limit))
         let isLast = page.count == all.count
         let cursor = isLast ? history.cursor : history.cursor(at: page.last?.revision.number ?? start)

@@ -47,14 +47,14 @@ package final class SmallSetup: Sendable {
     /// Whether rejections show their records with the values.
     let showsValues: Bool
     let numbers: [RecordKey: Int]
-    let sabotage: SmallSabotage?
+    let bug: SmallBug?
     /// The name of the one merge closure.
     let closure = MergeName("join")
 
     init(
         name: String, summary: String, kinds: [Kind], following: [SyncSettings.Following], operations: [[Operation]], limits: Limits,
         keptOutcomes: Int64 = .max, pageLimit: Int = 1_000, beginsLive: Bool = true, showsValues: Bool = true,
-        sabotage: SmallSabotage? = nil
+        bug: SmallBug? = nil
     ) {
         self.name = name
         self.summary = summary
@@ -74,14 +74,14 @@ package final class SmallSetup: Sendable {
         self.keptOutcomes = keptOutcomes
         self.beginsLive = beginsLive
         self.showsValues = showsValues
-        self.sabotage = sabotage
+        self.bug = bug
         numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
     }
 
     /// The same world with a broken implementation.
-    package func broken(by sabotage: SmallSabotage) -> SmallSetup { SmallSetup(self, sabotage) }
+    package func broken(by bug: SmallBug) -> SmallSetup { SmallSetup(self, bug) }
 
-    private init(_ other: SmallSetup, _ sabotage: SmallSabotage) {
+    private init(_ other: SmallSetup, _ bug: SmallBug) {
         name = other.name
         summary = other.summary
         kinds = other.kinds
@@ -92,7 +92,7 @@ package final class SmallSetup: Sendable {
         beginsLive = other.beginsLive
         showsValues = other.showsValues
         numbers = other.numbers
-        self.sabotage = sabotage
+        self.bug = bug
     }
 
     /// Each operation with a key whose kind takes it.

@@ -8,7 +8,7 @@ extension SmallWorld {
         var moves: [SmallMove] = []
         for _ in 0..<steps {
             focus = nil
-            guard complaint == nil, let move = nextAtRest else { return moves }
+            guard failure == nil, let move = nextAtRest else { return moves }
             moves.append(move)
             apply(move)
         }
@@ -27,21 +27,21 @@ extension SmallWorld {
         return possible.first
     }
 
-    /// Ends all faults, and checks that every device comes to hold all that the server has. Returns the complaint and the moves to it.
-    func settled() -> (complaint: SmallComplaint, moves: [SmallMove])? {
+    /// Ends all faults, and checks that every device comes to hold all that the server has. Returns the failure and the moves to it.
+    func settled() -> (failure: SmallFailure, moves: [SmallMove])? {
         var world = self
         let moves = world.settle()
-        return (world.complaint ?? world.unsettled).map { ($0, moves) }
+        return (world.failure ?? world.unsettled).map { ($0, moves) }
     }
 
-    private var unsettled: SmallComplaint? {
+    private var unsettled: SmallFailure? {
         for device in devices {
-            guard device.isLive else { return SmallComplaint(.converge, "device \(device.number) does not become live") }
+            guard device.isLive else { return SmallFailure(.converge, "device \(device.number) does not become live") }
             guard device.store.rows.isEmpty, device.machine.overlaidKeys.isEmpty, device.store.watermarks.isEmpty else {
-                return SmallComplaint(.converge, "device \(device.number) keeps writes: \(device.store.rows.keys.sorted())")
+                return SmallFailure(.converge, "device \(device.number) keeps writes: \(device.store.rows.keys.sorted())")
             }
-            guard device.judge.reads.isEmpty, device.judge.calls.isEmpty else {
-                return SmallComplaint(.converge, "a caller of device \(device.number) gets no answer")
+            guard device.oracle.reads.isEmpty, device.oracle.calls.isEmpty else {
+                return SmallFailure(.converge, "a caller of device \(device.number) gets no answer")
             }
             for (number, key) in setup.keys.enumerated() {
                 let version = server.history.current(number)
@@ -49,11 +49,11 @@ extension SmallWorld {
                     guard device.settings.following == .everything, version?.content != nil, setup.limits[.eviction, default: 0] == 0 else {
                         continue
                     }
-                    return SmallComplaint(.converge, "device \(device.number) lacks \(key)")
+                    return SmallFailure(.converge, "device \(device.number) lacks \(key)")
                 }
                 let isRight = entry.isTrue(of: version?.content, at: version?.revision) && entry.epoch == server.history.epoch
                 guard isRight, !entry.needsRefresh else {
-                    return SmallComplaint(.converge, "device \(device.number) holds another \(key) than the server")
+                    return SmallFailure(.converge, "device \(device.number) holds another \(key) than the server")
                 }
             }
         }

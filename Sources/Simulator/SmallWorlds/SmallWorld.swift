@@ -17,7 +17,7 @@ struct SmallWorld {
     private var serverFingerprint: SmallFingerprint?
     private var deviceFingerprints: [SmallFingerprint?]
     /// Which rule is broken, and how.
-    private(set) var complaint: SmallComplaint?
+    private(set) var failure: SmallFailure?
 
     /// The beginning of a world: records of an earlier time, and devices that hold them, or nothing yet.
     init(_ setup: SmallSetup) throws(WireError) {
@@ -131,7 +131,7 @@ struct SmallWorld {
     /// Whether the server has nothing to answer yet.
     func isHeld(_ call: SmallDevice.Call) -> Bool {
         guard case .changes(.after(let position), _, let wait, _, _) = call.description.kind, wait > 0 else { return false }
-        return position == server.history.cursor || (setup.sabotage == .loseWakeUp && position.epoch == server.history.epoch)
+        return position == server.history.cursor || (setup.bug == .loseWakeUp && position.epoch == server.history.epoch)
     }
 
     /// Takes one step and checks everything after it.
@@ -170,7 +170,7 @@ struct SmallWorld {
         case .invalidate(let key): server.history.invalidate(key)
         case .invalidateAll: server.history.invalidate(nil)
         }
-        complaint = complaint ?? server.complaint
+        failure = failure ?? server.failure
     }
 
     private mutating func exchange(_ number: Int, _ place: Int) {
@@ -179,7 +179,7 @@ struct SmallWorld {
         change(number) { device, server in
             device.calls[place].response = response
             if case .changes(let since, _, _, _, _) = call.description.kind, since == .start || since == .now {
-                device.judge.origin = server.history.cursor
+                device.oracle.origin = server.history.cursor
             }
         }
     }
@@ -189,8 +189,8 @@ struct SmallWorld {
         let server = server
         change(&devices[number], server)
         devices[number].check(server)
-        if complaint == nil, let found = devices[number].complaint {
-            complaint = SmallComplaint(found.rule, "\(number == 0 ? "A" : "B"): \(found.text)")
+        if failure == nil, let found = devices[number].failure {
+            failure = SmallFailure(found.rule, "\(number == 0 ? "A" : "B"): \(found.text)")
         }
     }
 }

@@ -92,7 +92,7 @@ struct WorkloadGenerator {
 
     // MARK: Work
 
-    private mutating func work() -> Occurrence {
+    private mutating func work() -> ScenarioEvent {
         serial += 1
         let key = key()
         switch random.below(100) {
@@ -112,7 +112,7 @@ struct WorkloadGenerator {
         }
     }
 
-    private mutating func write(_ key: RecordKey) -> Occurrence {
+    private mutating func write(_ key: RecordKey) -> ScenarioEvent {
         let device = device()
         let operation = operation(key, scenario.devices[device].name)
         if case .increment = operation { return .write(device: device, key, operation, .overwrite) }
@@ -159,21 +159,21 @@ struct WorkloadGenerator {
 
     private mutating func duration() -> Int64 { random.duration(tempo, longestFault) }
 
-    private mutating func fault(_ kind: FaultKind) -> Occurrence {
+    private mutating func fault(_ kind: FaultKind) -> ScenarioEvent {
         let device = device()
         switch kind {
         case .network:
             switch random.below(6) {
-            case 0, 1: return .partition(device: device, random.pick(Occurrence.Direction.allCases), duration())
+            case 0, 1: return .partition(device: device, random.pick(ScenarioEvent.Direction.allCases), duration())
             case 2: return .unplug(device: device, duration())
             case 3: return .slow(device: device, duration())
             case 4: return .heal(device: device)
             default: return .cutConnections(device: device)
             }
         case .proxies: return .intercept(device: device, status: random.pick(Self.proxyStatuses), duration())
-        case .messages: return .mishap(device: device, random.pick(Occurrence.Way.allCases), mishap())
+        case .messages: return .messageFault(device: device, random.pick(ScenarioEvent.Way.allCases), messageFault())
         case .crashes:
-            let crash = Occurrence.crash(device: device, down: random.duration(10, duration() + 10))
+            let crash = ScenarioEvent.crash(device: device, down: random.duration(10, duration() + 10))
             guard random.chance(oneIn: 3) else { return crash }
             waiting.append(Scenario.Incident(after: 0, crash))
             return .postponeClosures(device: device, duration() + 10)
@@ -181,15 +181,15 @@ struct WorkloadGenerator {
             if random.chance(oneIn: 3) { return .reconnect(device: device) }
             if random.chance(oneIn: 12) { return night(device) }
             return .sleep(device: device, duration() + 1_000)
-        case .disks: return .disk(.device(device), random.pick(Occurrence.DiskTrouble.allCases), duration())
+        case .disks: return .disk(.device(device), random.pick(ScenarioEvent.DiskFault.allCases), duration())
         case .clocks:
             let change = random.duration(1_000, 100 * 86_400_000) * (random.chance(oneIn: 2) ? 1 : -1)
             return .setClock(random.chance(oneIn: 3) ? .server : .device(device), by: change)
         case .server:
-            if random.chance(oneIn: 3) { return .disk(.server, random.pick(Occurrence.DiskTrouble.allCases), duration()) }
+            if random.chance(oneIn: 3) { return .disk(.server, random.pick(ScenarioEvent.DiskFault.allCases), duration()) }
             return .crashServer(down: random.duration(10, 5_000))
         case .refusals:
-            let (refusal, duration) = (random.pick(Occurrence.Refusal.allCases), duration())
+            let (refusal, duration) = (random.pick(ScenarioEvent.Refusal.allCases), duration())
             return .refuse(device: device, refusal, refusal == .tokenExpired ? 0 : duration)
         case .restores: return random.pick([.backUp, .backUp, .restore, .restore, .drop])
         case .compaction: return .compact
@@ -204,7 +204,7 @@ struct WorkloadGenerator {
         200, 204, 302, 304, 400, 400, 403, 404, 407, 409, 410, 413, 413, 415, 422, 422, 429, 500, 502, 503, 504, 511,
     ]
 
-    private mutating func mishap() -> Occurrence.Mishap {
+    private mutating func messageFault() -> ScenarioEvent.MessageFault {
         switch random.below(8) {
         case 0, 1, 2: .drop
         case 3: .duplicate(after: random.duration(1, 60_000))
@@ -215,7 +215,7 @@ struct WorkloadGenerator {
     }
 
     /// All sleep for days.
-    private mutating func night(_ first: Int) -> Occurrence {
+    private mutating func night(_ first: Int) -> ScenarioEvent {
         let duration = random.duration(3_600_000, 40 * 86_400_000)
         for device in 0..<workload.devices where device != first {
             waiting.append(Scenario.Incident(after: 0, .sleep(device: device, duration)))

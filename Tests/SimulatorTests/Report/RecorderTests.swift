@@ -15,10 +15,10 @@ struct RecorderTests {
         // When
         let timeline = try Self.timeline(of: "device A follows everything\nsettle\nunplug A for 10s\nA puts notes/1 {\"v\":1}\nsettle")
         // Then
-        let refused = timeline.messages.filter { $0.fate == .refused }
+        let refused = timeline.messages.filter { $0.delivery == .refused }
         #expect(!refused.isEmpty)
         #expect(refused.allSatisfy { $0.sent == $0.ended && $0.from == 1 && $0.outcome == "the device is not connected" })
-        #expect(timeline.messages.allSatisfy { $0.fate != .underWay || $0.ended - $0.sent < 1_000 })
+        #expect(timeline.messages.allSatisfy { $0.delivery != .underWay || $0.ended - $0.sent < 1_000 })
     }
 
     @Test("has requests to a server that is down as refused, and none of them as arrived")
@@ -30,7 +30,7 @@ struct RecorderTests {
         #expect(down.to - down.from == 5_000)
         let during = timeline.messages.filter { $0.from == 1 && $0.sent > down.from && $0.ended < down.to }
         #expect(!during.isEmpty)
-        #expect(during.allSatisfy { $0.fate == .refused && $0.outcome == "connection refused" })
+        #expect(during.allSatisfy { $0.delivery == .refused && $0.outcome == "connection refused" })
     }
 
     @Test("has requests that a proxy answered as intercepted")
@@ -39,7 +39,7 @@ struct RecorderTests {
         let timeline = try Self.timeline(
             of: "device A follows everything\nsettle\nintercept A with 413 for 20s\nA puts notes/1 {\"v\":1}\nwait 20s\nsettle")
         // Then
-        let intercepted = timeline.messages.filter { $0.fate == .intercepted }
+        let intercepted = timeline.messages.filter { $0.delivery == .intercepted }
         #expect(!intercepted.isEmpty)
         #expect(intercepted.allSatisfy { $0.outcome == "a proxy answers 413" && $0.ended - $0.sent < 1_000 })
     }

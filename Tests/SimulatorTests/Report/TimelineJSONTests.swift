@@ -9,9 +9,9 @@ struct TimelineJSONTests {
         // Given
         var timeline = Timeline(title: "a title", command: "a command", scenario: "a scenario", end: 90)
         timeline.lanes = [.init(name: "server", detail: "one"), .init(name: "phone", detail: "two")]
-        timeline.messages = [.init(from: 1, to: 0, sent: 10, ended: 20, fate: .underWay, label: "GET changes")]
+        timeline.messages = [.init(from: 1, to: 0, sent: 10, ended: 20, delivery: .underWay, label: "GET changes")]
         timeline.messages.append(
-            .init(from: 1, to: 0, sent: 12, ended: 13, fate: .refused, label: "GET", cursor: "a-7", outcome: "refused", isIdle: true))
+            .init(from: 1, to: 0, sent: 12, ended: 13, delivery: .refused, label: "GET", cursor: "a-7", outcome: "refused", isIdle: true))
         timeline.writes = [
             .init(lane: 1, key: "a/1", label: "put", steps: [.init(time: 3, stage: .pending), .init(time: 4, stage: .rolledBack)])
         ]
@@ -21,7 +21,7 @@ struct TimelineJSONTests {
             .init(lane: 1, time: 8, key: "a/1", value: "{}", detail: "revision 1"),
             .init(lane: 1, time: 9, key: "a/1", value: nil, detail: "evicted"),
         ]
-        timeline.breach = .init(lane: 1, time: 11, rule: "2 never back", text: "went back")
+        timeline.violation = .init(lane: 1, time: 11, rule: "2 never back", text: "went back")
         // When
         let read = try #require(try JSONSerialization.jsonObject(with: Data(timeline.json)) as? NSDictionary)
         // Then
@@ -29,9 +29,9 @@ struct TimelineJSONTests {
             "title": "a title", "command": "a command", "scenario": "a scenario", "end": 90,
             "lanes": [["name": "server", "detail": "one"], ["name": "phone", "detail": "two"]],
             "messages": [
-                ["from": 1, "to": 0, "sent": 10, "ended": 20, "fate": "underWay", "label": "GET changes"] as [String: Any],
+                ["from": 1, "to": 0, "sent": 10, "ended": 20, "delivery": "underWay", "label": "GET changes"] as [String: Any],
                 [
-                    "from": 1, "to": 0, "sent": 12, "ended": 13, "fate": "refused", "label": "GET", "cursor": "a-7", "outcome": "refused",
+                    "from": 1, "to": 0, "sent": 12, "ended": 13, "delivery": "refused", "label": "GET", "cursor": "a-7", "outcome": "refused",
                     "isIdle": true,
                 ],
             ],
@@ -47,12 +47,12 @@ struct TimelineJSONTests {
                 ["lane": 1, "time": 8, "key": "a/1", "value": "{}", "detail": "revision 1"] as [String: Any],
                 ["lane": 1, "time": 9, "key": "a/1", "detail": "evicted"],
             ],
-            "breach": ["lane": 1, "time": 11, "rule": "2 never back", "text": "went back"] as [String: Any],
+            "violation": ["lane": 1, "time": 11, "rule": "2 never back", "text": "went back"] as [String: Any],
         ]
         #expect(read == expected)
     }
 
-    @Test("of a run without events has empty lists and no breach")
+    @Test("of a run without events has empty lists and no violation")
     func empty() throws {
         // When
         let text = String(decoding: Timeline(title: "").json, as: UTF8.self)

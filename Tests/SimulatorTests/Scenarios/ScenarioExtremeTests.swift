@@ -9,7 +9,7 @@ struct ScenarioExtremeTests {
         "a time that no scenario has is an error, however long it is",
         arguments: [
             Duration.seconds(Int64.max), .seconds(Int64.min), .seconds(Int64.max) * 18, .seconds(Int64.min) * 18, .nanoseconds(-1),
-            .milliseconds(Occurrence.untilUndone) + .milliseconds(1),
+            .milliseconds(ScenarioEvent.untilUndone) + .milliseconds(1),
         ])
     func times(time: Duration) {
         let a = Scenario.Device("A")
@@ -38,15 +38,15 @@ struct ScenarioExtremeTests {
     func clocks() throws {
         var (forward, back): (Int64, Int64) = (0, 0)
         for _ in 0..<2_000 {
-            forward = World.offset(forward, set: Occurrence.untilUndone)
-            back = World.offset(back, set: -Occurrence.untilUndone)
+            forward = SimulatedSystem.offset(forward, set: ScenarioEvent.untilUndone)
+            back = SimulatedSystem.offset(back, set: -ScenarioEvent.untilUndone)
         }
-        #expect(forward == 1_000 * Occurrence.untilUndone && back == -forward)
+        #expect(forward == 1_000 * ScenarioEvent.untilUndone && back == -forward)
         // And devices and servers work with such clocks
         var scenario = Scenario(devices: [.init("A"), .init("B", following: .everything)])
         for _ in 0..<1_100 {
-            scenario.add(.setClock(.server, by: Occurrence.untilUndone))
-            scenario.add(.setClock(.device(0), by: -Occurrence.untilUndone))
+            scenario.add(.setClock(.server, by: ScenarioEvent.untilUndone))
+            scenario.add(.setClock(.device(0), by: -ScenarioEvent.untilUndone))
         }
         scenario.add(.write(device: 0, try RecordKey("notes/1"), .put(Content(checkedJSON: Array("1".utf8))), .overwrite))
         scenario.add(.settle)
@@ -55,11 +55,11 @@ struct ScenarioExtremeTests {
     }
 
     @Test("devices, statuses, times and patches that cannot be are errors, or change nothing")
-    func occurrences() throws {
+    func events() throws {
         let key = try RecordKey("notes/1")
-        let incidents: [Occurrence] = [
+        let incidents: [ScenarioEvent] = [
             .join(device: .max), .wake(device: .min), .sleep(device: 0, .min), .crashServer(down: .max), .setClock(.server, by: .min),
-            .mishap(device: 0, .reply, .delay(.min)), .intercept(device: 0, status: .min, 1), .intercept(device: 0, status: .max, 1),
+            .messageFault(device: 0, .reply, .delay(.min)), .intercept(device: 0, status: .min, 1), .intercept(device: 0, status: .max, 1),
             .fetch(device: 0, []), .write(device: 0, key, .patch([0xFF]), .merge), .serverWrite(key, .patch([])),
             .serverWrite(key, .increment(Increment(path: try JSONPointer(""), by: .integer(.min), onMissing: .create(from: [0xFF])))),
         ]

@@ -14,7 +14,7 @@ import Testing
         #expect(first.violation == nil, "\(first.violation.map { "\($0.rule) at \($0.time) ms: \($0.text)" } ?? "")")
         #expect(second.hash == first.hash)
         #expect(second.scenario == scenario)
-        #expect(scenario.incidents.contains { if case .expect = $0.what { true } else { false } })
+        #expect(scenario.incidents.contains { if case .expect = $0.event { true } else { false } })
     }
 
     @Test(arguments: try Repository.scenarios(in: "Examples/scenarios"))
@@ -25,8 +25,8 @@ import Testing
         scenario.incidents = []
         for incident in original.incidents {
             delay += incident.delay
-            if case .expect = incident.what { continue }
-            scenario.add(incident.what, after: delay)
+            if case .expect = incident.event { continue }
+            scenario.add(incident.event, after: delay)
             delay = 0
         }
         for seed in 1...20 as ClosedRange<UInt64> {

@@ -54,17 +54,17 @@ enum ScenarioSamples {
             scenario.add(.write(device: 0, notes, .increment(increment), .overwrite))
         }
         scenario.add(.invalidate(.everything))
-        let times: [Int64] = [0, 1, 999, 1_000, 60_000, 5_400_000, 86_400_000, Occurrence.untilUndone - 1, Occurrence.untilUndone]
+        let times: [Int64] = [0, 1, 999, 1_000, 60_000, 5_400_000, 86_400_000, ScenarioEvent.untilUndone - 1, ScenarioEvent.untilUndone]
         for time in times {
-            for party in [Occurrence.Party.server, .device(2)] {
-                for trouble in Occurrence.DiskTrouble.allCases where time < Occurrence.untilUndone {
-                    scenario.add(.disk(party, trouble, time))
+            for process in [ScenarioEvent.Process.server, .device(2)] {
+                for trouble in ScenarioEvent.DiskFault.allCases where time < ScenarioEvent.untilUndone {
+                    scenario.add(.disk(process, trouble, time))
                 }
-                scenario.add(.setClock(party, by: time))
-                scenario.add(.setClock(party, by: -time))
-                scenario.add(.start(party))
+                scenario.add(.setClock(process, by: time))
+                scenario.add(.setClock(process, by: -time))
+                scenario.add(.start(process))
             }
-            for direction in Occurrence.Direction.allCases { scenario.add(.partition(device: 4, direction, time)) }
+            for direction in ScenarioEvent.Direction.allCases { scenario.add(.partition(device: 4, direction, time)) }
             scenario.add(.crash(device: 1, down: time))
             scenario.add(.crashServer(down: time))
             scenario.add(.sleep(device: 1, time))
@@ -73,24 +73,24 @@ enum ScenarioSamples {
             for status in [200, 302, 413, 599] { scenario.add(.intercept(device: 1, status: status, time)) }
             scenario.add(.refuse(device: 1, .overloaded, time))
             scenario.add(.refuse(device: 1, .unauthorized, time))
-            for way in Occurrence.Way.allCases {
-                for mishap in [Occurrence.Mishap.drop, .cut, .garble, .delay(time), .duplicate(after: time)] {
-                    scenario.add(.mishap(device: 5, way, mishap))
+            for way in ScenarioEvent.Way.allCases {
+                for messageFault in [ScenarioEvent.MessageFault.drop, .cut, .garble, .delay(time), .duplicate(after: time)] {
+                    scenario.add(.messageFault(device: 5, way, messageFault))
                 }
             }
         }
         scenario.add(.refuse(device: 1, .tokenExpired, 0))
         for device in scenario.devices.indices {
-            for what in [
-                Occurrence.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
+            for event in [
+                ScenarioEvent.clear(device: device), .join(device: device), .wake(device: device), .reconnect(device: device),
                 .heal(device: device), .healAll, .copyDisk(device: device), .replaceDisk(device: device),
             ] {
-                scenario.add(what)
+                scenario.add(event)
             }
             scenario.add(.cutConnections(device: device))
             for standing in Expectation.Standing.allCases { scenario.add(.expect(.status(device: device, standing))) }
         }
-        for what in [Occurrence.backUp, .restore, .compact, .drop, .settle] { scenario.add(what, after: 86_400_001) }
+        for event in [ScenarioEvent.backUp, .restore, .compact, .drop, .settle] { scenario.add(event, after: 86_400_001) }
         return scenario
     }
 

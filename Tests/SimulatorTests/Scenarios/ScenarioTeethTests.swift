@@ -1,10 +1,10 @@
 import FreshetSimulator
 import Testing
 
-/// The example scenarios find faults: each of these finds the rule that it tests when a sabotage breaks it.
+/// The example scenarios find faults: each of these finds the rule that it tests when an injected bug breaks it.
 @Suite struct ScenarioTeethTests {
     @Test(arguments: [
-        ("01-half-open-socket", Sabotage.sleepingWatchdog, Rule.expectation),
+        ("01-half-open-socket", InjectedBug.sleepingWatchdog, Rule.expectation),
         ("01-half-open-socket", .stuckLive, .noSilentStaleness),
         ("03-lost-acknowledgement", .forgetNumber, .exactlyOnce),
         ("03-lost-acknowledgement", .dropOverlay, .overlayThenBase),
@@ -20,10 +20,10 @@ import Testing
         ("11-one-poll-per-client", .keepWaiters, .bounded),
         ("15-publish-while-parking", .loseWakeUp, .expectation),
     ])
-    func whatIsBrokenIsFound(name: String, sabotage: Sabotage, rule: Rule) throws {
+    func whatIsBrokenIsFound(name: String, bug: InjectedBug, rule: Rule) throws {
         // Given a scenario, and an implementation that is broken where it looks
         var simulation = Simulation(try Scenario(text: try Repository.text(of: "Examples/scenarios/\(name).scenario")))
-        simulation.sabotage = sabotage
+        simulation.bug = bug
         // When it is run, then the rule is broken
         #expect(try simulation.run().violation?.rule == rule)
     }

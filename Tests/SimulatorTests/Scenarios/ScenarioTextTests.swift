@@ -35,7 +35,7 @@ import Testing
         #expect(scenario.incidents.count == 9)
         #expect(scenario.incidents[3].delay == 1_500)
         #expect(
-            scenario.incidents[7].what == .expect(.shows(device: 1, try RecordKey("customers/1"), Array(#"{"by":"A","write":1}"#.utf8))))
+            scenario.incidents[7].event == .expect(.shows(device: 1, try RecordKey("customers/1"), Array(#"{"by":"A","write":1}"#.utf8))))
         #expect(outcome.violation == nil)
         #expect(outcome.steps > 20)
     }
@@ -63,7 +63,7 @@ import Testing
         #expect(back.text == text)
     }
 
-    @Test func everyOccurrenceComesBack() throws {
+    @Test func everyEventIsParsedBack() throws {
         // Given one of every kind, with every word that it can have, keys and values of all sorts
         let scenario = try ScenarioSamples.everything()
         // When it is written and read
@@ -90,7 +90,7 @@ import Testing
                 server invalidates everything
                 """#)
         #expect(
-            scenario.incidents.map(\.what) == [
+            scenario.incidents.map(\.event) == [
                 .invalidate(.collection("notes", prefix: "1")), .invalidate(.key(try RecordKey("notes/1*"))),
                 .invalidate(.collection("notes", prefix: "a b")), .invalidate(.collection("notes", prefix: "")), .invalidate(.everything),
             ])

@@ -44,10 +44,10 @@ import Testing
         // Given all incidents of the page's scenarios, as kinds
         var found: Set<String> = []
         for block in try Self.blocks(of: "scenario") {
-            for incident in try Scenario(text: block).incidents { found.insert(String(describing: incident.what).kind) }
+            for incident in try Scenario(text: block).incidents { found.insert(String(describing: incident.event).kind) }
         }
         // Then every kind that there is is among them
-        let all = Set(try ScenarioSamples.everything().incidents.map { String(describing: $0.what).kind })
+        let all = Set(try ScenarioSamples.everything().incidents.map { String(describing: $0.event).kind })
         #expect(all.subtracting(found) == [])
     }
 }

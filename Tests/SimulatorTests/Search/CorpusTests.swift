@@ -83,9 +83,9 @@ import Testing
         #expect(corpus.scenarios.keys.count { $0 > 30 } >= 7)
     }
 
-    private func covered(_ state: UInt64, incidents: Int, steps: Int) -> CoveredTriple {
-        CoveredTriple(
+    private func covered(_ state: UInt64, incidents: Int, steps: Int) -> TripleVisit {
+        TripleVisit(
             triple: Triple(state: state, event: 0, fault: 0),
-            reach: Reach(incidents: incidents, steps: steps, elapsed: 0, isHealed: false))
+            reach: FirstVisit(incidents: incidents, steps: steps, elapsed: 0, isHealed: false))
     }
 }

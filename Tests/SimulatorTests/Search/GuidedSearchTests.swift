@@ -47,9 +47,9 @@ import Testing
         #expect(second.progress.triples * 10 > first.progress.triples * 7)
     }
 
-    @Test func aSearchFindsASabotage() {
+    @Test func aSearchFindsAnInjectedBug() {
         // Given a server that forgets the devices' writes
-        var search = GuidedSearch(seed: 5, workload: Workload(devices: 3, steps: 600), sabotage: .forgetLedger, batch: 8)
+        var search = GuidedSearch(seed: 5, workload: Workload(devices: 3, steps: 600), bug: .forgetLedger, batch: 8)
         // When a search looks for a violation
         var finding: GuidedSearch.Finding?
         while finding == nil, search.progress.steps < 60_000 {
@@ -58,7 +58,7 @@ import Testing
         // Then it finds a violation that the same scenario shows again
         guard let finding else { Issue.record("nothing in \(search.progress)"); return }
         var simulation = Simulation(finding.scenario)
-        simulation.sabotage = .forgetLedger
+        simulation.bug = .forgetLedger
         #expect((try? simulation.run())?.violation?.rule == finding.violation.rule)
     }
 

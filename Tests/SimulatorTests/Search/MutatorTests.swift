@@ -10,7 +10,7 @@ import Testing
         var scenario = try Simulation(seed: 1, workload: Workload(devices: 3, steps: 300)).run().scenario
         for round in 0..<400 {
             // When one is mutated again and again
-            let reach = Reach(
+            let reach = FirstVisit(
                 incidents: scenario.incidents.count - round % 5, steps: 100, elapsed: Int64(round * 37),
                 isHealed: round % 3 == 0)
             scenario = mutator.mutated(Corpus.Place(scenario: scenario, reach: reach), with: other)
@@ -38,11 +38,11 @@ import Testing
         for _ in 0..<50 {
             // Then its scenarios have no other faults
             for incident in mutator.fresh().incidents {
-                switch incident.what {
+                switch incident.event {
                 case .write, .read, .fetch, .retryRejected, .discardRejected, .serverWrite, .invalidate, .join, .crash, .postponeClosures,
                     .healAll:
                     break
-                default: Issue.record("\(incident.what)")
+                default: Issue.record("\(incident.event)")
                 }
             }
         }
@@ -52,7 +52,7 @@ import Testing
         let scenario = try Simulation(seed: 5, workload: Workload(devices: 2, steps: 200)).run().scenario
         let place = Corpus.Place(
             scenario: scenario,
-            reach: Reach(incidents: scenario.incidents.count, steps: 200, elapsed: 5, isHealed: false))
+            reach: FirstVisit(incidents: scenario.incidents.count, steps: 200, elapsed: 5, isHealed: false))
         func mutations(_ seed: UInt64) -> [Scenario] {
             var mutator = Mutator(faults: Set(FaultKind.allCases), devices: 2, seed: seed)
             return (0..<20).map { _ in mutator.mutated(place, with: nil) }

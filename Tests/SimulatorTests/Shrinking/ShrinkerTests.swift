@@ -3,20 +3,20 @@ import Testing
 @testable import FreshetSimulator
 
 @Suite struct ShrinkerTests {
-    @Test(arguments: [Sabotage.skipFence, .dropOverlay, .confirmAtSend])
-    func aViolationComesDownToAFewIncidents(_ sabotage: Sabotage) throws {
+    @Test(arguments: [InjectedBug.skipFence, .dropOverlay, .confirmAtSend])
+    func aViolationComesDownToAFewIncidents(_ bug: InjectedBug) throws {
         // Given a run of hundreds of incidents that breaks a rule
-        let outcome = try broken(by: sabotage)
+        let outcome = try broken(by: bug)
         let violation = try #require(outcome.violation)
         // When it is shrunk
         var shrinker = Shrinker(rule: violation.rule)
-        shrinker.sabotage = sabotage
+        shrinker.bug = bug
         let short = shrinker.shrunk(outcome.scenario)
         // Then a few are left, and they still break it
         #expect(short.incidents.count <= 20, "\(short.text)")
         #expect(short.incidents.count <= outcome.scenario.incidents.count)
         var simulation = Simulation(short)
-        simulation.sabotage = sabotage
+        simulation.bug = bug
         #expect(try simulation.run().violation?.rule == violation.rule)
     }
 
@@ -24,7 +24,7 @@ import Testing
         let outcome = try broken(by: .dropOverlay)
         let violation = try #require(outcome.violation)
         var shrinker = Shrinker(rule: violation.rule)
-        shrinker.sabotage = .dropOverlay
+        shrinker.bug = .dropOverlay
         #expect(shrinker.shrunk(outcome.scenario) == shrinker.shrunk(outcome.scenario))
     }
 
@@ -37,13 +37,13 @@ import Testing
         #expect(short == outcome.scenario)
     }
 
-    private func broken(by sabotage: Sabotage) throws -> Outcome {
+    private func broken(by bug: InjectedBug) throws -> Outcome {
         for seed: UInt64 in 1...100 {
             var simulation = Simulation(seed: seed, workload: Workload(devices: 3, steps: 500))
-            simulation.sabotage = sabotage
+            simulation.bug = bug
             let outcome = try simulation.run()
-            if outcome.violation?.rule == sabotage.rule { return outcome }
+            if outcome.violation?.rule == bug.rule { return outcome }
         }
-        throw ScenarioError.invalid(line: nil, "\(sabotage) was not caught")
+        throw ScenarioError.invalid(line: nil, "\(bug) was not caught")
     }
 }

@@ -1,4 +1,4 @@
-/// Judges stalls by the growth of their counters if the kernel offers no triggers. Uses the same shares of time as the
+/// Detects stalls by the growth of their counters if the kernel offers no triggers. Uses the same shares of time as the
 /// triggers.
 struct PSIReader: Sendable {
     /// The triggers' window, in microseconds. Without privileges, the kernel accepts only multiples of two seconds.

@@ -46,7 +46,7 @@ struct PressureMachine: Sendable {
             return nil
         case .warning, .critical:
             lastTense = now
-            judgeGrowth(now)
+            checkGrowth(now)
             return shrink(by: level == .critical ? 2 : 1, now)
         }
     }
@@ -55,7 +55,7 @@ struct PressureMachine: Sendable {
     mutating func advance(to now: Duration) -> Int? {
         let now = pass(now)
         guard let nextGrowth, now >= nextGrowth else { return nil }
-        judgeGrowth(now)
+        checkGrowth(now)
         step -= 1
         (lastTense, grownAt, shrinking) = (now, now, nil)
         return percent
@@ -82,7 +82,7 @@ struct PressureMachine: Sendable {
     }
 
     /// Doubles the patience if pressure returned soon after the last step up, else resets it.
-    private mutating func judgeGrowth(_ now: Duration) {
+    private mutating func checkGrowth(_ now: Duration) {
         guard let grownAt else { return }
         patience = now - grownAt < patience ? min(patience * 2, calm * Self.mostPatience) : calm
         self.grownAt = nil

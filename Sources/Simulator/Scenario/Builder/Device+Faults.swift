@@ -2,7 +2,7 @@
 extension Scenario.Device {
     /// Loses messages silently for a while; without a duration until ``heal(line:)``.
     public func partition(
-        _ direction: Occurrence.Direction = .both, for time: Duration? = nil, line: UInt = #line
+        _ direction: ScenarioEvent.Direction = .both, for time: Duration? = nil, line: UInt = #line
     ) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .partition(device: number, direction, try Duration.milliseconds(time))
@@ -39,12 +39,12 @@ extension Scenario.Device {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .postponeClosures(device: number, try time.milliseconds()) }
     }
 
-    /// Copies its disk as it is; see ``Occurrence/copyDisk(device:)``.
+    /// Copies its disk as it is; see ``ScenarioEvent/copyDisk(device:)``.
     public func copyDisk(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .copyDisk(device: number) }
     }
 
-    /// Replaces its disk by the last copy; see ``Occurrence/replaceDisk(device:)``.
+    /// Replaces its disk by the last copy; see ``ScenarioEvent/replaceDisk(device:)``.
     public func replaceDisk(line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .replaceDisk(device: number) }
     }
@@ -77,30 +77,31 @@ extension Scenario.Device {
     }
 
     /// Loses the next message silently.
-    public func dropNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
-        ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .drop) }
+    public func dropNext(_ way: ScenarioEvent.Way, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .messageFault(device: number, way, .drop) }
     }
 
     /// Delivers the next message twice.
-    public func duplicateNext(_ way: Occurrence.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
+    public func duplicateNext(_ way: ScenarioEvent.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
-            .mishap(device: number, way, .duplicate(after: try time.milliseconds()))
+            .messageFault(device: number, way, .duplicate(after: try time.milliseconds()))
         }
     }
 
     /// Delays the next message; others overtake it.
-    public func delayNext(_ way: Occurrence.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
-        ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .delay(try time.milliseconds())) }
+    public func delayNext(_ way: ScenarioEvent.Way, by time: Duration, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .messageFault(device: number, way, .delay(try time.milliseconds()))
+        }
     }
 
     /// Cuts the connection in the middle of the next message.
-    public func cutNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
-        ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .cut) }
+    public func cutNext(_ way: ScenarioEvent.Way, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .messageFault(device: number, way, .cut) }
     }
 
     /// Lets an intermediary replace the next message with another page.
-    public func garbleNext(_ way: Occurrence.Way, line: UInt = #line) -> ScenarioStatement {
-        ScenarioStatement(line, self) { number throws(ScenarioError) in .mishap(device: number, way, .garble) }
+    public func garbleNext(_ way: ScenarioEvent.Way, line: UInt = #line) -> ScenarioStatement {
+        ScenarioStatement(line, self) { number throws(ScenarioError) in .messageFault(device: number, way, .garble) }
     }
 
     /// Lets the server answer each of its requests with 503 and `Retry-After`; without a duration until ``heal(line:)``.
@@ -123,7 +124,7 @@ extension Scenario.Device {
     }
 
     /// Makes its disk full, failing or slow for a while.
-    public func disk(_ trouble: Occurrence.DiskTrouble, for time: Duration, line: UInt = #line) -> ScenarioStatement {
+    public func disk(_ trouble: ScenarioEvent.DiskFault, for time: Duration, line: UInt = #line) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .disk(.device(number), trouble, try time.milliseconds()) }
     }
 

@@ -14,7 +14,7 @@ extension Scenario.Device {
 
     /// The user writes a value.
     public func puts(
-        _ key: String, _ value: ScenarioValue, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+        _ key: String, _ value: ScenarioValue, onConflict conflict: ScenarioEvent.Conflict = .overwrite, line: UInt = #line
     ) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .write(device: number, try .of(key), .put(try value.content()), conflict)
@@ -23,7 +23,7 @@ extension Scenario.Device {
 
     /// The user changes parts of a value: a merge patch (RFC 7396).
     public func merges(
-        _ key: String, _ patch: ScenarioValue, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+        _ key: String, _ patch: ScenarioValue, onConflict conflict: ScenarioEvent.Conflict = .overwrite, line: UInt = #line
     ) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in
             .write(device: number, try .of(key), .patch(try patch.content().bytes), conflict)
@@ -32,7 +32,7 @@ extension Scenario.Device {
 
     /// The user deletes a record.
     public func deletes(
-        _ key: String, onConflict conflict: Occurrence.Conflict = .overwrite, line: UInt = #line
+        _ key: String, onConflict conflict: ScenarioEvent.Conflict = .overwrite, line: UInt = #line
     ) -> ScenarioStatement {
         ScenarioStatement(line, self) { number throws(ScenarioError) in .write(device: number, try .of(key), .delete, conflict) }
     }

@@ -32,14 +32,14 @@ extension Scenario {
         var delay: Int64 = 0
         for statement in statements() {
             do throws(ScenarioError) {
-                var cast = ScenarioCast(devices: devices)
+                var cast = ScenarioDevices(devices: devices)
                 let meaning = try statement.meaning(&cast)
                 devices = cast.devices
                 switch meaning {
                 case .device: break
-                case .wait(let time): delay = try (delay + time).within(Occurrence.untilUndone)
-                case .incident(let what):
-                    add(what, after: delay)
+                case .wait(let time): delay = try (delay + time).within(ScenarioEvent.untilUndone)
+                case .incident(let event):
+                    add(event, after: delay)
                     delay = 0
                 }
             } catch {
@@ -64,28 +64,28 @@ public struct ScenarioStatement: Sendable {
     enum Meaning {
         case device
         case wait(Int64)
-        case incident(Occurrence)
+        case incident(ScenarioEvent)
     }
 
     /// In the Swift file.
     let line: UInt?
-    let meaning: @Sendable (inout ScenarioCast) throws(ScenarioError) -> Meaning
+    let meaning: @Sendable (inout ScenarioDevices) throws(ScenarioError) -> Meaning
 
-    init(_ line: UInt?, _ meaning: @escaping @Sendable (inout ScenarioCast) throws(ScenarioError) -> Meaning) {
+    init(_ line: UInt?, _ meaning: @escaping @Sendable (inout ScenarioDevices) throws(ScenarioError) -> Meaning) {
         self.line = line
         self.meaning = meaning
     }
 
     /// A statement about one device.
     init(
-        _ line: UInt, _ device: Scenario.Device, _ what: @escaping @Sendable (Int) throws(ScenarioError) -> Occurrence
+        _ line: UInt, _ device: Scenario.Device, _ event: @escaping @Sendable (Int) throws(ScenarioError) -> ScenarioEvent
     ) {
-        self.init(line) { cast throws(ScenarioError) in .incident(try what(try cast.number(of: device))) }
+        self.init(line) { cast throws(ScenarioError) in .incident(try event(try cast.number(of: device))) }
     }
 }
 
 /// The devices that a scenario has named so far.
-struct ScenarioCast {
+struct ScenarioDevices {
     var devices: [Scenario.Device]
 
     /// The device's number; it joins the cast if it is new.
@@ -182,21 +182,21 @@ public struct Expect: ScenarioPart, Sendable {
 
 /// A claim for ``Expect``.
 public struct ScenarioClaim: Sendable {
-    let meaning: @Sendable (inout ScenarioCast) throws(ScenarioError) -> Expectation
+    let meaning: @Sendable (inout ScenarioDevices) throws(ScenarioError) -> Expectation
 }
 
 extension Duration {
     /// Whole milliseconds, within 0 and a hundred years.
     func milliseconds() throws(ScenarioError) -> Int64 {
-        guard self >= .zero, self < .seconds(Occurrence.untilUndone / 1_000 + 1) else {
+        guard self >= .zero, self < .seconds(ScenarioEvent.untilUndone / 1_000 + 1) else {
             throw .invalid(line: nil, "a time of \(self) does not fit: times are within 0 and a hundred years")
         }
         let (seconds, attoseconds) = components
-        return try (seconds * 1_000 + attoseconds / 1_000_000_000_000_000).within(Occurrence.untilUndone)
+        return try (seconds * 1_000 + attoseconds / 1_000_000_000_000_000).within(ScenarioEvent.untilUndone)
     }
 
     /// The same of a time that may be left out: until something undoes it.
-    static func milliseconds(_ time: Duration?) throws(ScenarioError) -> Int64 { try time?.milliseconds() ?? Occurrence.untilUndone }
+    static func milliseconds(_ time: Duration?) throws(ScenarioError) -> Int64 { try time?.milliseconds() ?? ScenarioEvent.untilUndone }
 }
 
 extension Int64 {

@@ -64,7 +64,7 @@ extension Scenario.Server {
     public func start(line: UInt = #line) -> ScenarioStatement { statement(line) { () throws(ScenarioError) in .start(.server) } }
 
     /// Makes its disk full, failing or slow for a while.
-    public func disk(_ trouble: Occurrence.DiskTrouble, for time: Duration, line: UInt = #line) -> ScenarioStatement {
+    public func disk(_ trouble: ScenarioEvent.DiskFault, for time: Duration, line: UInt = #line) -> ScenarioStatement {
         statement(line) { () throws(ScenarioError) in .disk(.server, trouble, try time.milliseconds()) }
     }
 
@@ -103,8 +103,8 @@ extension Scenario.Server {
     }
 
     private func statement(
-        _ line: UInt, _ what: @escaping @Sendable () throws(ScenarioError) -> Occurrence
+        _ line: UInt, _ event: @escaping @Sendable () throws(ScenarioError) -> ScenarioEvent
     ) -> ScenarioStatement {
-        ScenarioStatement(line) { _ throws(ScenarioError) in .incident(try what()) }
+        ScenarioStatement(line) { _ throws(ScenarioError) in .incident(try event()) }
     }
 }

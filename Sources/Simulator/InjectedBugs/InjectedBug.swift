@@ -1,0 +1,95 @@
+/// Ways to break the implementation of a rule, so that it shows whether the rule is checked.
+///
+/// They exist in the simulator alone: its disks, links and processes do what a broken implementation would have done, and the code that
+/// ships has no switch at all.
+package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
+    /// 1. A device gives up sending after a connection broke.
+    case stopSending
+    /// 1. The disk does not know which records were invalidated or lack their values.
+    case loseRefreshes
+    /// 2. The disk stores every record that arrives, newer or not.
+    case storeOlder
+    /// 3. A restart forgets the outbox.
+    case forgetOutbox
+    /// 3. Responses count a write as decided that is not.
+    case overstateLastWrite
+    /// 4. Answers pass the fence however old they are.
+    case skipFence
+    /// 4. An invalidation leaves the entry where it is.
+    case ignoreInvalidation
+    /// 5. A retried batch is applied as if it were new.
+    case forgetNumber
+    /// 5. The server forgets the device's last number in a crash.
+    case forgetLedger
+    /// 5. The server identifies a write by its number and ignores the nonce.
+    case ignoreNonces
+    /// 5. A device takes what a proxy answers for the server's word.
+    case trustProxy
+    /// 6. The server answers before the disk has the write.
+    case acknowledgeBeforeSync
+    /// 6. The device says that a write is kept before its disk has it.
+    case acceptBeforeSync
+    /// 7. The response to a write removes it from the overlay, although the record does not hold it yet.
+    case dropOverlay
+    /// 7. Responses do not count the write that was decided last.
+    case understateLastWrite
+    /// 7. A page overwrites a pending value in memory.
+    case flicker
+    /// 8. A write that was sent counts as confirmed.
+    case confirmAtSend
+    /// 8. A rejected write stays.
+    case keepRejected
+    /// 8. A write that met a conflict is rejected where its merge closure is not registered yet.
+    case rejectUnregistered
+    /// 9. The watchdog sleeps.
+    case sleepingWatchdog
+    /// 9. Once live, always live, to those who read.
+    case stuckLive
+    /// 10. The cursor is stored before the records, in a separate transaction.
+    case cursorFirst
+    /// 10. A commit between a poll's lookup and its wait wakes no waiter, and the next response states the position after that commit.
+    case loseWakeUp
+    /// 10. A merge patch is stored as if it were the whole value.
+    case inventValue
+    /// 10. An increment passes its bounds, and begins where it demands a record.
+    case ignoreConditions
+    /// 10. A device that does not hold everything says of what it does not hold that there is no record.
+    case claimAbsence
+    /// 11. A reset empties the outbox.
+    case resetDropsOutbox
+    /// 11. A reset verifies nothing.
+    case trustAfterReset
+    /// 12. A response that was on its way when the device was cleared is stored all the same.
+    case storeAfterClear
+    /// 12. Clearing forgets the memory tier.
+    case clearDiskOnly
+    /// A read joins another one that was sent before it.
+    case joinEarlierRead
+    /// The disk does not keep rejected writes.
+    case loseRejections
+    /// A read waits for as long as nothing comes back.
+    case endlessRead
+    /// The server keeps those who have hung up.
+    case keepWaiters
+
+    /// The rule that it breaks.
+    package var rule: Rule {
+        switch self {
+        case .stopSending, .loseRefreshes: .converge
+        case .storeOlder: .neverBack
+        case .forgetOutbox, .overstateLastWrite: .readYourWrites
+        case .skipFence, .ignoreInvalidation: .fenceFetches
+        case .forgetNumber, .forgetLedger, .ignoreNonces, .trustProxy: .exactlyOnce
+        case .acknowledgeBeforeSync, .acceptBeforeSync: .durableBeforeAcknowledged
+        case .dropOverlay, .flicker, .understateLastWrite: .overlayThenBase
+        case .confirmAtSend, .keepRejected, .rejectUnregistered: .pendingMeansPending
+        case .sleepingWatchdog, .stuckLive: .noSilentStaleness
+        case .cursorFirst, .loseWakeUp, .inventValue, .ignoreConditions, .claimAbsence: .nothingInvented
+        case .resetDropsOutbox, .trustAfterReset: .resetKeepsYours
+        case .storeAfterClear, .clearDiskOnly: .clearMeansClear
+        case .joinEarlierRead: .linearizable
+        case .loseRejections: .rejectionsStay
+        case .endlessRead, .keepWaiters: .bounded
+        }
+    }
+}

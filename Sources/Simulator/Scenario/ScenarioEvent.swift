@@ -1,0 +1,195 @@
+public import FreshetWire
+
+/// Something that a user, a backend or misfortune does in a scenario. Devices are numbered from 0 in the order of ``Scenario/devices``.
+public enum ScenarioEvent: Hashable, Sendable {
+    /// As a duration, in milliseconds: until something undoes it, or the scenario ends. It is a hundred years, the longest duration there is.
+    public static var untilUndone: Int64 { 36_500 * 86_400_000 }
+
+    // MARK: Users of devices
+
+    /// The device's user writes.
+    case write(device: Int, RecordKey, WriteOperation, Conflict)
+    /// The device's user reads: from the cache, or from the server where nothing is known.
+    case read(device: Int, RecordKey)
+    /// The device's user reads what the server has now.
+    case fetch(device: Int, [RecordKey])
+    /// The device's user retries the oldest rejected write that still waits for a decision.
+    case retryRejected(device: Int)
+    /// The device's user discards the oldest rejected write that still waits for a decision.
+    case discardRejected(device: Int)
+    /// The device's disk tier evicts a key for lack of room.
+    case evict(device: Int, RecordKey)
+    /// The user logs out, and in under another account: everything is forgotten.
+    case clear(device: Int)
+
+    // MARK: The backend
+
+    /// Someone without a cache writes, as `curl` does.
+    case serverWrite(RecordKey, WriteOperation)
+    /// The truth elsewhere has changed.
+    case invalidate(InvalidationScope)
+
+    // MARK: Devices
+
+    /// A new device appears. One that has been there from the beginning needs none of this.
+    case join(device: Int)
+    /// The device's process is killed, and started again after so many milliseconds.
+    case crash(device: Int, down: Int64)
+    /// A process that is dead starts, before its time if it had one.
+    case start(Process)
+    /// The next process of the device registers its merge closures so many milliseconds after its start.
+    case postponeClosures(device: Int, Int64)
+    /// The device's disk is copied as it is, as for an image or a snapshot. Nothing happens if writes wait on the disk and its client name
+    /// was copied before: the copy could not be distinguished from one that has sent those writes already.
+    case copyDisk(device: Int)
+    /// The device goes on with the last copy, its own or another device's, as a clone or after a rollback. Nothing happens without a copy, or where
+    /// that is of a device that follows something else.
+    case replaceDisk(device: Int)
+    /// The device sleeps.
+    case sleep(device: Int, Int64)
+    /// A device that sleeps wakes, before its time if it had one.
+    case wake(device: Int)
+    /// The network path changes: the device opens a new connection.
+    case reconnect(device: Int)
+    /// The wall clock of a device, or of the server, is set forward or back.
+    case setClock(Process, by: Int64)
+    /// The disk of a device, or the server's, does not do what it should for a while.
+    case disk(Process, DiskFault, Int64)
+
+    // MARK: The network
+
+    /// Messages are lost silently for a while, in both directions or in one.
+    case partition(device: Int, Direction, Int64)
+    /// The device cannot reach the server for a while, and each of its requests fails at once.
+    case unplug(device: Int, Int64)
+    /// All that was wrong with the device's link is over.
+    case heal(device: Int)
+    /// Messages take fifty times as long for a while.
+    case slow(device: Int, Int64)
+    /// The device's connections break, and all messages under way are cut.
+    case cutConnections(device: Int)
+    /// A proxy, the login page of a network or a firewall answers for the server for a while, with this status. Some requests reach the server
+    /// all the same, and only the answer does not come back.
+    case intercept(device: Int, status: Int, Int64)
+    /// Something happens to the next message.
+    case messageFault(device: Int, Way, MessageFault)
+
+    // MARK: The server
+
+    /// The server's process is killed, and started again after so many milliseconds.
+    case crashServer(down: Int64)
+    /// The server refuses all requests of the device for a while.
+    case refuse(device: Int, Refusal, Int64)
+    /// A back-up is made.
+    case backUp
+    /// The server goes back to the last back-up, with a new epoch. Without one, nothing happens.
+    case restore
+    /// All deletes and invalidations are forgotten.
+    case compact
+    /// The namespace is removed with all that is in it.
+    case drop
+
+    // MARK: For scenarios that people write
+
+    /// All faults end: links heal, disks work, and processes that are dead or asleep start. The end of a scenario implies it.
+    case healAll
+
+    /// The scenario goes on once all is quiet.
+    case settle
+    /// A claim that must be true at this moment.
+    case expect(Expectation)
+
+    /// A process with a clock and a disk.
+    public enum Process: Hashable, Sendable {
+        /// The server.
+        case server
+        /// A device.
+        case device(Int)
+    }
+
+    /// How a write that meets a change by someone else is resolved.
+    public enum Conflict: String, Hashable, Sendable, CaseIterable {
+        /// It takes effect over any record.
+        case overwrite
+        /// It is refused.
+        case reject
+        /// The device's user makes one of both; here: a list of the other's value and the own.
+        case merge
+    }
+
+    /// A fault of a disk.
+    public enum DiskFault: String, Hashable, Sendable, CaseIterable {
+        /// It has no room.
+        case full
+        /// It fails.
+        case failing
+        /// It takes a hundred times as long.
+        case slow
+    }
+
+    /// Which messages a partition stops.
+    public enum Direction: String, Hashable, Sendable, CaseIterable {
+        /// All.
+        case both
+        /// Those to the server.
+        case requests
+        /// Those from the server.
+        case replies
+    }
+
+    /// Which way the next message goes.
+    public enum Way: String, Hashable, Sendable, CaseIterable {
+        /// To the server.
+        case request
+        /// To the device.
+        case reply
+    }
+
+    /// A fault of one message.
+    public enum MessageFault: Hashable, Sendable {
+        /// It is lost silently.
+        case drop
+        /// It comes twice, the second time so many milliseconds later.
+        case duplicate(after: Int64)
+        /// It takes so many milliseconds longer; others overtake it.
+        case delay(Int64)
+        /// The connection is cut in the middle of it.
+        case cut
+        /// An intermediary replaces it with another page.
+        case garble
+    }
+
+    /// How a server refuses requests.
+    public enum Refusal: String, Hashable, Sendable, CaseIterable {
+        /// 503 with `Retry-After`.
+        case overloaded
+        /// 401 for the token that the device has; a fresh one is good. It lasts until then: the duration is 0 and means nothing.
+        case tokenExpired
+        /// 401 for every token.
+        case unauthorized
+    }
+}
+
+/// A claim of a scenario.
+public enum Expectation: Hashable, Sendable {
+    /// The device shows this value for the key; `nil`: that there is none.
+    case shows(device: Int, RecordKey, [UInt8]?)
+    /// The device knows nothing of the key.
+    case knowsNothing(device: Int, RecordKey)
+    /// The key has a write of this device that waits for its verdict, or has none.
+    case pending(device: Int, RecordKey, Bool)
+    /// The device is live, catching up, or offline.
+    case status(device: Int, Standing)
+    /// The server has this value; `nil`: that there is none.
+    case server(RecordKey, [UInt8]?)
+
+    /// The connection of a device.
+    public enum Standing: String, Hashable, Sendable, CaseIterable {
+        /// It follows the feed.
+        case live
+        /// It reads what it missed.
+        case catchingUp
+        /// It has no contact.
+        case offline
+    }
+}

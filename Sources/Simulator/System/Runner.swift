@@ -1,0 +1,86 @@
+import FreshetClient
+import FreshetWire
+
+/// Runs a scenario: incidents at their times, all other events in between, and at the end a check that everything is at rest.
+final class Runner {
+    private let system: SimulatedSystem
+    private var scenario: Scenario
+    private var lastIncident: Int64 = 0
+    /// Whether all incidents have been, and the faults are over.
+    private var isHealed = false
+
+    /// How long it may take until all is quiet, once the faults are over: in milliseconds, and in steps.
+    private static var patience: (time: Int64, steps: Int) { (600_000, 100_000) }
+    /// How long a quiet system is watched, in milliseconds.
+    private static var afterglow: Int64 { 40_000 }
+
+    init(
+        _ scenario: Scenario, keys: [RecordKey], _ bug: InjectedBug?, isRecorded: Bool, coverage: CoverageRecorder? = nil
+    ) throws(ScenarioError) {
+        let recorder = isRecorded ? Recorder(scenario, keys: keys) : nil
+        system = try SimulatedSystem(scenario, keys: keys, bug: bug, recorder: recorder, coverage: coverage)
+        self.scenario = scenario
+        self.scenario.incidents = []
+    }
+
+    /// - Parameters:
+    ///   - limit: the number of steps after which no more incidents are requested.
+    ///   - next: returns the next incident; `nil` after the last one.
+    func run(untilStep limit: Int, _ next: () -> Scenario.Incident?) -> Outcome {
+        var violation: Violation?
+        do throws(Violation) {
+            while system.step < limit, let incident = next() {
+                try perform(incident)
+            }
+            try finish()
+        } catch {
+            violation = error
+            // It came when the faults still lasted: done again, they must not end before it.
+            if !isHealed { scenario.incidents.append(Scenario.Incident(after: system.now - lastIncident + 1, .healAll)) }
+        }
+        return Outcome(
+            violation: violation, hash: system.digest.value, steps: system.step, time: system.now, scenario: scenario,
+            timeline: system.recorder?.finished(at: system.now, violation))
+    }
+
+    private func perform(_ incident: Scenario.Incident) throws(Violation) {
+        let time = system.now + incident.delay
+        try pass(until: time)
+        system.now = time
+        // Only now: one that a violation came before had no part in it.
+        scenario.incidents.append(incident)
+        lastIncident = time
+        system.step += 1
+        system.digest.mix(time)
+        if incident.event == .settle {
+            try settle()
+            lastIncident = system.now
+        } else {
+            try system.perform(incident.event)
+        }
+    }
+
+    /// Lets everything happen that comes before a time.
+    private func pass(until time: Int64) throws(Violation) {
+        while let next = system.queue.nextTime, next < time { _ = try system.advance() }
+    }
+
+    /// Lets everything happen until nothing but waiting for news is left.
+    private func settle() throws(Violation) {
+        let (end, last) = (system.now + Self.patience.time, system.step + Self.patience.steps)
+        while !system.isQuiet {
+            guard system.now < end, system.step < last, try system.advance() else { throw system.unrest() }
+        }
+    }
+
+    private func finish() throws(Violation) {
+        isHealed = true
+        system.coverage?.heal(at: system.now)
+        system.healAll()
+        try settle()
+        // As long as a poll is held, so that no abandoned poll is left.
+        try pass(until: system.now + Self.afterglow)
+        try settle()
+        try system.checkEnd()
+    }
+}

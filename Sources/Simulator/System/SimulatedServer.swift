@@ -1,0 +1,88 @@
+import DequeModule
+import FreshetClient
+import FreshetServer
+import FreshetWire
+import Synchronization
+
+/// The server: its feed, its ledger, its group commit and its store as they ship, in a process that can die.
+final class SimulatedServer {
+    /// A request that waits for the disk.
+    struct Job {
+        enum Work {
+            case batch(WriteBatch)
+            /// One by one and without numbers: what a broken server does with a retried batch.
+            case singles([Write])
+            case single(SingleWrite)
+            case invalidation(InvalidationScope)
+            case compaction
+            case drop
+        }
+
+        var work: Work
+        /// The message that asked; none for the backend's own.
+        var message: Int?
+    }
+
+    /// A transaction that is on disk and not published yet.
+    struct Commit {
+        var commits: [NamespaceCommit]
+        var replies: [(message: Int, reply: Reply, lastWrite: Int64?)]
+    }
+
+    let namespace: Namespace
+    let limits: FeedLimits
+    /// What one answer to `reads` may hold.
+    let readBounds: ReadBounds
+    /// What the rejections of one batch may show.
+    let rejectionBounds: ReadBounds
+    var store: MemoryRecordStore
+    /// `nil` while the process is dead, and until the first request.
+    var feed: ChangeFeed<Int>?
+    var isUp = true
+    /// Counts its processes.
+    var run = 0
+    var wallOffset: Int64 = 0
+    var jobs: Deque<Job> = []
+    var isCommitting = false
+    var trouble: TimedCondition<ScenarioEvent.DiskFault>?
+    /// The requests that are in it: parked, or on their way through.
+    var activeRequests: Set<Int> = []
+    var tickets: [Int: WaiterTicket] = [:]
+    var backup: (store: MemoryRecordStore.Backup, point: Oracle.Point)?
+
+    // MARK: Injected bugs
+
+    /// The state that a crash leaves, although the server has acknowledged a later one.
+    var unsynced: TimedCondition<MemoryRecordStore.Backup>?
+    /// Devices whose numbers it has forgotten are others to it.
+    var alias = 0
+
+    init(_ namespace: Namespace, isSmall: Bool, seed: UInt64) {
+        self.namespace = namespace
+        store = MemoryRecordStore(seed: seed)
+        var limits = FeedLimits()
+        if isSmall { (limits.changes, limits.inlineBytes, limits.pageBytes) = (3, 120, 400) }
+        self.limits = limits
+        readBounds = isSmall ? ReadBounds(bytes: 40) : .page
+        rejectionBounds = isSmall ? ReadBounds(bytes: 30, valueBytes: 20, coversAll: true) : RejectionRecords.bounds
+    }
+
+    func wall(at now: Int64) -> Timestamp { Timestamp(milliseconds: SimulatedSystem.wallOrigin + now + wallOffset) }
+
+    var state: NamespaceState { store.state(of: namespace) }
+
+    /// Everything in its memory is gone.
+    func die() {
+        run += 1
+        (isUp, feed, jobs, isCommitting, activeRequests, tickets) = (false, nil, [], false, [], [:])
+    }
+}
+
+/// Where a submission puts its result, which comes before the call that commits it returns.
+final class ResultSlot<Value: Sendable>: Sendable {
+    private let content = Mutex<Committed<Value>?>(nil)
+
+    var value: Committed<Value>? { content.withLock { $0 } }
+
+    func put(_ value: Committed<Value>) { content.withLock { $0 = value } }
+}

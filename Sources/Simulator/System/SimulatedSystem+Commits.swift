@@ -1,0 +1,193 @@
+import DequeModule
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// The server's one writer: it commits all waiting jobs together, then publishes them, then answers them.
+extension SimulatedSystem {
+    func submit(_ work: SimulatedServer.Job.Work) {
+        guard server.isUp else { return }
+        server.jobs.append(SimulatedServer.Job(work: work, message: nil))
+        startCommit()
+    }
+
+    func startCommit() {
+        guard !server.isCommitting, !server.jobs.isEmpty else { return }
+        server.isCommitting = true
+        var wait = bug == .acknowledgeBeforeSync ? 0 : delay(5)
+        if server.trouble?.present(at: now) == .slow { wait = wait * 50 + 100 }
+        push(.serverSync(run: server.run), after: wait)
+    }
+
+    /// All waiting jobs. A job that ends a history goes alone, since no client would learn of earlier changes in the same transaction.
+    private func nextGroup() -> [SimulatedServer.Job] {
+        let count = server.jobs.firstIndex { $0.endsHistory } ?? server.jobs.count
+        let group = Array(server.jobs.prefix(max(count, 1)))
+        server.jobs.removeFirst(group.count)
+        return group
+    }
+
+    /// The transaction reaches the disk, or the disk fails.
+    func syncServer() throws(Violation) {
+        let jobs = nextGroup()
+        if let trouble = server.trouble?.present(at: now), trouble != .slow {
+            let problem = (trouble == .full ? StoreError.full(path: "store") : .failed(path: "store", reason: "the disk fails")).problem
+            return refuse(jobs, problem, at: server.state.cursor)
+        }
+        if bug == .acknowledgeBeforeSync, server.unsynced?.present(at: now) == nil {
+            server.unsynced = TimedCondition(server.store.backup, until: now + 2_000)
+        }
+        let parts = jobs.map { part($0) }
+        let group: GroupCommit
+        do {
+            group = try GroupCommit.commit(
+                parts.flatMap(\.submissions), to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
+        } catch {
+            return refuse(jobs, error.problem, at: nil)
+        }
+        group.complete()
+        let outcomes = zip(jobs, parts).map { $1.outcomes($0.message.map { messages[$0] }) }
+        let decided = outcomes.flatMap { $0 }
+        for commit in group.commits {
+            if commit.isReset { oracle.open(Cursor(epoch: commit.cursor.epoch, revision: commit.base), at: now) }
+            digest.mix(commit.cursor.revision.number)
+            do throws(Oracle.InvariantFailure) {
+                try oracle.committed(commit, decided, at: now)
+            } catch { throw fail(error.rule, nil, error.text) }
+        }
+        do throws(Oracle.InvariantFailure) { try oracle.decided(decided) } catch { throw fail(error.rule, nil, error.text) }
+        recorder?.committed(group.commits, at: now)
+        let replies = zip(jobs, parts).compactMap { job, part in
+            job.message.map { ($0, part.reply(self.server.state.cursor), part.lastWrite()) }
+        }
+        push(.serverPublish(run: server.run, SimulatedServer.Commit(commits: group.commits, replies: replies)), after: delay(1))
+    }
+
+    /// Nothing of these is stored; the next ones may try.
+    private func refuse(_ jobs: [SimulatedServer.Job], _ problem: Problem, at position: Cursor?) {
+        for job in jobs { if let message = job.message { reply(message, .problem(problem, cursor: position, retryAfter: nil)) } }
+        server.isCommitting = false
+        startCommit()
+    }
+
+    func publish(_ commit: SimulatedServer.Commit) throws(Violation) {
+        for part in commit.commits where part.isReset || !part.changes.isEmpty {
+            guard let deliveries = server.feed?.commit(part.changes, batches: part.batches, at: part.cursor) else { continue }
+            deliver(deliveries)
+        }
+        for (message, reply, lastWrite) in commit.replies {
+            if case .results(let results) = reply, results.results.contains(where: \.showsOutline) {
+                push(.serverReadRejected(run: server.run, message: message, results, lastWrite: lastWrite), after: 1)
+            } else {
+                self.reply(message, reply, lastWrite: lastWrite)
+            }
+        }
+        oracle.acknowledged()
+        server.isCommitting = false
+        startCommit()
+    }
+
+    /// Reads the records that the rejections of a batch show, when the next transaction may be on disk already.
+    func readRejected(_ serial: Int, _ results: WriteResults, _ lastWrite: Int64?) {
+        guard server.activeRequests.contains(serial), case .writes(let batch) = messages[serial].kind else { return }
+        let committed = Committed(.success(results.results), results.cursor, lastWrite: lastWrite)
+        do {
+            let complete = try RejectionRecords.read(
+                committed, of: ledgerName(batch.client), in: server.namespace, from: server.store, within: server.rejectionBounds)
+            let outcomes = try complete.result.get()
+            reply(
+                serial, .results(WriteResults(results: outcomes, cursor: complete.cursor ?? results.cursor)), lastWrite: complete.lastWrite)
+        } catch { reply(serial, .results(results), lastWrite: lastWrite) }
+    }
+
+    // MARK: Submissions
+
+    /// What a job asks of the store, and how its results are read.
+    private struct Part {
+        var submissions: [Submission]
+        /// For each write of the message its number and its outcome, once it is committed.
+        var results: () -> Result<[WriteOutcome], Problem>
+        var cursor: () -> Cursor?
+        var lastWrite: () -> Int64? = { nil }
+
+        func outcomes(_ message: Message?) -> [Oracle.Outcome] {
+            guard case .success(let results) = results() else { return [] }
+            return results.map { Oracle.Outcome(write: message?.origins[$0.number], verdict: $0.verdict) }
+        }
+
+        func reply(_ position: Cursor) -> Reply {
+            switch results() {
+            case .success(let outcomes): .results(WriteResults(results: outcomes, cursor: cursor() ?? position))
+            case .failure(let problem): .problem(problem, cursor: cursor() ?? position, retryAfter: nil)
+            }
+        }
+    }
+
+    private func part(_ job: SimulatedServer.Job) -> Part {
+        let namespace = server.namespace
+        func ignore(_ submission: Submission) -> Part { Part(submissions: [submission], results: { .success([]) }, cursor: { nil }) }
+        switch job.work {
+        case .batch(let batch):
+            let slot = ResultSlot<[WriteOutcome]>()
+            return Part(
+                submissions: [.batch(batch, in: namespace) { slot.put($0) }],
+                results: { slot.value?.result ?? .success([]) }, cursor: { slot.value?.cursor },
+                lastWrite: { slot.value?.lastWrite })
+        case .singles(let writes):
+            let slots = writes.map { _ in ResultSlot<SingleReceipt>() }
+            let submissions = zip(writes, slots).map { write, slot in
+                Submission.single(SingleWrite(key: write.key, operation: write.operation), in: namespace) { slot.put($0) }
+            }
+            return Part(
+                submissions: submissions,
+                results: {
+                    .success(
+                        zip(writes, slots).map { write, slot in
+                            switch slot.value?.result {
+                            case .success(let receipt): WriteOutcome(number: write.number, verdict: .applied(receipt.revision))
+                            case .failure(let problem): WriteOutcome(number: write.number, verdict: .rejected(problem))
+                            case nil: WriteOutcome(number: write.number, verdict: .settled)
+                            }
+                        })
+                }, cursor: { slots.last?.value?.cursor })
+        case .single(let write): return ignore(.single(write, in: namespace) { _ in })
+        case .invalidation(let scope): return ignore(.invalidate([scope], in: namespace) { _ in })
+        case .compaction:
+            return ignore(.compact(before: Timestamp(milliseconds: .max), limit: 1_000) { _ in })
+        case .drop: return ignore(.drop(namespace) { _ in })
+        }
+    }
+
+    // MARK: Back-ups
+
+    func backUp() {
+        guard server.isUp else { return }
+        server.backup = (server.store.backup, oracle.position)
+    }
+
+    func restore() throws(Violation) {
+        guard let backup = server.backup else { return }
+        cutActiveRequests()
+        server.die()
+        server.unsynced = nil
+        server.store = MemoryRecordStore(restoring: backup.store)
+        do {
+            _ = try GroupCommit.commit(
+                [.rotateEpochs(seed: random()) { _ in }], to: server.store, at: server.wall(at: now), editLimit: 1 << 20, room: .max)
+        } catch { throw fail(.bounded, nil, "a restored store did not take a new epoch: \(error)") }
+        oracle.restored(backup.point, server.state.cursor, at: now)
+        recorder?.mark(nil, at: now, "the server is restored from its back-up")
+        push(.serverStart(run: server.run), after: 100)
+    }
+}
+
+extension SimulatedServer.Job {
+    fileprivate var endsHistory: Bool {
+        if case .drop = work { true } else { false }
+    }
+}
+
+extension NamespaceCommit {
+    /// The position before it.
+    fileprivate var base: Revision { changes.first.flatMap { Revision($0.revision.number - 1) } ?? cursor.revision }
+}

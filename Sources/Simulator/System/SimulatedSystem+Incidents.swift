@@ -1,0 +1,129 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// Carries out incidents: the actions of users and backends, and faults.
+extension SimulatedSystem {
+    func perform(_ event: ScenarioEvent) throws(Violation) {
+        recorder?.incident(event, at: now)
+        coverage?.perform(event, at: now)
+        if let number = event.device, !devices.indices.contains(number) { return }
+        switch event {
+        case .write(let number, let key, let operation, let conflict): try write(devices[number], key, operation, conflict)
+        case .read(let number, let key): try read(devices[number], key)
+        case .fetch(let number, let keys): try fetch(devices[number], keys, mustBeNew: true)
+        case .retryRejected(let number): try retryRejected(devices[number])
+        case .discardRejected(let number): try discardRejected(devices[number])
+        case .evict(let number, let key): try evict(devices[number], key)
+        case .clear(let number): try clear(devices[number])
+        case .serverWrite(let key, let operation): submit(.single(.init(key: key, operation: operation)))
+        case .invalidate(let scope): submit(.invalidation(scope))
+        case .join(let number): if devices[number].phase == .absent { start(devices[number]) }
+        case .crash(let number, let down): crash(devices[number], down: down)
+        case .start(.server): try startServer()
+        case .start(.device(let number)): if devices[number].phase == .down { restart(devices[number]) }
+        case .postponeClosures(let number, let delay): devices[number].closureDelay = delay
+        case .copyDisk(let number): copyDisk(of: devices[number])
+        case .replaceDisk(let number): replaceDisk(of: devices[number])
+        case .sleep(let number, let duration): sleep(devices[number], duration)
+        case .wake(let number):
+            devices[number].wakesAt = now
+            try wakeUp(devices[number])
+        case .reconnect(let number): if devices[number].phase == .running { try handle(devices[number], .wake) }
+        case .setClock(.server, let change): server.wallOffset = Self.offset(server.wallOffset, set: change)
+        case .setClock(.device(let number), let change): devices[number].wallOffset = Self.offset(devices[number].wallOffset, set: change)
+        case .disk(.server, let trouble, let duration): server.trouble = TimedCondition(trouble, until: now + duration)
+        case .disk(.device(let number), let trouble, let duration): devices[number].trouble = TimedCondition(trouble, until: now + duration)
+        case .partition(let number, let direction, let duration):
+            devices[number].link.partition = TimedCondition(direction, until: now + duration)
+        case .unplug(let number, let duration):
+            devices[number].link.unpluggedUntil = now + duration
+            cutActiveRequests(of: devices[number])
+        case .heal(let number): heal(devices[number])
+        case .slow(let number, let duration): devices[number].link.slowUntil = now + duration
+        case .intercept(let number, let status, let duration): devices[number].link.proxy = TimedCondition(status, until: now + duration)
+        case .cutConnections(let number): cutActiveRequests(of: devices[number])
+        case .messageFault(let number, let way, let messageFault):
+            if devices[number].link.messageFaults.count < 8 { devices[number].link.messageFaults.append((way, messageFault)) }
+        case .crashServer(let down): crashServer(down: down)
+        case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
+        case .refuse(let number, let kind, let duration): devices[number].refusal = TimedCondition(kind, until: now + duration)
+        case .backUp: backUp()
+        case .restore: try restore()
+        case .compact: submit(.compaction)
+        case .drop: submit(.drop)
+        case .healAll: healAll()
+        case .settle: break
+        case .expect(let expectation): try check(expectation)
+        }
+    }
+
+    /// How far a clock is off once it has been set forward, or back: a hundred thousand years at most, where it shows the last moment there is.
+    static func offset(_ offset: Int64, set change: Int64) -> Int64 {
+        let most = 1_000 * ScenarioEvent.untilUndone
+        return min(max(offset + change, -most), most)
+    }
+
+    private func heal(_ device: SimulatedDevice) {
+        device.link.partition = nil
+        device.link.unpluggedUntil = 0
+        device.link.slowUntil = 0
+        device.link.proxy = nil
+        device.link.messageFaults = []
+        device.refusal = nil
+    }
+
+    /// All faults are over: links, disks and processes are as they should be.
+    func healAll() {
+        server.trouble = nil
+        if !server.isUp { queue.push(.serverStart(run: server.run), at: now) }
+        for device in devices {
+            heal(device)
+            device.trouble = nil
+            device.closureDelay = 0
+            if device.lacksClosures { push(.register(device: device.number, run: device.run)) }
+            switch device.phase {
+            case .asleep:
+                device.wakesAt = now
+                push(.wakeUp(device: device.number, run: device.run))
+            case .down: push(.start(device: device.number, run: device.run))
+            case .absent, .running: break
+            }
+        }
+    }
+
+    /// Whether nothing is left to do but to wait for news.
+    var isQuiet: Bool {
+        guard server.isUp, server.jobs.isEmpty, !server.isCommitting else { return false }
+        let head = server.state.cursor
+        return devices.allSatisfy { device in
+            device.phase == .absent
+                || (device.phase == .running && device.status?.connection == .live && device.status?.pendingWrites == 0
+                    && device.store.rows.isEmpty && device.commits.isEmpty && device.status?.cursor == head
+                    && device.status?.isVerified == true)
+        }
+    }
+}
+
+extension ScenarioEvent {
+    /// The device that it is about.
+    var device: Int? {
+        switch self {
+        case .write(let device, _, _, _), .read(let device, _), .fetch(let device, _), .retryRejected(let device),
+            .discardRejected(let device), .evict(let device, _), .clear(let device),
+            .join(let device), .crash(let device, _), .postponeClosures(let device, _), .start(.device(let device)),
+            .copyDisk(let device), .replaceDisk(let device), .sleep(let device, _), .wake(let device),
+            .reconnect(let device), .setClock(.device(let device), _),
+            .disk(.device(let device), _, _), .partition(let device, _, _), .unplug(let device, _), .heal(let device),
+            .slow(let device, _), .intercept(let device, _, _), .cutConnections(let device), .messageFault(let device, _, _),
+            .refuse(let device, _, _),
+            .expect(.shows(let device, _, _)), .expect(.knowsNothing(let device, _)), .expect(.pending(let device, _, _)),
+            .expect(.status(let device, _)):
+            device
+        case .serverWrite, .invalidate, .setClock(.server, _), .disk(.server, _, _), .start(.server), .crashServer, .backUp, .restore,
+            .compact, .drop,
+            .healAll, .settle, .expect(.server):
+            nil
+        }
+    }
+}

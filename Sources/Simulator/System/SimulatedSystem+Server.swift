@@ -1,0 +1,176 @@
+import FreshetClient
+import FreshetServer
+import FreshetWire
+
+/// The shell around the server's cores: what its routes, its read queue and its timer do.
+extension SimulatedSystem {
+    func requestArrives(_ serial: Int) throws(Violation) {
+        let message = messages[serial]
+        let device = devices[message.device]
+        digest.mix(Int64(serial))
+        guard server.isUp else {
+            recorder?.stopped(serial, .refused, "connection refused", at: now)
+            return push(.reply(message: serial, .failure(.unreachable("connection refused")), lastWrite: nil), after: delay(10) + 1)
+        }
+        recorder?.received(serial, at: now)
+        server.activeRequests.insert(serial)
+        if let refusal = refusal(of: message, device) { return reply(serial, refusal) }
+        switch message.kind {
+        case .changes(let since, _, _, _, _?): push(.serverScan(run: server.run, message: serial, since, deadline: now), after: delay(2))
+        case .changes(let since, _, let wait, _, nil):
+            let deadline = now + Int64(wait) * 1_000
+            if bug == .loseWakeUp, wait > 0 {
+                return push(.serverPark(run: server.run, message: serial, since, deadline: deadline), after: 5)
+            }
+            ask(serial, since, isVerified: false, deadline: deadline)
+        case .writes(let batch):
+            let isRetry = message.origins.values.contains { oracle.timesSent($0) > 1 }
+            if bug == .forgetNumber, isRetry {
+                server.jobs.append(SimulatedServer.Job(work: .singles(batch.writes), message: serial))
+            } else {
+                var batch = batch
+                batch.client = ledgerName(batch.client)
+                if bug == .ignoreConditions { batch.removeConditions() }
+                if bug == .ignoreNonces { batch.removeNonces() }
+                server.jobs.append(SimulatedServer.Job(work: .batch(batch), message: serial))
+            }
+            startCommit()
+        case .reads(let request):
+            var request = request
+            request.client = request.client.map(ledgerName)
+            let found = server.store.records(request, within: server.readBounds, in: server.namespace)
+            let (value, cursor) = (found.value, found.cursor)
+            let response = ReadsResponse(records: value.records, missing: value.missing, next: value.next, cursor: cursor)
+            reply(serial, .reads(response), lastWrite: found.lastWrite)
+        case .record(let key, let known, let client):
+            let found = server.store.record(key, in: server.namespace, for: client.map(ledgerName))
+            guard let record = found.value else { return reply(serial, .missing(found.cursor), lastWrite: found.lastWrite) }
+            let isKnown = known == Cursor(epoch: found.cursor.epoch, revision: record.revision)
+            reply(serial, isKnown ? .notModified(found.cursor) : .record(record, found.cursor), lastWrite: found.lastWrite)
+        case .clientStatus(let client):
+            let found = server.store.lastWrite(of: ledgerName(client), in: server.namespace)
+            reply(serial, .client(ClientStatus(client: client, last: found.value), found.cursor))
+        }
+    }
+
+    private func refusal(of message: Message, _ device: SimulatedDevice) -> Reply? {
+        if message.token <= device.expiredToken {
+            return .problem(Problem(.unauthorized, "the token has expired"), cursor: nil, retryAfter: nil)
+        }
+        guard let kind = device.refusal?.present(at: now) else { return nil }
+        return kind == .overloaded
+            ? .problem(Problem(.overloaded, "busy"), cursor: server.state.cursor, retryAfter: 1_000)
+            : .problem(Problem(.unauthorized, "no token is good"), cursor: nil, retryAfter: nil)
+    }
+
+    // MARK: Changes
+
+    private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
+        guard case .changes(_, let filter, let wait, let limit, _) = messages[serial].kind else { return }
+        if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
+        let verdict = server.feed?.ask(
+            since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
+            deadline: wait == 0 ? now : deadline, now: now)
+        switch verdict {
+        case .reply(let answer): reply(serial, self.reply(answer))
+        case .scan(let since): push(.serverScan(run: server.run, message: serial, since, deadline: deadline), after: delay(2))
+        case .parked(let ticket):
+            server.tickets[serial] = ticket
+            push(.serverExpire(run: server.run), after: deadline - now + WaiterTable<Int>.bucketWidth)
+        case nil: break
+        }
+    }
+
+    /// Looks into the store.
+    func scan(_ serial: Int, _ since: Since, deadline: Int64) {
+        guard server.activeRequests.contains(serial), case .changes(let asked, let filter, _, let limit, let client) = messages[serial].kind
+        else {
+            return
+        }
+        let query = ChangeQuery(
+            since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .answer),
+            inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
+        do {
+            let found = try server.store.scan(query, in: server.namespace)
+            switch found.value {
+            case .refused(let problem, let position): reply(serial, .problem(problem, cursor: position, retryAfter: nil))
+            case .page(let page):
+                if !page.upToDate { server.feed?.noteScan(at: found.cursor) }
+                reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
+            case .nothing(let reached, isComplete: true) where client != nil:
+                let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
+                reply(serial, asked == .now ? .page(empty) : .quiet(reached), lastWrite: found.lastWrite)
+            case .nothing(let reached, isComplete: true):
+                push(.serverPark(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(2))
+            case .nothing(let reached, isComplete: false):
+                push(.serverScan(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(1))
+            }
+        } catch { reply(serial, .problem(error.problem, cursor: nil, retryAfter: nil)) }
+    }
+
+    func park(_ serial: Int, _ since: Since, deadline: Int64) {
+        guard server.activeRequests.contains(serial) else { return }
+        if bug == .loseWakeUp, let head = server.feed?.head, case .after(let cursor) = since, cursor.epoch == head.epoch {
+            return ask(serial, .after(head), isVerified: true, deadline: deadline)
+        }
+        ask(serial, since, isVerified: bug != .loseWakeUp, deadline: deadline)
+    }
+
+    func expire() {
+        if bug == .keepWaiters { return }
+        deliver(server.feed?.expire(now: now) ?? [])
+    }
+
+    func hangUp(_ serial: Int) {
+        guard bug != .keepWaiters else { return }
+        guard let ticket = server.tickets[serial] else {
+            // A poll that the server still looks up is not begun.
+            if case .changes = messages[serial].kind { server.activeRequests.remove(serial) }
+            return
+        }
+        if let delivery = server.feed?.cancel(ticket) { deliver([delivery]) }
+    }
+
+    func deliver(_ deliveries: [FeedDelivery<Int>]) {
+        for delivery in deliveries {
+            guard case .answer(let waiters, let answer) = delivery else { continue }
+            let decoded = reply(answer)
+            for waiter in waiters { reply(waiter, decoded) }
+        }
+    }
+
+    /// What a device makes of the feed's bytes.
+    private func reply(_ answer: FeedReply) -> Reply {
+        switch answer {
+        case .page(let page):
+            do throws(WireError) { return .page(try ChangePage(json: page.body)) } catch { return .garbage("\(error)") }
+        case .idle(let cursor): return .quiet(cursor)
+        case .gone(let problem, let cursor): return .problem(problem, cursor: cursor, retryAfter: nil)
+        }
+    }
+
+    // MARK: The process
+
+    func crashServer(down: Int64) {
+        guard server.isUp else { return }
+        cutActiveRequests()
+        if let unsynced = server.unsynced?.present(at: now) { server.store = MemoryRecordStore(restoring: unsynced) }
+        server.unsynced = nil
+        server.die()
+        recorder?.mark(nil, at: now, "the server crashes")
+        push(.serverStart(run: server.run), after: down)
+    }
+
+    func startServer() throws(Violation) {
+        guard !server.isUp else { return }
+        server.isUp = true
+        if bug == .forgetLedger { server.alias += 1 }
+        recorder?.mark(nil, at: now, "the server starts")
+        if let problem = oracle.serverStarted(server.state) { throw fail(.durableBeforeAcknowledged, nil, problem) }
+    }
+
+    func ledgerName(_ client: ClientIdentifier) -> ClientIdentifier {
+        guard server.alias > 0, let name = try? ClientIdentifier("\(client.text)-x\(server.alias)") else { return client }
+        return name
+    }
+}
