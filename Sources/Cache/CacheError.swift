@@ -26,9 +26,9 @@ public enum CacheError: Error, Hashable, Sendable {
     /// The value is larger than the whole cache may be, in bytes, and the earlier value of its key is removed: raise
     /// the limit.
     case tooLarge(bytes: Int, limit: Int)
-    /// An encrypted value needs an implementation of encryption: set `sealing` in the cache's configuration.
-    case noSealing
-    /// The configuration's `sealing` could not encrypt a value, and nothing was stored: fix the cause that `reason`
+    /// An encrypted value needs an implementation of encryption: set `cipher` in the cache's configuration.
+    case noCipher
+    /// The configuration's `cipher` could not encrypt a value, and nothing was stored: fix the cause that `reason`
     /// states.
     case cannotSeal(reason: String)
     /// Another user of the directory emptied it for another schema: open the cache again with the present schema.
@@ -59,9 +59,9 @@ extension CacheError: CustomStringConvertible {
         case .storageFailed(let path, let reason): "\(path): \(reason). Look at the kernel's log, then at the disk."
         case .tooLarge(let bytes, let limit):
             "A value of \(bytes) bytes is larger than the whole cache may be, \(limit): raise the byte limit."
-        case .noSealing: "An encrypted value needs something that encrypts it: set sealing in the cache's configuration."
+        case .noCipher: "An encrypted value needs something that encrypts it: set cipher in the cache's configuration."
         case .cannotSeal(let reason):
-            "A value could not be encrypted, and was not stored: \(reason). Mend what the configuration's sealing needs."
+            "A value could not be encrypted, and was not stored: \(reason). Mend what the configuration's cipher needs."
         case .schemaChanged(let path): "\(path) was emptied for another schema: open the cache again with the present schema."
         case .closed: "The cache was closed: make a new one."
         }

@@ -14,7 +14,7 @@ struct CacheCommandTests {
     private func fill() async throws {
         var configuration = DiskCache.Configuration()
         configuration.schema = "3/ann"
-        configuration.sealing = try AESGCMSealing(keyBytes: Array(repeating: 1, count: 16))
+        configuration.cipher = try AESGCMCipher(keyBytes: Array(repeating: 1, count: 16))
         let cache = try await DiskCache.open(folder.path, configuration)
         try await cache.setValue([1, 2, 3], forKey: "user/1", lifetime: .unlimited, tags: ["users", "new"])
         try await cache.setValue(Array(repeating: 0, count: 20_000), forKey: "user/2")

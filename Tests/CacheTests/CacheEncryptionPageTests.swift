@@ -8,7 +8,7 @@ import Testing
 private func pageExample(_ directory: String, key: [UInt8], letter: [UInt8]) async throws -> [UInt8]? {
     // page begins
     var configuration = DiskCache.Configuration()
-    configuration.sealing = try AESGCMSealing(keyBytes: key)  // 16, 24 or 32 bytes
+    configuration.cipher = try AESGCMCipher(keyBytes: key)  // 16, 24 or 32 bytes
     let letters = try await DiskCache.open(directory, configuration)
     try await letters.setValue(letter, forKey: "letters/1", protection: .encrypted)
     let read = try await letters.value(forKey: "letters/1")?.bytes

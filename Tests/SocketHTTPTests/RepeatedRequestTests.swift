@@ -196,7 +196,7 @@ struct RepeatedRequestTests {
         }
         let waiter = await waiters.take(1)[0]
         let hasEnded = Signal()
-        waiter.exchange.onHangUp { hasEnded.happen() }
+        waiter.exchange.onDisconnect { hasEnded.happen() }
         // When
         try await client.run { $0.finish() }
         await hasEnded.wait()

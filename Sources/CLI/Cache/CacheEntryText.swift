@@ -67,7 +67,7 @@ extension CommandFailure {
             case .notACache, .notACacheDirectory, .unreadable, .schemaChanged: .data
             case .readOnly, .cannotWrite: .cannotCreate
             case .diskFull, .storageFailed: .inputOutput
-            case .cannotEncode, .noCost, .tooLarge, .noSealing, .cannotSeal, .closed: .software
+            case .cannotEncode, .noCost, .tooLarge, .noCipher, .cannotSeal, .closed: .software
             }
         self.init(status, error.description)
     }

@@ -48,16 +48,16 @@ extension DiskCache {
     private func fail(_ batch: Batch, _ error: CacheError) {
         counters.failures.add(batch.count, ordering: .relaxed)
         configuration.logger.warning("the cache could not write", metadata: ["directory": "\(directory)", "error": "\(error)"])
-        for (_, write) in batch where write.done == nil { hub.send(.writeFailed(error)) }
+        for (_, write) in batch where write.done == nil { broadcast.send(.writeFailed(error)) }
         staging.finish(batch, batch.map { _ in .failure(error) })
     }
 
-    private func commit(_ batch: Batch, removing failed: [DiskNumber]) throws {
+    private func commit(_ batch: Batch, removing failed: [KeyHash]) throws {
         let database = try currentDatabase()
-        var files: [(DiskNumber, UInt64)] = []
+        var files: [(KeyHash, UInt64)] = []
         do {
             let entries = try batch.map { try entry($0.write, database, &files) }
-            let uses = takeTouches()
+            let uses = takeAccesses()
             try maintained(database) {
                 for number in failed { try database.remove(number) }
                 try write(uses, database)
@@ -72,8 +72,7 @@ extension DiskCache {
     }
 
     /// The entry of a write, its value in a file already if it is large; `nil` for a removal.
-    private func entry(_ write: DiskWrite, _ database: DiskDatabase, _ files: inout [(DiskNumber, UInt64)]) throws -> DiskDatabase.NewEntry?
-    {
+    private func entry(_ write: DiskWrite, _ database: DiskDatabase, _ files: inout [(KeyHash, UInt64)]) throws -> DiskDatabase.NewEntry? {
         guard case .put(let bytes, let head, let tags) = write.change else { return nil }
         var place = DiskRecord.Place.inline(bytes)
         if bytes.count > configuration.inlineLimit {
@@ -103,7 +102,7 @@ extension DiskCache {
         counters.expirations.add(expired, ordering: .relaxed)
         if evicted > 0 {
             counters.evictions.add(evicted, ordering: .relaxed)
-            hub.send(.evicted(entries: evicted))
+            broadcast.send(.evicted(entries: evicted))
             try database.giveBackPages()
         }
         // The limit was lowered by much: later transactions evict the rest, so that writes come in between.
@@ -118,37 +117,37 @@ extension DiskCache {
     }
 
     /// Writes which entries were used, in order.
-    func writeTouches() {
-        let uses = takeTouches()
-        touched.withLock { $0.isScheduled = false }
+    func writeAccesses() {
+        let uses = takeAccesses()
+        accessLog.withLock { $0.isScheduled = false }
         if uses.order.isEmpty { return }
         if case .failure(let error) = guarded({ try maintained(try currentDatabase()) { try write(uses, try currentDatabase()) } }) {
             configuration.logger.warning("the cache could not note uses", metadata: ["error": "\(error)"])
         }
     }
 
-    private func takeTouches() -> (order: [DiskNumber], sliding: [DiskNumber: Int64]) {
+    private func takeAccesses() -> (order: [KeyHash], sliding: [KeyHash: Int64]) {
         let kept = shared.withLock { shared in
-            var kept: [DiskNumber] = []
-            for reader in shared.idle where !reader.touches.isEmpty {
-                kept += reader.touches
-                reader.touches.removeAll(keepingCapacity: true)
+            var kept: [KeyHash] = []
+            for reader in shared.idle where !reader.accesses.isEmpty {
+                kept += reader.accesses
+                reader.accesses.removeAll(keepingCapacity: true)
             }
             return kept
         }
-        return touched.withLock { touched in
-            touched.append(kept)
-            return touched.take()
+        return accessLog.withLock { accessLog in
+            accessLog.append(kept)
+            return accessLog.take()
         }
     }
 
-    private func write(_ uses: (order: [DiskNumber], sliding: [DiskNumber: Int64]), _ database: DiskDatabase) throws {
+    private func write(_ uses: (order: [KeyHash], sliding: [KeyHash: Int64]), _ database: DiskDatabase) throws {
         let now = now
         for number in uses.order { try database.touch(number, at: uses.sliding[number] ?? now) }
     }
 
     /// Checks an entry again that a reader found expired or damaged, and removes it if it still is.
-    func recheck(_ number: DiskNumber) {
+    func recheck(_ number: KeyHash) {
         let now = now
         let result = guarded { () -> (DiskDatabase.State, [UInt8]) in
             let database = try currentDatabase()
@@ -163,7 +162,7 @@ extension DiskCache {
         case .success((.damaged, let key)):
             counters.damaged.add(1, ordering: .relaxed)
             configuration.logger.warning("a damaged entry is removed", metadata: ["directory": "\(directory)"])
-            hub.send(.damaged(key: key))
+            broadcast.send(.damaged(key: key))
         case .success: break
         case .failure(let error): configuration.logger.warning("a damaged entry could not be removed", metadata: ["error": "\(error)"])
         }
@@ -172,7 +171,7 @@ extension DiskCache {
     /// Resets the cache if the generation that a reader found damaged is still the current one.
     func leave(_ generation: UInt32, _ reason: String) {
         do {
-            try startAnew(.damage(reason), unless: generation)
+            try reset(.damage(reason), unless: generation)
         } catch {
             configuration.logger.warning("the cache could not be reset", metadata: ["error": "\(asCacheError(error))"])
         }

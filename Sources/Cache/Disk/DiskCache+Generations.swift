@@ -15,7 +15,7 @@ extension DiskCache {
     /// The database of the current generation; opens it if the open one is of an earlier generation.
     func currentDatabase() throws -> DiskDatabase {
         if try !openControl().isInPlace { try reopenDirectory() }
-        if shared.withLock({ $0.isBlind }) { try startAnew(.request, unless: nil) }
+        if shared.withLock({ $0.readsBlocked }) { try reset(.request, unless: nil) }
         guard let generation = try openControl().generation else { throw DiskFailure.damage("the file \(DiskControl.name)") }
         if let database = writing.database, database.generation == generation { return database }
         try openDatabase(isFirst: false)
@@ -53,20 +53,20 @@ extension DiskCache {
             if database.scope == wanted {
                 writing.database = database
             } else if isFirst {
-                try startAnew(.schema, unless: database.generation)
+                try reset(.schema, unless: database.generation)
             } else {
                 throw CacheError.schemaChanged(path: directory)
             }
         } catch {
             guard isFirst, case .damage(let reason) = DiskFailure(error, directory) else { throw error }
-            try startAnew(.damage(reason), unless: control.generation)
+            try reset(.damage(reason), unless: control.generation)
         }
     }
 
     /// Starts an empty generation, and removes all others. Once the number is raised, no process reads an earlier entry.
     ///
     /// - Parameter failed: the generation to replace; if another one is current already, that one is only opened. `nil` replaces any.
-    func startAnew(_ reason: DiskCacheEvent.Reason, unless failed: UInt32?) throws {
+    func reset(_ reason: DiskCacheEvent.Reason, unless failed: UInt32?) throws {
         let control = try openControl()
         writing.database = nil
         do {
@@ -80,7 +80,7 @@ extension DiskCache {
             if isLate { return try openDatabase(isFirst: false) }
         } catch {
             // Reads must not return entries that should have been removed. The next call tries again.
-            if reason == .request { shared.withLock { $0.isBlind = true } }
+            if reason == .request { shared.withLock { $0.readsBlocked = true } }
             throw error
         }
         staging.forgetFailures()
@@ -93,12 +93,12 @@ extension DiskCache {
         if reason != .request { counters.restarts.add(1, ordering: .relaxed) }
         let level: Logger.Level = if case .damage = reason { .warning } else { .info }
         configuration.logger.log(level: level, "the cache was reset", metadata: ["directory": "\(directory)", "reason": "\(reason)"])
-        hub.send(.startedAnew(reason))
+        broadcast.send(.reset(reason))
     }
 
     private func letReadersGo() {
         let left = shared.withLock { shared in
-            shared.isBlind = false
+            shared.readsBlocked = false
             return shared.forgetGeneration()
         }
         withExtendedLifetime(left) {}

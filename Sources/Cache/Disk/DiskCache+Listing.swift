@@ -14,7 +14,7 @@ extension DiskCache {
         let range = DiskKeyRange(prefix: prefix.keyBytes, after: after)
         return try await perform {
             // A use prolongs a sliding entry, so the uses that readers noted are written first.
-            self.writeTouches()
+            self.writeAccesses()
             let database = try self.currentDatabase()
             return try DiskListing.entries(in: database.connection, database.files, range, now: self.now, limit: limit)
         }
@@ -29,7 +29,7 @@ extension DiskCache {
     public func entry(forKey key: some DiskKey) async throws(CacheError) -> DiskEntry? {
         let bytes = key.keyBytes
         return try await perform {
-            self.writeTouches()
+            self.writeAccesses()
             let database = try self.currentDatabase()
             return try DiskListing.entry(in: database.connection, database.files, bytes, now: self.now)
         }
@@ -54,7 +54,7 @@ extension DiskCache {
     /// - Parameter lifetime: counted from now; by default the configuration's.
     /// - Returns: whether there is such a value.
     @discardableResult
-    public func renewValue(forKey key: some DiskKey, lifetime: Lifetime? = nil) async throws(CacheError) -> Bool {
+    public func freshenValue(forKey key: some DiskKey, lifetime: Lifetime? = nil) async throws(CacheError) -> Bool {
         let bytes = key.keyBytes
         return try await perform {
             let now = self.now

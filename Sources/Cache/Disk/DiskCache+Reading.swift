@@ -57,7 +57,7 @@ extension DiskCache {
     /// Reads on a thread that must not wait (docs/decisions/0045-disk-reads.md). Everything that may wait is left to
     /// ``read(_:isTagged:)``: opening and closing connections, files, ciphers, errors.
     private func readWithoutBlocking(_ key: UnsafeRawBufferPointer, isTagged: Bool) -> Attempt {
-        let number = DiskNumber(key)
+        let number = KeyHash(key)
         let now = now
         switch staging.look(key, number) {
         case .none: break
@@ -67,7 +67,7 @@ extension DiskCache {
         }
         var reader = idleReader()
         let outcome = reader?.readWithoutBlocking(key, number, now: now, isTagged: isTagged) { number in
-            touched.withLock { $0.used(number) }
+            accessLog.withLock { $0.used(number) }
         }
         if let reader, case .hit(_, let number, let isSliding) = outcome { note(number, isSliding, reader, now) }
         giveBackWithoutBlocking(&reader)
@@ -78,8 +78,8 @@ extension DiskCache {
     private func idleReader() -> DiskReader? {
         shared.withLock { shared in
             guard let control = shared.control, control.isLockedInMemory || !configuration.pages.needsLockedMemory,
-                !shared.isBlind, let generation = control.generation, shared.generation == generation,
-                shared.foreign != generation
+                !shared.readsBlocked, let generation = control.generation, shared.generation == generation,
+                shared.otherGeneration != generation
             else { return nil }
             return shared.idle.popLast()
         }
@@ -103,13 +103,13 @@ extension DiskCache {
             defer { shared.retired = [] }
             return shared.retired
         }
-        touched.withLock { touched in for reader in retired { touched.append(reader.touches) } }
+        accessLog.withLock { accessLog in for reader in retired { accessLog.append(reader.accesses) } }
         // They close when this returns. An awaited read may wait for the lock, but never for the disk.
         withExtendedLifetime(retired) {}
     }
 
     private func read(_ key: UnsafeRawBufferPointer, isTagged: Bool) throws -> DiskValue? {
-        let number = DiskNumber(key)
+        let number = KeyHash(key)
         let now = now
         switch staging.look(key, number) {
         case .none: break
@@ -118,8 +118,8 @@ extension DiskCache {
         }
         guard let reader = try reader() else { return miss() }
         do {
-            let outcome = try reader.read(key, number, now: now, sealing: configuration.sealing, isTagged: isTagged) { number in
-                touched.withLock { $0.used(number) }
+            let outcome = try reader.read(key, number, now: now, cipher: configuration.cipher, isTagged: isTagged) { number in
+                accessLog.withLock { $0.used(number) }
             }
             giveBack(reader, outcome, now)
             return value(outcome)
@@ -153,7 +153,7 @@ extension DiskCache {
             counters.hits.add(1, ordering: .relaxed)
             return DiskValue(bytes: bytes, head: head, tags: tags)
         }
-        guard let plain = configuration.sealing?.open(bytes, name: Array(key)) else { return miss() }
+        guard let plain = configuration.cipher?.open(bytes, name: Array(key)) else { return miss() }
         counters.hits.add(1, ordering: .relaxed)
         return DiskValue(bytes: plain, head: head, tags: tags)
     }
@@ -169,12 +169,12 @@ extension DiskCache {
         defer { withExtendedLifetime(stale) {} }
         let (found, generation): (DiskReader?, UInt32?) = try shared.withLock { shared in
             guard let control = shared.control else { throw CacheError.closed }
-            guard !shared.isBlind, let generation = control.generation else { return (nil, nil) }
+            guard !shared.readsBlocked, let generation = control.generation else { return (nil, nil) }
             if shared.generation != generation {
                 swap(&stale, &shared.idle)
                 shared.generation = generation
             }
-            if shared.foreign == generation { return (nil, nil) }
+            if shared.otherGeneration == generation { return (nil, nil) }
             return (shared.idle.popLast(), generation)
         }
         if let found { return found }
@@ -187,7 +187,7 @@ extension DiskCache {
             return try DiskReader.open(
                 folder: folder(generation), generation: generation, scope: scope.withLock { $0 }, pages: configuration.pages)
         } catch CacheError.schemaChanged {
-            shared.withLock { $0.foreign = generation }
+            shared.withLock { $0.otherGeneration = generation }
             return nil
         } catch {
             // The cache was emptied meanwhile, and the folder was removed while it was opened.
@@ -205,34 +205,34 @@ extension DiskCache {
             shared.idle.append(reader)
             return true
         }
-        if !isKept, !reader.touches.isEmpty { touched.withLock { $0.append(reader.touches) } }
+        if !isKept, !reader.accesses.isEmpty { accessLog.withLock { $0.append(reader.accesses) } }
     }
 
     /// Notes a use with the reader, which takes no lock; the uses are collected now and then.
-    private func note(_ number: DiskNumber, _ isSliding: Bool, _ reader: DiskReader, _ now: Int64) {
+    private func note(_ number: KeyHash, _ isSliding: Bool, _ reader: DiskReader, _ now: Int64) {
         if isSliding {
-            let isFirst = touched.withLock { touched in
-                touched.append(sliding: number, at: now)
-                defer { touched.isScheduled = true }
-                return !touched.isScheduled
+            let isFirst = accessLog.withLock { accessLog in
+                accessLog.append(sliding: number, at: now)
+                defer { accessLog.isScheduled = true }
+                return !accessLog.isScheduled
             }
-            if isFirst { scheduleTouches() }
+            if isFirst { scheduleAccessWrite() }
         } else {
-            reader.touches.append(number)
-            guard reader.touches.count == 1 || reader.touches.count >= 1_024 else { return }
-            let full = reader.touches.count > 1 ? reader.touches : []
-            if !full.isEmpty { reader.touches.removeAll(keepingCapacity: true) }
-            let isFirst = touched.withLock { touched in
-                touched.append(full)
-                defer { touched.isScheduled = true }
-                return !touched.isScheduled
+            reader.accesses.append(number)
+            guard reader.accesses.count == 1 || reader.accesses.count >= 1_024 else { return }
+            let full = reader.accesses.count > 1 ? reader.accesses : []
+            if !full.isEmpty { reader.accesses.removeAll(keepingCapacity: true) }
+            let isFirst = accessLog.withLock { accessLog in
+                accessLog.append(full)
+                defer { accessLog.isScheduled = true }
+                return !accessLog.isScheduled
             }
-            if isFirst { scheduleTouches() }
+            if isFirst { scheduleAccessWrite() }
         }
     }
 
     /// Schedules the write of access times, which reach the disk together some seconds late.
-    private func scheduleTouches() {
-        queue.asyncAfter(deadline: .now() + .seconds(2)) { [weak self] in self?.writeTouches() }
+    private func scheduleAccessWrite() {
+        queue.asyncAfter(deadline: .now() + .seconds(2)) { [weak self] in self?.writeAccesses() }
     }
 }

@@ -9,7 +9,7 @@ extension DiskCache {
     ///
     /// The cost does not grow with the entries in the database, but with the files beside it.
     public func removeAll() async throws(CacheError) {
-        try await perform { try self.startAnew(.request, unless: nil) }
+        try await perform { try self.reset(.request, unless: nil) }
     }
 
     /// Removes all entries, and continues with another schema: for a log-out, another account, or a new encoding of the values.
@@ -22,7 +22,7 @@ extension DiskCache {
     public func invalidateEverything(schema: String? = nil) async throws(CacheError) {
         try await perform {
             if let schema { self.scope.withLock { $0 = schema } }
-            try self.startAnew(.request, unless: nil)
+            try self.reset(.request, unless: nil)
         }
     }
 

@@ -28,7 +28,7 @@ extension DiskCache {
     /// Stages a value: reads return it at once, and it reaches the disk in the background. See
     /// ``setValue(_:forKey:lifetime:tags:protection:)`` and ``flush()``, which throws the first failure.
     ///
-    /// - Throws: ``CacheError/tooLarge(bytes:limit:)``, ``CacheError/noSealing``, ``CacheError/cannotSeal(reason:)``.
+    /// - Throws: ``CacheError/tooLarge(bytes:limit:)``, ``CacheError/noCipher``, ``CacheError/cannotSeal(reason:)``.
     /// - Returns: whether the staged values left room for it; if not, the value is dropped and its key removed.
     @discardableResult
     public func stageValue(
@@ -57,14 +57,14 @@ extension DiskCache {
     ///
     /// - Throws: ``CacheError``: the first failure of a staged write since the last flush.
     public func flush() async throws(CacheError) {
-        try await perform { self.writeTouches() }
+        try await perform { self.writeAccesses() }
         if let error = staging.takeError() { throw error }
     }
 
     func write(_ change: DiskWrite.Change, _ key: some DiskKey) async throws(CacheError) {
         let bytes = key.keyBytes
         let result: Result<Void, CacheError> = await withCheckedContinuation { continuation in
-            let write = DiskWrite(key: bytes, number: DiskNumber(bytes), change: change) { continuation.resume(returning: $0) }
+            let write = DiskWrite(key: bytes, number: KeyHash(bytes), change: change) { continuation.resume(returning: $0) }
             // No limit: the caller waits, so it can stage no more than it holds in memory itself.
             if staging.append(write, limit: .max) == true { queue.async { self.drain() } }
         }
@@ -72,7 +72,7 @@ extension DiskCache {
     }
 
     private func stage(_ change: DiskWrite.Change, _ key: [UInt8], limit: Int) -> Bool {
-        let write = DiskWrite(key: key, number: DiskNumber(key), change: change, done: nil)
+        let write = DiskWrite(key: key, number: KeyHash(key), change: change, done: nil)
         guard let isFirst = staging.append(write, limit: limit) else { return false }
         if isFirst { queue.async { self.drain() } }
         return true
@@ -86,9 +86,9 @@ extension DiskCache {
         switch protection {
         case .plain: break
         case .encrypted:
-            guard let sealing = configuration.sealing else { throw .noSealing }
+            guard let cipher = configuration.cipher else { throw .noCipher }
             do {
-                bytes = try sealing.seal(bytes, name: key.keyBytes)
+                bytes = try cipher.seal(bytes, name: key.keyBytes)
             } catch {
                 throw .cannotSeal(reason: "\(error)")
             }
@@ -107,6 +107,6 @@ extension DiskCache {
 
     private func refuse(_ key: [UInt8], _ bytes: Int) {
         counters.refusals.add(1, ordering: .relaxed)
-        hub.send(.refused(key: key, bytes: bytes))
+        broadcast.send(.refused(key: key, bytes: bytes))
     }
 }

@@ -28,13 +28,13 @@ public final class DiskCache: Sendable {
         /// Readers that cannot be used again, and that their last users could not wait to close.
         var retired: [DiskReader] = []
         /// A generation that this instance may not read, since it has another schema.
-        var foreign: UInt32?
+        var otherGeneration: UInt32?
         /// Emptying the cache failed: reads miss until it succeeds.
-        var isBlind = false
+        var readsBlocked = false
 
         /// Forgets the open generation, and returns its idle readers. Release them outside of the lock: that closes their connections.
         mutating func forgetGeneration() -> [DiskReader] {
-            (generation, foreign) = (nil, nil)
+            (generation, otherGeneration) = (nil, nil)
             defer { idle = [] }
             return idle
         }
@@ -60,10 +60,10 @@ public final class DiskCache: Sendable {
     let shared: Mutex<Shared>
     let staging = DiskStaging()
     let counters = DiskCounters()
-    let hub = Broadcast<DiskCacheEvent>(keepingLatest: 256)
+    let broadcast = Broadcast<DiskCacheEvent>(keepingLatest: 256)
     let writing = Writing()
     /// Uses of rows that are not on the disk yet, collected from the readers.
-    let touched = Mutex(DiskTouches())
+    let accessLog = Mutex(AccessLog())
 
     /// Opens a cache, and makes its directory if there is none; the time does not grow with what it holds. Waits for the disk: call it
     /// from a thread of your own, and ``open(_:_:)`` elsewhere.
@@ -78,7 +78,7 @@ public final class DiskCache: Sendable {
         do {
             if isStale { tell(.format) }
             if control.generation == nil {
-                try startAnew(.damage("the file \(DiskControl.name)"), unless: nil)
+                try reset(.damage("the file \(DiskControl.name)"), unless: nil)
             } else {
                 try openDatabase(isFirst: true)
             }
@@ -92,7 +92,7 @@ public final class DiskCache: Sendable {
     }
 
     deinit {
-        hub.finish()
+        broadcast.finish()
         // The last connection to close waits for the disk, so it closes on the queue, not on the thread that releases the cache.
         let (writing, idle) = (writing, shared.withLock { $0.idle })
         queue.async {
@@ -114,16 +114,16 @@ public final class DiskCache: Sendable {
     }
 
     /// The events from now on, for as long as the stream is consumed. It buffers at most 256 events, and then drops the oldest.
-    public var events: AsyncStream<DiskCacheEvent> { hub.stream() }
+    public var events: AsyncStream<DiskCacheEvent> { broadcast.stream() }
 
     /// Writes the staged changes, then closes the directory. Later calls fail with ``CacheError/closed``.
     public func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
                 self.drain()
-                self.writeTouches()
+                self.writeAccesses()
                 self.closeConnections()
-                self.hub.finish()
+                self.broadcast.finish()
                 continuation.resume()
             }
         }
@@ -176,7 +176,7 @@ public final class DiskCache: Sendable {
                     let failed = writing.database?.generation ?? shared.withLock { $0.control?.generation }
                     if isMended { return .failure(.storageFailed(path: directory, reason: reason)) }
                     isMended = true
-                    do { try startAnew(.damage(reason), unless: failed) } catch { return .failure(asCacheError(error)) }
+                    do { try reset(.damage(reason), unless: failed) } catch { return .failure(asCacheError(error)) }
                 }
             }
         }

@@ -17,9 +17,9 @@ extension DiskCache {
         /// The values' kind, encoding and account, such as `3/user-42`. Opening a directory of another schema empties it, so a new version,
         /// or another account, never reads the earlier entries.
         public var schema = ""
-        /// Encrypts and decrypts the values that are stored ``DiskProtection/encrypted``, such as `AESGCMSealing` of
+        /// Encrypts and decrypts the values that are stored ``DiskProtection/encrypted``, such as `AESGCMCipher` of
         /// FreshetCacheEncryption. Without it, such values cannot be stored, and stored ones miss.
-        public var sealing: (any DiskSealing)?
+        public var cipher: (any DiskCipher)?
         /// The source of time; lifetimes on disk are measured by its wall clock.
         public var clock = CacheClock.system
         /// The logger of failures and resets.

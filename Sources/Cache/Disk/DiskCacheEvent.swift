@@ -1,7 +1,7 @@
 /// A change that a ``DiskCache`` made by itself.
 public enum DiskCacheEvent: Hashable, Sendable {
     /// The cache was reset: all entries are removed.
-    case startedAnew(Reason)
+    case reset(Reason)
     /// An entry was damaged and is removed.
     case damaged(key: [UInt8])
     /// The least recently used entries were evicted, for the limit of bytes.

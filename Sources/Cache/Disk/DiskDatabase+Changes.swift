@@ -4,7 +4,7 @@ internal import FreshetSQLite
 extension DiskDatabase {
     /// Removes an entry unless another process has replaced it since it was listed.
     func removeIfSame(_ entry: DiskEntry) throws -> Bool {
-        let number = DiskNumber(entry.keyBytes)
+        let number = KeyHash(entry.keyBytes)
         let isSame = try connection.withStatement(
             "SELECT 1 FROM entry WHERE id = ?1 AND key = ?2 AND recorded = ?3 AND verified = ?4 AND bytes = ?5"
         ) { statement in
@@ -20,7 +20,7 @@ extension DiskDatabase {
 
     /// Writes another date of verification and another lifetime into an entry that is not over yet.
     func renew(_ key: [UInt8], _ deadline: DiskDeadline, now: Int64) throws -> Bool {
-        let number = DiskNumber(key)
+        let number = KeyHash(key)
         let (state, found) = try state(of: number, now: now)
         guard state == .sound, found == key else { return false }
         let record = try connection.withStatement("SELECT record FROM value WHERE id = ?1") { statement in

@@ -5,7 +5,7 @@ extension DiskDatabase {
     /// An entry to be stored.
     struct NewEntry {
         var key: [UInt8]
-        var number: DiskNumber
+        var number: KeyHash
         var record: DiskRecord
         var tags: [String]
 
@@ -56,7 +56,7 @@ extension DiskDatabase {
         totals.bytes &+= entry.byteCount + entry.key.count + Self.overhead
     }
 
-    private func link(_ tag: String, _ number: DiskNumber) throws {
+    private func link(_ tag: String, _ number: KeyHash) throws {
         try connection.withStatement("INSERT OR IGNORE INTO tag(tag, id) VALUES (?1, ?2)") { statement in
             try statement.bind(1, Array(tag.utf8))
             try statement.bind(2, number.value)
@@ -68,7 +68,7 @@ extension DiskDatabase {
     ///
     /// - Returns: whether there was one.
     @discardableResult
-    func remove(_ number: DiskNumber) throws -> Bool {
+    func remove(_ number: KeyHash) throws -> Bool {
         let wasThere = try removeEntry(number)
         // Also without a row in `entry`, which damage may have cost.
         try delete("DELETE FROM value WHERE id = ?1", number)
@@ -77,7 +77,7 @@ extension DiskDatabase {
 
     /// Removes all of a row but its value.
     @discardableResult
-    private func removeEntry(_ number: DiskNumber) throws -> Bool {
+    private func removeEntry(_ number: KeyHash) throws -> Bool {
         let old = try connection.withStatement("SELECT bytes, length(key), file, tags FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             guard try statement.step() else { return nil as (Int, Int64?, [UInt8]?)? }
@@ -99,7 +99,7 @@ extension DiskDatabase {
         return old != nil
     }
 
-    private func delete(_ sql: StaticString, _ number: DiskNumber) throws {
+    private func delete(_ sql: StaticString, _ number: KeyHash) throws {
         try connection.withStatement(sql) { statement in
             try statement.bind(1, number.value)
             try statement.run()
@@ -107,7 +107,7 @@ extension DiskDatabase {
     }
 
     /// Notes the use of a row. Does nothing if the row is gone.
-    func touch(_ number: DiskNumber, at now: Int64) throws {
+    func touch(_ number: KeyHash, at now: Int64) throws {
         try connection.withStatement(
             """
             UPDATE entry SET used = ?2, touched = max(touched, ?3),
@@ -122,11 +122,11 @@ extension DiskDatabase {
     }
 
     /// The rows that a statement names, at most so many.
-    func numbers(_ sql: StaticString, limit: Int, bind: (Statement) throws -> Void = { _ in }) throws -> [DiskNumber] {
+    func numbers(_ sql: StaticString, limit: Int, bind: (Statement) throws -> Void = { _ in }) throws -> [KeyHash] {
         try connection.withStatement(sql) { statement in
             try bind(statement)
-            var numbers: [DiskNumber] = []
-            while numbers.count < limit, try statement.step() { numbers.append(DiskNumber(row: statement.int64(0))) }
+            var numbers: [KeyHash] = []
+            while numbers.count < limit, try statement.step() { numbers.append(KeyHash(row: statement.int64(0))) }
             return numbers
         }
     }
@@ -148,7 +148,7 @@ extension DiskDatabase {
     }
 
     /// Removes rows that an index named; if none of them is there, the index is damaged.
-    func removeEach(_ numbers: [DiskNumber]) throws -> Int {
+    func removeEach(_ numbers: [KeyHash]) throws -> Int {
         var count = 0
         for number in numbers where try remove(number) { count += 1 }
         if count == 0, !numbers.isEmpty { throw DiskFailure.damage("an index does not agree with its entries") }

@@ -12,7 +12,7 @@ extension DiskDatabase {
     }
 
     /// The state of a row, and its key as far as it is known. A row that is not there is sound: there is nothing to do.
-    func state(of number: DiskNumber, now: Int64) throws -> (State, key: [UInt8]) {
+    func state(of number: KeyHash, now: Int64) throws -> (State, key: [UInt8]) {
         let key = try connection.withStatement("SELECT key FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             return try statement.step() ? statement.bytes(0) : nil
@@ -22,7 +22,7 @@ extension DiskDatabase {
             return try statement.step() ? statement.bytes(0) : nil
         }
         guard let stored else { return (key == nil ? .sound : .damaged, key ?? []) }
-        guard let key, DiskNumber(key) == number,
+        guard let key, KeyHash(key) == number,
             let record = stored.withUnsafeBytes({ bytes in
                 key.withUnsafeBytes { DiskRecord.decode(bytes, key: $0) }
             })
@@ -41,7 +41,7 @@ extension DiskDatabase {
     }
 
     /// The unique number of the file that holds the row's value; `nil` if none does.
-    func file(of number: DiskNumber) throws -> UInt64? {
+    func file(of number: KeyHash) throws -> UInt64? {
         try connection.withStatement("SELECT file FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             guard try statement.step() else { return nil }

@@ -22,7 +22,7 @@ final class DiskDatabase {
     /// Valid within a transaction.
     var totals = Totals()
     /// Files that no row refers to once the transaction is committed.
-    var leftFiles: [(DiskNumber, UInt64)] = []
+    var leftFiles: [(KeyHash, UInt64)] = []
 
     /// Opens the generation's file, and makes it if there is none. Call within the directory's lock.
     init(folder: String, generation: UInt32, newScope: String, logger: Logger) throws {

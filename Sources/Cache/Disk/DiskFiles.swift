@@ -13,14 +13,14 @@ struct DiskFiles: Sendable {
     /// The age in seconds below which a file's row may not be written yet.
     private static let tender: Int = 600
 
-    private func folder(_ number: DiskNumber) -> String { root + "/" + number.digits.prefix(2) }
+    private func folder(_ number: KeyHash) -> String { root + "/" + number.digits.prefix(2) }
 
-    func path(_ number: DiskNumber, _ unique: UInt64) -> String {
-        "\(folder(number))/\(number.digits)-\(DiskNumber.digits(unique))"
+    func path(_ number: KeyHash, _ unique: UInt64) -> String {
+        "\(folder(number))/\(number.digits)-\(KeyHash.digits(unique))"
     }
 
     /// Writes a value into a new file.
-    func write(_ bytes: [UInt8], _ number: DiskNumber, _ unique: UInt64) throws(CacheError) {
+    func write(_ bytes: [UInt8], _ number: KeyHash, _ unique: UInt64) throws(CacheError) {
         let path = path(number, unique)
         var opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if opened < 0, errno == ENOENT {
@@ -43,7 +43,7 @@ struct DiskFiles: Sendable {
     }
 
     /// The file's bytes, if it has as many as it should.
-    func read(_ number: DiskNumber, _ unique: UInt64, count: Int) -> [UInt8]? {
+    func read(_ number: KeyHash, _ unique: UInt64, count: Int) -> [UInt8]? {
         var status = stat()
         let path = path(number, unique)
         // Checked before memory is allocated: a damaged row never gets here, but the file may have been cut.
@@ -52,20 +52,20 @@ struct DiskFiles: Sendable {
         return bytes
     }
 
-    func remove(_ number: DiskNumber, _ unique: UInt64) { unlink(path(number, unique)) }
+    func remove(_ number: KeyHash, _ unique: UInt64) { unlink(path(number, unique)) }
 
     /// The files of one folder that are old enough to have a row: whose rows they should be, and their unique numbers.
-    func settled(in index: Int) -> [(number: DiskNumber, unique: UInt64)] {
+    func settled(in index: Int) -> [(number: KeyHash, unique: UInt64)] {
         let digits = String(index % Self.folders, radix: 16)
         let folder = root + "/" + (digits.utf8.count == 1 ? "0" : "") + digits
         let now = SystemClock.wallNanoseconds / 1_000_000_000
-        var found: [(DiskNumber, UInt64)] = []
+        var found: [(KeyHash, UInt64)] = []
         for name in DiskFolder.names(in: folder) ?? [] {
             let parts = name.split(separator: "-")
             guard parts.count == 2, let number = UInt64(parts[0], radix: 16), let unique = UInt64(parts[1], radix: 16) else { continue }
             var status = stat()
             guard stat(folder + "/" + name, &status) == 0, Int64(status.st_mtim.tv_sec + Self.tender) < now else { continue }
-            found.append((DiskNumber(row: Int64(bitPattern: number)), unique))
+            found.append((KeyHash(row: Int64(bitPattern: number)), unique))
         }
         return found
     }

@@ -28,12 +28,12 @@ extension DiskKey {
 
 /// The number of a key's row: its hash. Two keys of one number displace each other, which costs a miss and never gives a wrong value,
 /// for each record holds its whole key.
-struct DiskNumber: Hashable, Sendable {
+struct KeyHash: Hashable, Sendable {
     let value: Int64
 
     init(_ key: UnsafeRawBufferPointer) { value = Int64(bitPattern: DiskChecksum.of(key, seed: 1)) }
 
-    init(_ key: [UInt8]) { self = key.withUnsafeBytes { DiskNumber($0) } }
+    init(_ key: [UInt8]) { self = key.withUnsafeBytes { KeyHash($0) } }
 
     init(row: Int64) { value = row }
 

@@ -49,7 +49,7 @@ enum DiskListing {
             WHERE id = ?1 AND key = ?2
             """
         ) { statement in
-            try statement.bind(1, DiskNumber(key).value)
+            try statement.bind(1, KeyHash(key).value)
             try statement.bind(2, key)
             return try statement.step() ? entry(statement, files, now) : nil
         }
@@ -58,14 +58,14 @@ enum DiskListing {
     /// `nil` if its lifetime is over.
     private static func entry(_ row: Statement, _ files: DiskFiles, _ now: Int64) -> DiskEntry? {
         let deadline = DiskDeadline(end: row.int64(5), sliding: row.int64(6))
-        let (verified, touched) = (row.int64(4), row.int64(7))
-        guard deadline.isOpen(at: now, stored: verified, used: touched) else { return nil }
-        let expires = deadline.expires(stored: verified, used: touched)
-        let number = DiskNumber(row: row.int64(0))
+        let (verified, accessLog) = (row.int64(4), row.int64(7))
+        guard deadline.isOpen(at: now, stored: verified, used: accessLog) else { return nil }
+        let expires = deadline.expires(stored: verified, used: accessLog)
+        let number = KeyHash(row: row.int64(0))
         return DiskEntry(
             keyBytes: row.bytes(1), byteCount: Int(row.int64(2)), recorded: DiskDeadline.date(row.int64(3)),
             verified: DiskDeadline.date(verified), expires: expires == .max ? nil : DiskDeadline.date(expires),
-            used: DiskDeadline.date(touched), tags: row.optionalBytes(10).map(DiskTags.decode) ?? [],
+            used: DiskDeadline.date(accessLog), tags: row.optionalBytes(10).map(DiskTags.decode) ?? [],
             isEncrypted: row.int64(8) != 0, file: row.optionalInt64(9).map { files.path(number, UInt64(bitPattern: $0)) })
     }
 }

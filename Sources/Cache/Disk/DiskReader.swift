@@ -6,12 +6,12 @@ internal import FreshetSQLite
 final class DiskReader: @unchecked Sendable {
     /// The result of a read.
     enum Outcome {
-        case hit(DiskValue, DiskNumber, isSliding: Bool)
+        case hit(DiskValue, KeyHash, isSliding: Bool)
         case miss
         /// The entry has expired.
-        case over(DiskNumber)
+        case over(KeyHash)
         /// The record is damaged, or another key's.
-        case suspect(DiskNumber)
+        case suspect(KeyHash)
     }
 
     let generation: UInt32
@@ -21,7 +21,7 @@ final class DiskReader: @unchecked Sendable {
     /// Selects the record and the entry's tags in one snapshot. Prepared when it is needed.
     private var selectTagged: Statement?
     /// The rows that were read since they were last collected, in order.
-    var touches: [DiskNumber] = []
+    var accesses: [KeyHash] = []
 
     private init(_ connection: Connection, folder: String, generation: UInt32) throws {
         self.connection = connection
@@ -49,10 +49,10 @@ final class DiskReader: @unchecked Sendable {
     /// - Returns: `nil` if that is not possible: its pages are not in memory, the value is in a file, or it has to be
     ///   decrypted, which may take any time. Also `nil` if the read failed.
     func readWithoutBlocking(
-        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, isTagged: Bool, used: (DiskNumber) -> Int64?
+        _ key: UnsafeRawBufferPointer, _ number: KeyHash, now: Int64, isTagged: Bool, used: (KeyHash) -> Int64?
     ) -> Outcome? {
         connection.nonblocking {
-            try read(key, number, now: now, sealing: nil, isTagged: isTagged, mayBlock: false, used: used)
+            try read(key, number, now: now, cipher: nil, isTagged: isTagged, mayBlock: false, used: used)
         }
     }
 
@@ -64,8 +64,8 @@ final class DiskReader: @unchecked Sendable {
     ///   - isTagged: whether the entry's tags are to be read too.
     ///   - used: when a row that each use prolongs was last used, if that is not yet on the disk.
     func read(
-        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, now: Int64, sealing: (any DiskSealing)?, isTagged: Bool = false,
-        mayBlock: Bool = true, used: (DiskNumber) -> Int64?
+        _ key: UnsafeRawBufferPointer, _ number: KeyHash, now: Int64, cipher: (any DiskCipher)?, isTagged: Bool = false,
+        mayBlock: Bool = true, used: (KeyHash) -> Int64?
     ) throws -> Outcome {
         var previous: DiskRecord?
         while true {
@@ -73,14 +73,14 @@ final class DiskReader: @unchecked Sendable {
             var tags: Set<String>?
             let record = isTagged ? try taggedRecord(key, number, &found, &tags) : try record(key, number, &found)
             guard let record else { return found ? .suspect(number) : .miss }
-            let last = record.head.deadline.sliding > 0 ? try used(number) ?? touched(number) : record.head.verified
+            let last = record.head.deadline.sliding > 0 ? try used(number) ?? accessLog(number) : record.head.verified
             guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
             guard mayBlock || record.canBeOpenedAtOnce else { throw WouldBlock() }
             switch record.place {
-            case .inline(let bytes): return opened(bytes, record.head, tags, key, number, sealing)
+            case .inline(let bytes): return opened(bytes, record.head, tags, key, number, cipher)
             case .file(let unique, let count, let checksum):
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {
-                    return opened(bytes, record.head, tags, key, number, sealing)
+                    return opened(bytes, record.head, tags, key, number, cipher)
                 }
                 // The value may have been overwritten since the row was read, and the file removed: then the row has changed.
                 guard record != previous else { return .suspect(number) }
@@ -89,7 +89,7 @@ final class DiskReader: @unchecked Sendable {
         }
     }
 
-    private func record(_ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ found: inout Bool) throws -> DiskRecord? {
+    private func record(_ key: UnsafeRawBufferPointer, _ number: KeyHash, _ found: inout Bool) throws -> DiskRecord? {
         defer { select.reset() }
         try select.bind(1, number.value)
         found = try select.step()
@@ -97,7 +97,7 @@ final class DiskReader: @unchecked Sendable {
     }
 
     private func taggedRecord(
-        _ key: UnsafeRawBufferPointer, _ number: DiskNumber, _ found: inout Bool, _ tags: inout Set<String>?
+        _ key: UnsafeRawBufferPointer, _ number: KeyHash, _ found: inout Bool, _ tags: inout Set<String>?
     ) throws -> DiskRecord? {
         let select =
             try selectTagged
@@ -112,16 +112,16 @@ final class DiskReader: @unchecked Sendable {
     }
 
     private func opened(
-        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>?, _ key: UnsafeRawBufferPointer, _ number: DiskNumber,
-        _ sealing: (any DiskSealing)?
+        _ bytes: [UInt8], _ head: DiskRecord.Head, _ tags: Set<String>?, _ key: UnsafeRawBufferPointer, _ number: KeyHash,
+        _ cipher: (any DiskCipher)?
     ) -> Outcome {
         let isSliding = head.deadline.sliding > 0
         guard head.isEncrypted else { return .hit(DiskValue(bytes: bytes, head: head, tags: tags), number, isSliding: isSliding) }
-        guard let sealing, let plain = sealing.open(bytes, name: Array(key)) else { return .miss }
+        guard let cipher, let plain = cipher.open(bytes, name: Array(key)) else { return .miss }
         return .hit(DiskValue(bytes: plain, head: head, tags: tags), number, isSliding: isSliding)
     }
 
-    private func touched(_ number: DiskNumber) throws -> Int64 {
+    private func accessLog(_ number: KeyHash) throws -> Int64 {
         try connection.withStatement("SELECT touched FROM entry WHERE id = ?1") { statement in
             try statement.bind(1, number.value)
             return try statement.step() ? statement.int64(0) : 0

@@ -9,7 +9,7 @@ struct DiskWrite: Sendable {
     }
 
     let key: [UInt8]
-    let number: DiskNumber
+    let number: KeyHash
     let change: Change
     /// Called when the change is on the disk, or has failed.
     let done: (@Sendable (Result<Void, CacheError>) -> Void)?
@@ -29,8 +29,8 @@ final class DiskStaging: Sendable {
 
     private struct State {
         var waiting: [(order: Int, write: DiskWrite)] = []
-        var last: [DiskNumber: Last] = [:]
-        var failed: Set<DiskNumber> = []
+        var last: [KeyHash: Last] = [:]
+        var failed: Set<KeyHash> = []
         var bytes = 0
         var order = 0
         var isScheduled = false
@@ -42,7 +42,7 @@ final class DiskStaging: Sendable {
     private let visible = Atomic(0)
 
     /// The result of a reader's lookup.
-    enum Sight {
+    enum ReadResult {
         /// Nothing is staged: read the disk.
         case none
         /// There is no value.
@@ -64,7 +64,7 @@ final class DiskStaging: Sendable {
         }
     }
 
-    func look(_ key: UnsafeRawBufferPointer, _ number: DiskNumber) -> Sight {
+    func look(_ key: UnsafeRawBufferPointer, _ number: KeyHash) -> ReadResult {
         guard visible.load(ordering: .acquiring) > 0 else { return .none }
         return state.withLock { state in
             guard let last = state.last[number] else { return state.failed.contains(number) ? .absent : .none }
@@ -91,10 +91,10 @@ final class DiskStaging: Sendable {
     }
 
     /// The rows of failed writes, which are to be removed with the next transaction.
-    var failed: [DiskNumber] { state.withLock { Array($0.failed) } }
+    var failed: [KeyHash] { state.withLock { Array($0.failed) } }
 
     /// Removes the changes that are on the disk, or have failed, and then calls their completions outside of the lock.
-    func finish(_ writes: [(order: Int, write: DiskWrite)], _ results: [Result<Void, CacheError>], removed: [DiskNumber] = []) {
+    func finish(_ writes: [(order: Int, write: DiskWrite)], _ results: [Result<Void, CacheError>], removed: [KeyHash] = []) {
         state.withLock { state in
             for number in removed { state.failed.remove(number) }
             for ((order, write), result) in zip(writes, results) {

@@ -28,7 +28,7 @@ public struct DiskValue: Hashable, Sendable {
 public enum DiskProtection: Hashable, Sendable {
     /// Stored as it is.
     case plain
-    /// Stored encrypted, by the configuration's `sealing`. The names of keys and tags are not: keep secrets out of them.
+    /// Stored encrypted, by the configuration's `cipher`. The names of keys and tags are not: keep secrets out of them.
     case encrypted
     /// Never written. An earlier value of the key is removed, since it is outdated.
     case memoryOnly
@@ -38,7 +38,7 @@ public enum DiskProtection: Hashable, Sendable {
 public struct DiskEntry: Hashable, Sendable {
     /// The key.
     public let keyBytes: [UInt8]
-    /// How many bytes the value has on the disk; an encrypted one has what its `sealing` added.
+    /// How many bytes the value has on the disk; an encrypted one has what its `cipher` added.
     public let byteCount: Int
     /// When the value was stored.
     public let recorded: Date

@@ -77,7 +77,7 @@ extension TwoTierCache {
     func drop(_ key: Key) {
         counters.dropped.add(1, ordering: .relaxed)
         configuration.logger.warning("a value does not reach the second tier: too many wait")
-        hub.send(.dropped(key))
+        broadcast.send(.dropped(key))
     }
 
     /// Applies the key's pending changes to the first tier, including those that are added meanwhile.

@@ -37,7 +37,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The number of keys whose write to the second tier is queued or in progress.
     let staged = Atomic(0)
     let counters = TwoTierCounters()
-    let hub = Broadcast<TwoTierEvent<Key>>(keepingLatest: 256)
+    let broadcast = Broadcast<TwoTierEvent<Key>>(keepingLatest: 256)
 
     /// Creates a cache over two tiers, with custom names and encodings.
     ///
@@ -59,10 +59,10 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
         state = Mutex(TwoTierState(stagedLimit: configuration.stagedLimit))
     }
 
-    deinit { hub.finish() }
+    deinit { broadcast.finish() }
 
     /// The failures of the second tier from now on. The stream buffers at most 256 events, then drops the oldest.
-    public var events: AsyncStream<TwoTierEvent<Key>> { hub.stream() }
+    public var events: AsyncStream<TwoTierEvent<Key>> { broadcast.stream() }
 
     var clock: CacheClock { configuration.clock }
 
@@ -94,7 +94,7 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     func tell(_ event: TwoTierEvent<Key>, _ text: String, _ error: any Error) {
         configuration.logger.warning("\(text)", metadata: ["error": "\(error)"])
-        hub.send(event)
+        broadcast.send(event)
     }
 }
 

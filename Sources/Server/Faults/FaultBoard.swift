@@ -90,7 +90,7 @@ final class FaultBoard: Sendable {
             let dropped = context.passed(.nothing)
             let number = hold(in: namespace) { dropped.abort() }
             // The client has given up: the connection may close.
-            dropped.exchange.onHangUp { [weak self] in self?.resume(number) }
+            dropped.exchange.onDisconnect { [weak self] in self?.resume(number) }
         case .expireToken: context.respondUnmarked(Self.expired(token))
         }
         tell(namespace)

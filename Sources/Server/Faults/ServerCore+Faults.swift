@@ -7,7 +7,7 @@ extension ServerCore {
     /// and meet the fault.
     func arm(_ fault: Fault, in namespace: Namespace, _ board: FaultBoard) -> ArmedFault {
         let armed = board.arm(fault, in: namespace)
-        if fault.target.reaches(.changes) { hub.releaseWaiters(in: namespace) }
+        if fault.target.reaches(.changes) { feeds.releaseWaiters(in: namespace) }
         return armed
     }
 
@@ -28,10 +28,10 @@ extension ServerCore {
                     let forgotten = forgotten + step.forgotten
                     guard step.isComplete else { return compact(namespace, forgotten: forgotten, then: completion) }
                     metrics.forgotten.add(forgotten)
-                    hub.dropRecent(namespace)
+                    feeds.dropRecent(namespace)
                     // A reader that waits with a filter may be at a position before the forgotten changes: it gets the
                     // current one.
-                    hub.releaseWaiters(in: namespace)
+                    feeds.releaseWaiters(in: namespace)
                     completion(Committed(.success(forgotten), committed.cursor))
                 }
             })

@@ -156,7 +156,7 @@ extension ChangeFeed {
         return .push(page.keepsStreams ? members(of: present) : take(group), page)
     }
 
-    func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: FeedReply) -> FeedDelivery<Waiter> {
+    func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: PollResult) -> FeedDelivery<Waiter> {
         subscription.delivery == .stream ? .close(waiters) : .answer(waiters, reply)
     }
 }

@@ -50,7 +50,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     ///   - deadline: when the reader is to be answered that nothing happened; `nil` for never.
     package mutating func ask(
         _ since: Since, _ subscription: Subscription, waiter: Waiter, isVerified: Bool = false, deadline: Int64?, now: Int64
-    ) -> FeedVerdict {
+    ) -> PollDecision {
         clock = max(clock, now)
         switch since {
         case .start: return .scan(.start)
@@ -104,7 +104,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     private mutating func enqueue(
         _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, target: Cursor?, noMatchAfter: Revision, _ deadline: Int64?,
         _ now: Int64
-    ) -> FeedVerdict {
+    ) -> PollDecision {
         if isDraining { return .reply(.idle(position)) }
         if let deadline, deadline <= now { return .reply(.idle(position)) }
         let group = groups.group(for: subscription, target: target, noMatchAfter: noMatchAfter)

@@ -30,7 +30,7 @@ final class ServerInstance: Sendable {
         self.environment = environment
         server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
-            core.hub.drain()
+            core.feeds.drain()
             core.faults?.drain()
         }
         core.attach(server)
@@ -68,7 +68,7 @@ final class ServerInstance: Sendable {
 
     private func timePassed() {
         let now = core.now()
-        core.hub.expire(now: now)
+        core.feeds.expire(now: now)
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }

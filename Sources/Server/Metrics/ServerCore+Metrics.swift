@@ -52,7 +52,7 @@ extension ServerCore {
     }
 
     private func addFeed(to text: inout MetricsText) {
-        let totals = hub.totals()
+        let totals = feeds.totals()
         text.gauge("freshet_feed_waiters", "Clients that wait for changes now, streams included.", totals.waiting)
         text.gauge("freshet_feed_namespaces", "Namespaces whose feed is in memory.", totals.feeds)
         text.gauge("freshet_feed_recent_changes", "Changes in memory.", totals.changes)

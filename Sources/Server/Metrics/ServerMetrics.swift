@@ -63,7 +63,7 @@ final class FeedMetrics: Sendable {
     /// Feeds whose recent changes were evicted.
     let evicted = Counter()
 
-    func count(_ verdict: FeedVerdict) {
+    func count(_ verdict: PollDecision) {
         switch verdict {
         case .reply(.page): hits.add()
         case .reply(.idle): expired.add()

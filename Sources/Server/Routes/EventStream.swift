@@ -10,7 +10,7 @@ import Synchronization
 /// which pushes. It writes a page before it asks for the next, and asks before it waits, so events are in order.
 final class EventStream: Sendable {
     private struct State {
-        var waiting: (entry: FeedHub<FeedReader>.Entry, ticket: WaiterTicket)?
+        var waiting: (entry: FeedRegistry<FeedReader>.Entry, ticket: WaiterTicket)?
         var isCancelled = false
     }
 
@@ -41,7 +41,7 @@ final class EventStream: Sendable {
                 fields.append(.freshetCursor, cursor.description)
                 fields.append(store: core.store.identifier)
                 let stream = EventStream(context, changes, fields)
-                stream.stream.onHangUp { [weak stream] in stream?.cancel() }
+                stream.stream.onDisconnect { [weak stream] in stream?.cancel() }
                 return stream
             }
             switch result.value {
@@ -78,7 +78,7 @@ final class EventStream: Sendable {
     }
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
-        let (verdict, entry) = try core.hub.ask(
+        let (verdict, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
             deadline: nil,
             now: core.now())

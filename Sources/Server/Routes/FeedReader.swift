@@ -14,6 +14,6 @@ enum FeedReader: Sendable {
     }
 }
 
-extension FeedHub.Entry: HangUpListener where Reader == FeedReader {
-    func peerHungUp(_ number: UInt64) { cancel(WaiterTicket(number: number)) }
+extension FeedRegistry.Entry: DisconnectListener where Reader == FeedReader {
+    func peerDisconnected(_ number: UInt64) { cancel(WaiterTicket(number: number)) }
 }

@@ -12,14 +12,14 @@ final class Poll: RepeatedRequestHandler {
     private let selection: ChangeSelection
     /// Seconds.
     private let wait: Int
-    /// The feed that the polls wait in, as long as the hub has it.
-    private let feed: FeedHub<FeedReader>.Entry
+    /// The feed that the polls wait in, as long as the registry has it.
+    private let feed: FeedRegistry<FeedReader>.Entry
 
     init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int) {
         self.core = core
         self.selection = selection
         self.wait = wait
-        feed = core.hub.entry(for: selection.namespace, now: core.now())
+        feed = core.feeds.entry(for: selection.namespace, now: core.now())
     }
 
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
@@ -42,17 +42,17 @@ final class Poll: RepeatedRequestHandler {
         if let verdict = feed.ask(since, selection.subscription, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now) {
             return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
-        let (verdict, entry) = try core.hub.ask(
+        let (verdict, entry) = try core.feeds.ask(
             since, selection.subscription, in: selection.namespace, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now)
         carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: FeedVerdict, of feed: FeedHub<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool, deadline: Int64
+        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool, deadline: Int64
     ) {
         switch verdict {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
-        case .parked(let ticket): exchange.onHangUp(tell: feed, ticket.number)
+        case .parked(let ticket): exchange.onDisconnect(notify: feed, ticket.number)
         case .reply(let reply): respond(exchange, Response(reply))
         case .scan(let since):
             later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }

@@ -79,7 +79,7 @@ extension Response {
     }
 
     /// The feed's answer to a reader.
-    init(_ reply: FeedReply) {
+    init(_ reply: PollResult) {
         switch reply {
         case .page(let page): self.init(json: page.body, at: page.cursor)
         case .idle(let cursor): self.init(status: .noContent, fields: .bare(at: cursor))

@@ -21,7 +21,7 @@ extension ServerCore {
     /// - Parameter client: the device whose last decided write the result states.
     func scan(_ selection: ChangeSelection, since: Since, client: ClientIdentifier? = nil) throws(StoreError) -> Snapshot<ScanResult> {
         let found = try store.scan(selection.query(since: since, client: client, settings.feed), in: selection.namespace)
-        if case .page(let page) = found.value, !page.upToDate { hub.noteScan(of: selection.namespace, at: found.cursor) }
+        if case .page(let page) = found.value, !page.upToDate { feeds.noteScan(of: selection.namespace, at: found.cursor) }
         return found
     }
 
@@ -29,7 +29,7 @@ extension ServerCore {
     /// same snapshot.
     private func answerFromStore(_ context: RequestContext, _ changes: ChangesRequest, since: Since) throws {
         let found = try scan(changes.selection, since: since, client: changes.client)
-        let reply: FeedReply
+        let reply: PollResult
         switch found.value {
         case .refused(let problem, let position): reply = .gone(problem, position)
         case .page(let page): reply = .page(page)

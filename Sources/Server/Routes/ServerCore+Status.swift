@@ -69,6 +69,6 @@ extension ServerCore {
         NamespaceStatus(
             namespace: namespace, cursor: counts.cursor, records: counts.state.records, bytes: counts.state.bytes,
             tombstones: counts.value.tombstones, invalidations: counts.value.invalidations, clients: counts.value.clients,
-            outcomes: counts.value.outcomes, outcomeBytes: counts.value.outcomeBytes, waiting: hub.waiting(in: namespace))
+            outcomes: counts.value.outcomes, outcomeBytes: counts.value.outcomeBytes, waiting: feeds.waiting(in: namespace))
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 final class ServerCore: Sendable {
     let store: any RecordStore
     let committer: Committer
-    let hub: FeedHub<FeedReader>
+    let feeds: FeedRegistry<FeedReader>
     let reads: ReadQueue
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
@@ -40,7 +40,7 @@ final class ServerCore: Sendable {
     init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
-        let hub = FeedHub<FeedReader>(
+        let feeds = FeedRegistry<FeedReader>(
             limits: settings.feed, metrics: metrics.feed,
             position: { namespace throws(StoreError) in try store.state(of: namespace).cursor },
             deliver: { delivery in metrics.deliver(delivery, from: identifier) })
@@ -55,12 +55,12 @@ final class ServerCore: Sendable {
             },
             onCommit: { commits in
                 metrics.count(commits)
-                hub.publish(commits)
+                feeds.publish(commits)
             })
         readiness = ReadinessProbe(committer: committer)
         reads = ReadQueue(width: 4, limit: pendingReads)
         self.store = store
-        self.hub = hub
+        self.feeds = feeds
         self.metrics = metrics
         self.environment = environment
         self.settings = settings

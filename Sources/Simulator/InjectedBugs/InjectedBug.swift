@@ -69,7 +69,7 @@ package enum InjectedBug: String, Hashable, Sendable, CaseIterable {
     case loseRejections
     /// A read waits for as long as nothing comes back.
     case endlessRead
-    /// The server keeps those who have hung up.
+    /// The server keeps those who have disconnected.
     case keepWaiters
 
     /// The rule that it breaks.

@@ -129,14 +129,14 @@ extension SimulatedSystem {
         }
     }
 
-    /// The device hangs up.
+    /// The device disconnects.
     func abandon(_ serial: Int) {
         let message = messages[serial]
         let device = devices[message.device]
-        // The server holds the request to its end where it hears of no hang-up.
+        // The server holds the request to its end where it hears of no disconnect.
         guard !device.link.loses(.request, at: now) else { return noteOrphanedPoll(device, arrival: message.arrival) }
         // A connection's bytes come in order: its end is never before the request.
-        push(.hangUp(message: serial), after: max(latency(device), message.arrival - now))
+        push(.disconnect(message: serial), after: max(latency(device), message.arrival - now))
     }
 
     /// Cuts the requests that the server holds; the devices notice it if their links work.

@@ -121,7 +121,7 @@ extension SimulatedSystem {
         deliver(server.feed?.expire(now: now) ?? [])
     }
 
-    func hangUp(_ serial: Int) {
+    func disconnect(_ serial: Int) {
         guard bug != .keepWaiters else { return }
         guard let ticket = server.tickets[serial] else {
             // A poll that the server still looks up is not begun.
@@ -140,7 +140,7 @@ extension SimulatedSystem {
     }
 
     /// What a device makes of the feed's bytes.
-    private func reply(_ answer: FeedReply) -> Reply {
+    private func reply(_ answer: PollResult) -> Reply {
         switch answer {
         case .page(let page):
             do throws(WireError) { return .page(try ChangePage(json: page.body)) } catch { return .garbage("\(error)") }

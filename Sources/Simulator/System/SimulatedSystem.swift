@@ -8,7 +8,7 @@ final class SimulatedSystem {
     enum Event {
         case request(message: Int)
         indirect case reply(message: Int, Reply, lastWrite: Int64?)
-        case hangUp(message: Int)
+        case disconnect(message: Int)
         case disk(device: Int, run: Int)
         indirect case cachedKeys(device: Int, run: Int, CachedKeyQuery)
         case timer(device: Int, run: Int, serial: Int)
@@ -78,7 +78,7 @@ final class SimulatedSystem {
     var diskCopy: DiskCopy?
     var callers: [CallerID: Caller] = [:]
     var lastCallerID: Int64 = 0
-    /// When requests arrive that the network delays or doubles, or whose hang-up it loses, and how long the server may hold them, in milliseconds.
+    /// When requests arrive that the network delays or doubles, or whose disconnect it loses, and how long the server may hold them, in milliseconds.
     var orphanedPolls: [(arrival: Int64, hold: Int64)] = []
     var lastTimer = 0
     private var lastDraw: (time: Int64, count: UInt64) = (0, 0)
@@ -169,7 +169,7 @@ final class SimulatedSystem {
         switch event {
         case .request(let message): try requestArrives(message)
         case .reply(let message, let reply, let lastWrite): try replyArrives(message, reply, lastWrite)
-        case .hangUp(let message): hangUp(message)
+        case .disconnect(let message): disconnect(message)
         case .disk(let number, let run): if let device = device(number, run) { try commitNext(device) }
         case .cachedKeys(let number, let run, let query): if let device = device(number, run) { try loadCachedKeys(device, query) }
         case .timer(let number, let run, let serial): if let device = device(number, run) { try fireTimer(device, serial) }

@@ -3,19 +3,19 @@ struct Cancellations: Sendable {
     /// An action. A listener and its number need no allocation for each waiting request, unlike a closure.
     enum Action: Sendable {
         case call(@Sendable () -> Void)
-        case tell(any HangUpListener, UInt64)
+        case notify(any DisconnectListener, UInt64)
 
         func perform() {
             switch self {
             case .call(let body): body()
-            case .tell(let listener, let number): listener.peerHungUp(number)
+            case .notify(let listener, let number): listener.peerDisconnected(number)
             }
         }
     }
 
     private struct Entry: Sendable {
         let number: UInt32
-        let isForHangUp: Bool
+        let isForDisconnect: Bool
         let action: Action
     }
 
@@ -33,17 +33,17 @@ struct Cancellations: Sendable {
 
     /// Adds an action; returns false if it is too late and the action must be called now.
     ///
-    /// - Parameter isForHangUp: whether the end of the peer's input is enough to call it.
-    mutating func add(_ action: Action, for number: UInt32, isForHangUp: Bool) -> Bool {
-        guard !isPeerGone, !(isForHangUp && isInputEnded) else { return false }
-        let entry = Entry(number: number, isForHangUp: isForHangUp, action: action)
+    /// - Parameter isForDisconnect: whether the end of the peer's input is enough to call it.
+    mutating func add(_ action: Action, for number: UInt32, isForDisconnect: Bool) -> Bool {
+        guard !isPeerGone, !(isForDisconnect && isInputEnded) else { return false }
+        let entry = Entry(number: number, isForDisconnect: isForDisconnect, action: action)
         if first == nil { first = entry } else { others.append(entry) }
         return true
     }
 
     mutating func inputHasEnded() -> [Action] {
         isInputEnded = true
-        return take(where: \.isForHangUp).all
+        return take(where: \.isForDisconnect).all
     }
 
     /// Removes and returns the actions of a request, so that they are released outside the lock.

@@ -62,20 +62,20 @@ public struct Exchange: Sendable {
     /// that has closed, so a closed peer is noticed only when it is written to: let every wait end. Do not capture the
     /// exchange itself: the action is kept until the answer, and would keep the exchange from being released.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
-        handle.onCancel(.call(body), isForHangUp: false)
+        handle.onCancel(.call(body), isForDisconnect: false)
     }
 
     /// Calls `body` once if the peer disconnects or ends its input. A client that was closed looks at first as if it
     /// had only ended its input.
     ///
     /// Such a peer may still read, so the exchange can be answered, and should be. Otherwise as `onCancel(_:)`.
-    public func onHangUp(_ body: @escaping @Sendable () -> Void) {
-        handle.onCancel(.call(body), isForHangUp: true)
+    public func onDisconnect(_ body: @escaping @Sendable () -> Void) {
+        handle.onCancel(.call(body), isForDisconnect: true)
     }
 
-    /// Notifies one listener for many exchanges, each identified by a number: otherwise as `onHangUp(_:)`, but
+    /// Notifies one listener for many exchanges, each identified by a number: otherwise as `onDisconnect(_:)`, but
     /// allocates no memory for each exchange.
-    public func onHangUp(tell listener: any HangUpListener, _ number: UInt64) {
-        handle.onCancel(.tell(listener, number), isForHangUp: true)
+    public func onDisconnect(notify listener: any DisconnectListener, _ number: UInt64) {
+        handle.onCancel(.notify(listener, number), isForDisconnect: true)
     }
 }

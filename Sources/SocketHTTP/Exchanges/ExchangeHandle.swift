@@ -57,14 +57,14 @@ final class ExchangeHandle: Sendable {
         }
     }
 
-    func onCancel(_ action: Cancellations.Action, isForHangUp: Bool) {
-        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForHangUp: isForHangUp) }
+    func onCancel(_ action: Cancellations.Action, isForDisconnect: Bool) {
+        if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForDisconnect: isForDisconnect) }
     }
 
     /// Performs `action` on the loop once the peer is gone, unless the request's part in the connection is over
     /// earlier.
-    func whenPeerGoes(_ action: Cancellations.Action, isForHangUp: Bool) {
-        let isAdded = connection.cancellations.withLock { $0.add(action, for: ticket.number, isForHangUp: isForHangUp) }
+    func whenPeerGoes(_ action: Cancellations.Action, isForDisconnect: Bool) {
+        let isAdded = connection.cancellations.withLock { $0.add(action, for: ticket.number, isForDisconnect: isForDisconnect) }
         if !isAdded { connection.loop.post(.perform { _ in action.perform() }) }
     }
 }

@@ -42,13 +42,13 @@ public struct ResponseStream: Sendable {
 
     /// Calls `body` once if the peer disconnects, or is dropped, before `finish()`; see `Exchange.onCancel(_:)`.
     public func onCancel(_ body: @escaping @Sendable () -> Void) {
-        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: false) }
+        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForDisconnect: false) }
     }
 
     /// Calls `body` once if the peer disconnects, is dropped, or ends its input, before `finish()`; see
-    /// `Exchange.onHangUp(_:)`.
-    public func onHangUp(_ body: @escaping @Sendable () -> Void) {
-        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForHangUp: true) }
+    /// `Exchange.onDisconnect(_:)`.
+    public func onDisconnect(_ body: @escaping @Sendable () -> Void) {
+        if handle.isWritable { handle.exchange.whenPeerGoes(.call(body), isForDisconnect: true) }
     }
 
     /// Sends the same piece to many streams, framed once, with one hand-off to each event loop.

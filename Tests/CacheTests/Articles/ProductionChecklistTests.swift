@@ -14,7 +14,7 @@ private func example(_ directory: String, _ avatar: [UInt8], _ balance: [UInt8],
     try await cache.setValue(balance, forKey: "balance", lifetime: .after(.seconds(60)), protection: .memoryOnly)  // never touches the disk
 
     // "Updated 2 minutes ago": when the value was last known to be right. A 304, for instance, makes it right again.
-    try await cache.renewValue(forKey: "avatar", lifetime: .after(.seconds(7 * 86_400)))
+    try await cache.freshenValue(forKey: "avatar", lifetime: .after(.seconds(7 * 86_400)))
     let updated = try await cache.value(forKey: "avatar")?.verified
 
     // Log-out, another account, a new schema: from this moment no process reads the earlier entries.

@@ -21,7 +21,7 @@ struct DiskDamageTests {
     private func configuration(_ key: Bool = true) throws -> DiskCache.Configuration {
         var configuration = DiskCache.Configuration()
         configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        configuration.sealing = try AESGCMSealing(keyBytes: Array(repeating: 3, count: 16))
+        configuration.cipher = try AESGCMCipher(keyBytes: Array(repeating: 3, count: 16))
         return configuration
     }
 
@@ -139,7 +139,7 @@ struct DiskDamageTests {
             if let value = try await one.value(forKey: "key/\(number)") { #expect(value.bytes == Self.value(number)) }
         }
         // Then
-        guard case .startedAnew(.damage) = await events.next() else {
+        guard case .reset(.damage) = await events.next() else {
             Issue.record("it did not say so")
             return
         }

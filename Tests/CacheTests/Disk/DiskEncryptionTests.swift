@@ -5,7 +5,7 @@ import FreshetTestSupport
 import Testing
 
 /// A cipher that a user supplies: adds the key to each byte, and appends a sum over name and value.
-private struct AddingSealing: DiskSealing {
+private struct AddingCipher: DiskCipher {
     struct Locked: Error, CustomStringConvertible { let description = "the vault is locked" }
 
     let key: UInt8
@@ -29,9 +29,9 @@ struct DiskEncryptionTests {
     let folder = TemporaryDirectory()
     let secret = Array("a secret that must not be on the disk".utf8)
 
-    private func open(_ sealing: (any DiskSealing)?) async throws -> DiskCache {
+    private func open(_ cipher: (any DiskCipher)?) async throws -> DiskCache {
         var configuration = DiskCache.Configuration()
-        configuration.sealing = sealing
+        configuration.cipher = cipher
         return try await DiskCache.open(folder.path, configuration)
     }
 
@@ -39,7 +39,7 @@ struct DiskEncryptionTests {
     func roundTrip(size: Int, padding: Int) async throws {
         // Given
         let value = secret + Array(repeating: 7, count: padding)
-        let key = try AESGCMSealing(keyBytes: Array(repeating: 1, count: size))
+        let key = try AESGCMCipher(keyBytes: Array(repeating: 1, count: size))
         let cache = try await open(key)
         try await cache.setValue(value, forKey: "a", protection: .encrypted)
         #expect(try await cache.value(forKey: "a")?.bytes == value)
@@ -47,7 +47,7 @@ struct DiskEncryptionTests {
         #expect(try await cache.entry(forKey: "a")?.isEncrypted == true)
         await cache.close()
         // When another key, or none, is used
-        for other in [try AESGCMSealing(keyBytes: Array(repeating: 2, count: size)), nil] {
+        for other in [try AESGCMCipher(keyBytes: Array(repeating: 2, count: size)), nil] {
             let cache = try await open(other)
             // Then
             #expect(try await cache.value(forKey: "a") == nil)
@@ -67,7 +67,7 @@ struct DiskEncryptionTests {
 
     @Test("a nonce never comes twice")
     func nonces() async throws {
-        let cache = try await open(try AESGCMSealing(key: SymmetricKey(size: .bits256)))
+        let cache = try await open(try AESGCMCipher(key: SymmetricKey(size: .bits256)))
         try await cache.setValue(Array(repeating: 5, count: 20_000), forKey: "a", protection: .encrypted)
         let first = read(try #require(await cache.entry(forKey: "a")?.file))
         try await cache.setValue(Array(repeating: 5, count: 20_000), forKey: "a", protection: .encrypted)
@@ -78,7 +78,7 @@ struct DiskEncryptionTests {
 
     @Test("staged, it can be read at once, by the right key")
     func staged() async throws {
-        let cache = try await open(try AESGCMSealing(keyBytes: Array(repeating: 1, count: 32)))
+        let cache = try await open(try AESGCMCipher(keyBytes: Array(repeating: 1, count: 32)))
         try cache.stageValue(secret, forKey: "a", protection: .encrypted)
         #expect(try cache.blockingValue(forKey: "a")?.bytes == secret)
     }
@@ -87,27 +87,27 @@ struct DiskEncryptionTests {
     func errors() async throws {
         let cache = try await open(nil)
         try await cache.setValue([1], forKey: "a")
-        await #expect(throws: CacheError.noSealing) { try await cache.setValue(secret, forKey: "a", protection: .encrypted) }
+        await #expect(throws: CacheError.noCipher) { try await cache.setValue(secret, forKey: "a", protection: .encrypted) }
         // Then the outdated value is removed
         #expect(try await cache.value(forKey: "a") == nil)
-        #expect(throws: CacheEncryptionError.invalidKey(bytes: 5)) { try AESGCMSealing(keyBytes: [1, 2, 3, 4, 5]) }
-        #expect(throws: CacheEncryptionError.invalidKey(bytes: 0)) { try AESGCMSealing(keyBytes: []) }
+        #expect(throws: CacheEncryptionError.invalidKey(bytes: 5)) { try AESGCMCipher(keyBytes: [1, 2, 3, 4, 5]) }
+        #expect(throws: CacheEncryptionError.invalidKey(bytes: 0)) { try AESGCMCipher(keyBytes: []) }
     }
 
-    @Test("a custom sealing is used, its wrong key is a miss, and its error fails the write")
+    @Test("a custom cipher is used, its wrong key is a miss, and its error fails the write")
     func own() async throws {
         // Given
-        let cache = try await open(AddingSealing(key: 3))
+        let cache = try await open(AddingCipher(key: 3))
         try await cache.setValue(secret, forKey: "a", protection: .encrypted)
         #expect(try await cache.value(forKey: "a")?.bytes == secret)
         #expect(try await cache.entry(forKey: "a")?.byteCount == secret.count + 1)
         await cache.close()
         // When it has another key
-        let other = try await open(AddingSealing(key: 4))
+        let other = try await open(AddingCipher(key: 4))
         #expect(try await other.value(forKey: "a") == nil)
         await other.close()
         // When it cannot encrypt
-        let locked = try await open(AddingSealing(key: 3, isLocked: true))
+        let locked = try await open(AddingCipher(key: 3, isLocked: true))
         let refusal = CacheError.cannotSeal(reason: "the vault is locked")
         #expect(try await locked.value(forKey: "a")?.bytes == secret)
         await #expect(throws: refusal) { try await locked.setValue([1], forKey: "a", protection: .encrypted) }
@@ -119,16 +119,16 @@ struct DiskEncryptionTests {
 
     @Test("a sealed value opens only under its name, and not with any bit flipped")
     func bound() throws {
-        let sealing = try AESGCMSealing(keyBytes: Array(repeating: 1, count: 32))
-        let sealed = try sealing.seal(secret, name: [1])
-        #expect(sealing.open(sealed, name: [1]) == secret)
-        #expect(sealing.open(sealed, name: [2]) == nil)
+        let cipher = try AESGCMCipher(keyBytes: Array(repeating: 1, count: 32))
+        let sealed = try cipher.seal(secret, name: [1])
+        #expect(cipher.open(sealed, name: [1]) == secret)
+        #expect(cipher.open(sealed, name: [2]) == nil)
         for bit in 0..<(sealed.count * 8) {
             var flipped = sealed
             flipped[bit / 8] ^= 1 << (bit % 8)
-            #expect(sealing.open(flipped, name: [1]) == nil)
+            #expect(cipher.open(flipped, name: [1]) == nil)
         }
-        for count in 0..<sealed.count { #expect(sealing.open(Array(sealed.prefix(count)), name: [1]) == nil) }
+        for count in 0..<sealed.count { #expect(cipher.open(Array(sealed.prefix(count)), name: [1]) == nil) }
     }
 
     @Test("a memory-only value is never written, and the key's earlier value is removed")

@@ -25,7 +25,7 @@ struct DiskExtremeTests {
         // When
         try await cache.setValue([1], forKey: "a")
         try await cache.setValue([2], forKey: "b", lifetime: .sliding(duration))
-        try await cache.renewValue(forKey: "a", lifetime: .after(duration))
+        try await cache.freshenValue(forKey: "a", lifetime: .after(duration))
         // Then
         #expect((try await cache.value(forKey: "a") != nil) == (duration > .zero))
         #expect((try await cache.value(forKey: "b") != nil) == (duration > .zero))
@@ -54,7 +54,7 @@ struct DiskExtremeTests {
             let lifetimes: [Lifetime] = [.after(.seconds(number)), .sliding(.seconds(number)), .until(dates[number % 5]), .unlimited]
             try await cache.setValue([1], forKey: number % 30, lifetime: lifetimes[number % 4], tags: ["", "t"])
             _ = try await cache.value(forKey: number % 20)
-            _ = try await cache.renewValue(forKey: number % 20)
+            _ = try await cache.freshenValue(forKey: number % 20)
         }
         #expect(try await cache.statistics().entries <= 30)
     }

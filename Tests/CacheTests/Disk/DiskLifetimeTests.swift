@@ -112,7 +112,7 @@ struct DiskLifetimeTests {
         try await cache.setValue([1], forKey: "a", lifetime: .after(.seconds(60)), tags: ["t"])
         wall.advance(seconds: 40)
         // When
-        #expect(try await cache.renewValue(forKey: "a", lifetime: .after(.seconds(60))))
+        #expect(try await cache.freshenValue(forKey: "a", lifetime: .after(.seconds(60))))
         wall.advance(seconds: 40)
         // Then
         let value = try #require(await cache.value(forKey: "a"))
@@ -123,7 +123,7 @@ struct DiskLifetimeTests {
         #expect(entry.verified == value.verified && entry.expires == value.expires && entry.tags == ["t"])
         // And neither an expired nor a missing entry can be renewed
         wall.advance(seconds: 40)
-        #expect(try await !cache.renewValue(forKey: "a"))
-        #expect(try await !cache.renewValue(forKey: "b"))
+        #expect(try await !cache.freshenValue(forKey: "a"))
+        #expect(try await !cache.freshenValue(forKey: "b"))
     }
 }

@@ -19,7 +19,7 @@ struct DiskNonblockingReadTests {
     private func open(_ isResident: @escaping @Sendable (Int64) -> Bool) async throws -> DiskCache {
         var configuration = DiskCache.Configuration()
         configuration.pages = .chosen(isResident)
-        configuration.sealing = try AESGCMSealing(keyBytes: Array(repeating: 3, count: 16))
+        configuration.cipher = try AESGCMCipher(keyBytes: Array(repeating: 3, count: 16))
         let cache = try await DiskCache.open(folder.path, configuration)
         keepUsesInMemory(cache)
         return cache
@@ -27,7 +27,7 @@ struct DiskNonblockingReadTests {
 
     /// Uses reach the disk some seconds after the first of them. That is a commit, after which a read may have to wait, so
     /// here they are never written. To flush writes them, and has the next ones written too.
-    private func keepUsesInMemory(_ cache: DiskCache) { cache.touched.withLock { $0.isScheduled = true } }
+    private func keepUsesInMemory(_ cache: DiskCache) { cache.accessLog.withLock { $0.isScheduled = true } }
 
     private func flush(_ cache: DiskCache) async throws {
         try await cache.flush()

@@ -12,7 +12,7 @@ import Testing
     private func open(_ time: ManualCacheClock? = nil, isSealed: Bool = false) async throws -> DiskCache {
         var configuration = DiskCache.Configuration()
         if let time { configuration.clock = time.clock }
-        if isSealed { configuration.sealing = try AESGCMSealing(keyBytes: [UInt8](repeating: 7, count: 32)) }
+        if isSealed { configuration.cipher = try AESGCMCipher(keyBytes: [UInt8](repeating: 7, count: 32)) }
         return try await DiskCache.open(folder.path, configuration)
     }
 
@@ -150,12 +150,12 @@ import Testing
         try await cache.flush()
         #expect(try await disk.entry(forKey: "a")?.isEncrypted == true)
         #expect(await self.cache(disk).value(forKey: "a") == User(name: "Ann"))
-        // Without a sealing, nothing is stored at all
+        // Without a cipher, nothing is stored at all
         await disk.close()
         let unsealed = try await open()
         let other = self.cache(unsealed)
         other.setValue(User(name: "Bob"), forKey: "b", protection: .encrypted)
-        await #expect(throws: CacheError.noSealing) { try await other.flush() }
+        await #expect(throws: CacheError.noCipher) { try await other.flush() }
         #expect(try await unsealed.keys() == ["a"])
         #expect(other["b"] != nil)
     }

@@ -14,7 +14,7 @@ import Testing
     private func ask(
         _ feed: inout ChangeFeed<Int>, after revision: Int64, _ subscription: Subscription, waiter: Int = 1,
         deadline: Int64? = 25_000, verified: Bool = false
-    ) -> FeedVerdict {
+    ) -> PollDecision {
         feed.ask(
             .after(Support.cursor(revision)), subscription, waiter: waiter, isVerified: verified, deadline: deadline, now: 0
         )
@@ -36,7 +36,7 @@ import Testing
         var feed = feed(at: 8)
         _ = feed.commit(try [Support.put(9, "a/1"), Support.put(10, "a/1")], at: Support.cursor(10))
         let epoch = Support.cursor(8).epoch
-        func ask(_ revision: Int64, isVerified: Bool = false) -> FeedVerdict {
+        func ask(_ revision: Int64, isVerified: Bool = false) -> PollDecision {
             let cursor = Cursor(epoch: epoch, revision: Support.cursor(revision).revision, origin: Revision(10))
             return feed.ask(.after(cursor), all, waiter: 1, isVerified: isVerified, deadline: 25_000, now: 0)
         }

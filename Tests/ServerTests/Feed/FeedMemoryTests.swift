@@ -19,7 +19,8 @@ import Testing
         return feed
     }
 
-    private static func ask(_ feed: inout ChangeFeed<Int>, after revision: Int64, _ waiter: Int, stream: Bool = false) throws -> FeedVerdict
+    private static func ask(_ feed: inout ChangeFeed<Int>, after revision: Int64, _ waiter: Int, stream: Bool = false) throws
+        -> PollDecision
     {
         let subscription = try Support.subscription(["a"], stream: stream)
         return feed.ask(.after(Support.cursor(revision)), subscription, waiter: waiter, deadline: 25_000, now: 0)

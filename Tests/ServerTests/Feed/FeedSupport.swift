@@ -36,7 +36,7 @@ enum FeedSupport {
     }
 }
 
-extension FeedReply {
+extension PollResult {
     /// The page as a message; `nil` for other replies.
     var page: ChangePage? {
         guard case .page(let page) = self else { return nil }
@@ -44,7 +44,7 @@ extension FeedReply {
     }
 }
 
-extension FeedVerdict {
+extension PollDecision {
     var page: ChangePage? {
         guard case .reply(let reply) = self else { return nil }
         return reply.page

@@ -22,16 +22,16 @@ import Testing
     }
 
     @Test func theFeedsOfManyNamespacesStayWithinOneBudget() throws {
-        // Given a hub with room for some 30 changes of a kilobyte, and ten namespaces that were asked for one after the other
+        // Given a registry with room for some 30 changes of a kilobyte, and ten namespaces that were asked for one after the other
         var limits = FeedLimits()
         limits.totalBytes = 50_000
-        let hub = FeedHub<Int>(limits: limits, metrics: FeedMetrics()) { _ throws(StoreError) in
+        let feeds = FeedRegistry<Int>(limits: limits, metrics: FeedMetrics()) { _ throws(StoreError) in
             FeedSupport.cursor(1)
         } deliver: { _ in
         }
         let namespaces = try (0..<10).map { try Namespace("shop-\($0)") }
-        func ask(_ place: Int, after revision: Int64) throws -> FeedVerdict {
-            try hub.ask(.after(FeedSupport.cursor(revision)), Subscription(), in: namespaces[place], 1, deadline: 0, now: Int64(place)).0
+        func ask(_ place: Int, after revision: Int64) throws -> PollDecision {
+            try feeds.ask(.after(FeedSupport.cursor(revision)), Subscription(), in: namespaces[place], 1, deadline: 0, now: Int64(place)).0
         }
         for place in namespaces.indices { _ = try ask(place, after: 1) }
         // When each gets ten such changes
@@ -39,13 +39,13 @@ import Testing
         for revision in Int64(2)...11 {
             for namespace in namespaces {
                 let change = try FeedSupport.put(revision, "a/\(revision)", value)
-                hub.publish([NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revision), changes: [change])])
-                #expect(hub.totals().bytes <= limits.totalBytes)
+                feeds.publish([NamespaceCommit(namespace: namespace, cursor: FeedSupport.cursor(revision), changes: [change])])
+                #expect(feeds.totals().bytes <= limits.totalBytes)
             }
         }
         // Then the one asked for last is answered from memory, and the first one from the store
         #expect(try ask(9, after: 1).page?.changes.count == 10)
         #expect(try ask(0, after: 1) == .scan(.after(FeedSupport.cursor(1))))
-        #expect(hub.metrics.evicted.value > 0)
+        #expect(feeds.metrics.evicted.value > 0)
     }
 }

@@ -1,9 +1,9 @@
 /// Encrypts and decrypts the values of a ``DiskCache`` that are stored ``DiskProtection/encrypted``.
 ///
-/// The product FreshetCacheEncryption has an implementation, `AESGCMSealing`. Another cipher, or a key in hardware, takes two functions:
+/// The product FreshetCacheEncryption has an implementation, `AESGCMCipher`. Another cipher, or a key in hardware, takes two functions:
 ///
 /// ```swift
-/// struct VaultSealing: DiskSealing {
+/// struct VaultCipher: DiskCipher {
 ///     let vault: Vault
 ///     func seal(_ bytes: [UInt8], name: [UInt8]) throws -> [UInt8] { try vault.encrypt(bytes, authenticating: name) }
 ///     func open(_ sealed: [UInt8], name: [UInt8]) -> [UInt8]? { try? vault.decrypt(sealed, authenticating: name) }
@@ -11,7 +11,7 @@
 /// ```
 ///
 /// The cache calls both on any thread that writes or reads, on several at once, and holds no lock meanwhile.
-public protocol DiskSealing: Sendable {
+public protocol DiskCipher: Sendable {
     /// Encrypts a value.
     ///
     /// - Parameters:

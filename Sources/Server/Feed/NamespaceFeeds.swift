@@ -2,7 +2,7 @@ import FreshetWire
 
 /// Stores an entry for each namespace, and remembers the one that was looked up last: polls of one namespace come
 /// together.
-struct FeedDirectory<Entry: Sendable>: Sendable {
+struct NamespaceFeeds<Entry: Sendable>: Sendable {
     private var entries: [Namespace: Entry] = [:]
     private var latest: (namespace: Namespace, entry: Entry)?
 

@@ -5,16 +5,16 @@ import Synchronization
 ///
 /// A feed is made when a reader asks for it, and retired when no reader has asked for a while: the store can answer
 /// everything that the feed could.
-final class FeedHub<Reader: Sendable>: Sendable {
+final class FeedRegistry<Reader: Sendable>: Sendable {
     /// One namespace's feed.
     final class Entry: Sendable {
         struct State {
             /// `nil` until the store has returned the namespace's position.
             var feed: ChangeFeed<Reader>?
             var lastUse: Int64
-            /// The bytes of the recent changes that the hub's total includes.
+            /// The bytes of the recent changes that the registry's total includes.
             fileprivate var counted = 0
-            /// Set once the entry has left the hub. A caller that still holds the entry looks the namespace up again.
+            /// Set once the entry has left the registry. A caller that still holds the entry looks the namespace up again.
             var isRetired = false
         }
 
@@ -32,11 +32,11 @@ final class FeedHub<Reader: Sendable>: Sendable {
 
         /// Passes a reader's question to the feed; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
         ///
-        /// - Returns: `nil` if the hub has to look the namespace up, again or for the first time.
+        /// - Returns: `nil` if the registry has to look the namespace up, again or for the first time.
         func ask(
             _ since: Since, _ subscription: Subscription, _ reader: Reader, isVerified: Bool = false, deadline: Int64?, now: Int64
-        ) -> FeedVerdict? {
-            let verdict = state.withLock { state -> FeedVerdict? in
+        ) -> PollDecision? {
+            let verdict = state.withLock { state -> PollDecision? in
                 guard !state.isRetired, state.feed != nil else { return nil }
                 state.lastUse = now
                 return state.feed?.ask(
@@ -46,7 +46,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
             return verdict
         }
 
-        /// Ends the wait of a reader that has hung up. The reader may have closed only its sending side, so it is
+        /// Ends the wait of a reader that has disconnected. The reader may have closed only its sending side, so it is
         /// answered.
         func cancel(_ ticket: WaiterTicket) {
             if let delivery = state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
@@ -61,14 +61,14 @@ final class FeedHub<Reader: Sendable>: Sendable {
     private let limits: FeedLimits
     private let position: @Sendable (Namespace) throws(StoreError) -> Cursor
     private let deliver: @Sendable (FeedDelivery<Reader>) -> Void
-    private let directory = Mutex(FeedDirectory<Entry>())
+    private let directory = Mutex(NamespaceFeeds<Entry>())
     private let isDraining = Atomic<Bool>(false)
     /// The bytes of the recent changes of all feeds.
     private let recentBytes = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - position: the position of a namespace in the store.
-    ///   - deliver: carries out one delivery. It must not call the hub.
+    ///   - deliver: carries out one delivery. It must not call the registry.
     init(
         limits: FeedLimits, metrics: FeedMetrics, position: @escaping @Sendable (Namespace) throws(StoreError) -> Cursor,
         deliver: @escaping @Sendable (FeedDelivery<Reader>) -> Void
@@ -83,7 +83,7 @@ final class FeedHub<Reader: Sendable>: Sendable {
     func ask(
         _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false, deadline: Int64?,
         now: Int64
-    ) throws(StoreError) -> (FeedVerdict, Entry) {
+    ) throws(StoreError) -> (PollDecision, Entry) {
         while true {
             let entry = entry(for: namespace, now: now)
             if let verdict = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
@@ -132,11 +132,11 @@ final class FeedHub<Reader: Sendable>: Sendable {
                 return state.feed?.commit(commit.changes, batches: commit.batches, at: commit.cursor)
             }
         }
-        if recentBytes.load(ordering: .relaxed) > limits.totalBytes { forgetUnused() }
+        if recentBytes.load(ordering: .relaxed) > limits.totalBytes { evictUnused() }
     }
 
     /// Evicts the recent changes of the feeds unused for longest, until all feeds together are within the budget.
-    private func forgetUnused() {
+    private func evictUnused() {
         let entries = entries().map(\.1)
         let holdings = entries.map { entry in entry.state.withLock { RecentBudget.Holding(bytes: $0.counted, lastUse: $0.lastUse) } }
         for place in RecentBudget(bytes: limits.totalBytes).evicted(from: holdings) {

@@ -19,7 +19,7 @@ package struct FeedPage: Hashable, Sendable {
 }
 
 /// The feed's answer to a reader.
-package enum FeedReply: Hashable, Sendable {
+package enum PollResult: Hashable, Sendable {
     /// There are changes after the reader's position.
     case page(FeedPage)
     /// There is no change; the reader continues from this position.
@@ -29,9 +29,9 @@ package enum FeedReply: Hashable, Sendable {
 }
 
 /// The outcome of a question to the feed. Large payloads are indirect, since most readers wait and carry none.
-package enum FeedVerdict: Hashable, Sendable {
+package enum PollDecision: Hashable, Sendable {
     /// The answer is here.
-    indirect case reply(FeedReply)
+    indirect case reply(PollResult)
     /// The feed does not reach back far enough, or is behind the reader: the store has the answer.
     /// If the store finds nothing, ask again after the position that it has reached.
     indirect case scan(Since)
@@ -42,7 +42,7 @@ package enum FeedVerdict: Hashable, Sendable {
 /// A message, and the waiters that get it. The waiters of an ``answer(_:_:)`` or a ``close(_:)`` have left the feed.
 package enum FeedDelivery<Waiter: Sendable>: Sendable {
     /// All of them get the same bytes.
-    case answer([Waiter], FeedReply)
+    case answer([Waiter], PollResult)
     /// The next page of streams. Unless the page ``FeedPage/keepsStreams``, they have left the feed and continue from
     /// its cursor, each at its pace.
     case push([Waiter], FeedPage)

@@ -6,17 +6,17 @@ public import FreshetCache
 ///
 /// ```swift
 /// var configuration = DiskCache.Configuration()
-/// configuration.sealing = try AESGCMSealing(keyBytes: keyFromTheVault)
+/// configuration.cipher = try AESGCMCipher(keyBytes: keyFromTheVault)
 /// let cache = try await DiskCache.open("/var/cache/letters", configuration)
 /// try await cache.setValue(letter, forKey: "letters/1", protection: .encrypted)
 /// ```
 ///
 /// A value is bound to the name under which it is stored: reading it with another key or another name is a miss. A
 /// sealed value is 28 bytes longer: a random nonce of 12 before it, and a tag of 16 after it.
-public struct AESGCMSealing: DiskSealing {
+public struct AESGCMCipher: DiskCipher {
     private let key: SymmetricKey
 
-    /// Creates a sealing with a key of raw bytes.
+    /// Creates a cipher with a key of raw bytes.
     ///
     /// - Parameter keyBytes: 16, 24 or 32 random bytes. To use a password, derive them by a key derivation function.
     /// - Throws: ``CacheEncryptionError/invalidKey(bytes:)``.
@@ -24,7 +24,7 @@ public struct AESGCMSealing: DiskSealing {
         try self.init(key: SymmetricKey(data: keyBytes))
     }
 
-    /// Creates a sealing with a key of swift-crypto.
+    /// Creates a cipher with a key of swift-crypto.
     ///
     /// - Throws: ``CacheEncryptionError/invalidKey(bytes:)`` unless it has 128, 192 or 256 bits.
     public init(key: SymmetricKey) throws(CacheEncryptionError) {
