@@ -123,9 +123,21 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "FreshetFaultProxy",
+            dependencies: [
+                "CFreshetLinux", "FreshetPlatform", "FreshetServer", "FreshetSocketHTTP", "FreshetWire",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/FaultProxy",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "FreshetTestKit",
             dependencies: [
-                "FreshetClient", "FreshetPlatform", "FreshetServer", "FreshetWire", .product(name: "Logging", package: "swift-log"),
+                "FreshetClient", "FreshetFaultProxy", "FreshetPlatform", "FreshetServer", "FreshetWire",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/TestKit",
             exclude: ["README.md"],
@@ -134,8 +146,8 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire", "FreshetSQLite",
-                "FreshetSocketHTTP",
+                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetSimulator", "FreshetWire",
+                "FreshetSQLite", "FreshetSocketHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -176,7 +188,16 @@ let package = Package(
         ),
         .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
-        .testTarget(name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "FaultProxyTests",
+            dependencies: [
+                "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetWire", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: ["FreshetSimulator", "FreshetWire", "FreshetTestSupport"],
@@ -195,10 +216,11 @@ let package = Package(
         .testTarget(
             name: "CLITests",
             dependencies: [
-                "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetServer", "FreshetSimulator", "FreshetWire",
-                "FreshetSQLite", "FreshetTestSupport",
+                "freshet", "FreshetCache", "FreshetCacheEncryption", "FreshetClient", "FreshetFaultProxy", "FreshetServer",
+                "FreshetSimulator", "FreshetWire", "FreshetSQLite", "FreshetTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict
@@ -206,7 +228,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DeviceProcess", "FreshetClient", "FreshetServer", "FreshetWire", "Kiosk", "FreshetTestSupport", "freshet",
+                "DeviceProcess", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetWire", "Kiosk", "FreshetTestSupport",
+                "freshet",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

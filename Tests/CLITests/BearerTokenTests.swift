@@ -1,8 +1,10 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
 import HTTPTypes
+import Logging
 import Testing
 
 @testable import freshet
@@ -72,9 +74,7 @@ struct BearerTokenTests {
 
     @Test func aRotatedTokenIsTakenWithoutAnError() async throws {
         // Given a server that refuses the file's earlier token
-        var configuration = RecordServerConfiguration()
-        configuration.testFaults = true
-        let server = try RecordServer.running(configuration)
+        let server = try FaultServer(RecordServerConfiguration(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         write("till.1")
         let token = try BearerToken(file: folder.file("token"))
         let remote = try Remote(server: server.url, namespace: Namespace("shop"), token: token)
@@ -94,9 +94,7 @@ struct BearerTokenTests {
 
     @Test func watchGoesOnWithARotatedToken() async throws {
         // Given a watcher with a token that it reads from a file
-        var configuration = RecordServerConfiguration()
-        configuration.testFaults = true
-        let server = try RecordServer.running(configuration)
+        let server = try FaultServer(RecordServerConfiguration(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let freshet = Program(server: server.url)
         let remote = try Remote(server: server.url, namespace: Namespace("default"))
         write("till.1")

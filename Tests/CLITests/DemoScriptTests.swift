@@ -1,3 +1,4 @@
+import FreshetFaultProxy
 import FreshetTestSupport
 import FreshetWire
 import Synchronization
@@ -62,15 +63,14 @@ struct DemoScriptTests {
         // Given a server behind a cable
         let folder = TemporaryDirectory()
         let server = try await ServerProcess.start(executable: Program.path, data: folder.path + "/data")
-        let relay = try TCPRelay(toPort: server.port)
-        let freshet = Program(server: "http://127.0.0.1:\(relay.port)")
+        let link = try FaultProxy(to: server.port)
+        let freshet = Program(server: link.url)
         #expect(try await freshet("put", "c/1", "1").status == 0)
         // When the cable is pulled, and plugged in again
-        relay.disconnect()
+        link.refuse()
         #expect(try await freshet("get", "c/1").status == ExitStatus.unavailable.rawValue)
-        relay.reconnect()
+        link.acceptAgain()
         #expect(try await freshet("get", "c/1").output == "1")
-        relay.close()
         #expect(await server.stop() == .exited(0))
     }
 

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetTestSupport
 import FreshetWire
 
@@ -19,7 +20,7 @@ actor ChaosDevice {
     init(index: Int, port: Int, directory: String) async throws {
         self.index = index
         random = SeededGenerator(seed: UInt64(index))
-        proxy = FaultProxy(to: port)
+        proxy = try FaultProxy(to: port)
         var configuration = SyncClient.Configuration(url: proxy.url, namespace: "chaos", storage: .directory(directory))
         configuration.following = .everything
         configuration.firstDelay = .milliseconds(5)

@@ -12,7 +12,4 @@ typedef struct {
 /// The OpenAPI document of a server.
 freshet_openapi_file freshet_openapi_document(void);
 
-/// A JSON merge patch (RFC 7396), which adds the endpoints of a server that takes faults.
-freshet_openapi_file freshet_openapi_faults(void);
-
 #endif

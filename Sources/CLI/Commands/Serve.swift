@@ -1,4 +1,5 @@
 import ArgumentParser
+import FreshetFaultProxy
 import FreshetSQLite
 import FreshetServer
 import FreshetSocketHTTP
@@ -119,14 +120,18 @@ struct Serve: AsyncParsableCommand {
         if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
         configuration.hostNames = hostName
         configuration.allowedOrigins = allowOrigin
-        configuration.testFaults = testFaults
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
-        let server = RecordServer(configuration, logger: logger)
-        let address: RecordServer.Address
+        let service: ServerService
         do throws(RecordServerError) {
-            address = try server.start()
+            if testFaults {
+                let server = try FaultServer(configuration, logger: logger)
+                service = ServerService(url: server.url) { await server.stop() }
+            } else {
+                let server = try RecordServer.running(configuration, logger: logger)
+                service = ServerService(url: server.url) { await server.stop() }
+            }
         } catch {
             throw CommandFailure(error)
         }
@@ -139,7 +144,7 @@ struct Serve: AsyncParsableCommand {
         }
         var quiet = logger
         quiet.logLevel = .warning
-        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: ServerService(server: server, url: address.url))]
+        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: service)]
         if untilInputEnds {
             services.append(.init(service: StdinWatcher(), successTerminationBehavior: .gracefullyShutdownGroup))
         }
@@ -151,8 +156,8 @@ struct Serve: AsyncParsableCommand {
 
 /// A server that runs already, as one that is stopped well.
 private struct ServerService: Service {
-    let server: RecordServer
     let url: String
+    let stop: @Sendable () async -> Void
 
     func run() async throws {
         // Printed last: the group now handles signals, so a process that reads this line may send them.
@@ -160,7 +165,7 @@ private struct ServerService: Service {
         try? await gracefulShutdown()
         // A second signal means that the operator does not want to wait.
         let impatience = Task { await ForceQuitOnSecondSignal.endProcess() }
-        await server.stop()
+        await stop()
         impatience.cancel()
     }
 }

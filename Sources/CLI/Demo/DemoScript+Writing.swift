@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetWire
 
 /// A record of the demo that both devices change.
@@ -34,10 +35,10 @@ extension DemoScript {
     /// Writes without a connection: shown at once, kept over a restart of the device, confirmed after reconnecting.
     mutating func writeOffline() async throws {
         output.begin("B writes offline")
-        let (b, relay) = (b, relay)
+        let (b, link) = (b, link)
         let languages = b.collection("languages")
         let before = Self.text(a.collection("languages")["mri"])
-        relay.disconnect()
+        link.refuse()
         try await b.offline()
         output.report("B's cable is pulled")
 
@@ -63,7 +64,7 @@ extension DemoScript {
             seen: Self.pendingText(languages["mri"]))
 
         let confirmation = try await measure {
-            relay.reconnect()
+            link.acceptAgain()
             try await within(.seconds(30), "B's write to be confirmed") { try await b.client.waitUntilDrained() }
         }
         output.report("confirmed \(confirmation.text) after the cable was plugged in")
@@ -79,19 +80,19 @@ extension DemoScript {
             let added = mine.stops.filter { !base.stops.contains($0) && !theirs.stops.contains($0) }
             return .value(Trip(title: mine.title == base.title ? theirs.title : mine.title, stops: theirs.stops + added))
         }
-        let (b, relay) = (b, relay)
+        let (b, link) = (b, link)
         let mine = b.client.collection("trips", of: Trip.self, merging: merge)
         let theirs = a.client.collection("trips", of: Trip.self)
         try await theirs.setValue(Trip(title: "Summer", stops: ["NZ"]), forKey: "1").waitUntilConfirmed()
         try await checkCaches()
 
-        relay.disconnect()
+        link.refuse()
         try await b.offline()
         let write = try await mine.setValue(Trip(title: "Summer", stops: ["NZ", "FJ"]), forKey: "1", onConflict: .merge)
         try await theirs.setValue(Trip(title: "Winter", stops: ["NZ", "AQ"]), forKey: "1").waitUntilConfirmed()
         output.report("B, offline, added Fiji; A renamed it and added Antarctica")
         let time = try await measure {
-            relay.reconnect()
+            link.acceptAgain()
             _ = try await within(.seconds(30), "the merged write to be confirmed") { try await write.waitUntilConfirmed() }
         }
         output.report("merged and confirmed \(time.text) after the cable was plugged in")

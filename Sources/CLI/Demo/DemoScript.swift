@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetWire
 import Glibc
 import HTTPTypes
@@ -19,7 +20,7 @@ struct DemoScript: Sendable {
     private let slot: ServerSlot
     let remote: Remote
     /// Between B and the server.
-    let relay: TCPRelay
+    let link: FaultProxy
     let a: Device
     let b: Device
     let clock = ContinuousClock()
@@ -33,9 +34,9 @@ struct DemoScript: Sendable {
         slot.server = server
         let namespace = try Namespace(Self.namespace)
         remote = try Remote(server: server.url, namespace: namespace)
-        relay = try TCPRelay(toPort: server.port)
+        link = try FaultProxy(to: server.port)
         a = try Device("A", url: server.url, namespace: namespace, directory: folder + "/a")
-        b = try Device("B", url: "http://127.0.0.1:\(relay.port)", namespace: namespace, directory: folder + "/b")
+        b = try Device("B", url: link.url, namespace: namespace, directory: folder + "/b")
     }
 
     /// Runs all steps.
@@ -56,7 +57,7 @@ struct DemoScript: Sendable {
     mutating func end() async {
         await a.client.stop()
         await b.client.stop()
-        relay.close()
+        link.refuse()
         let ending = await server.stop()
         output.check("the server ended as it should", expected: "\(ChildProcess.Ending.exited(0))", seen: "\(ending)")
     }

@@ -69,9 +69,6 @@ public struct RecordServerConfiguration: Sendable {
     public var compactionInterval = Duration.seconds(3_600)
     /// How long a stop waits for requests in flight.
     public var drainTimeout = Duration.seconds(10)
-    /// Whether every client that reaches the server may have it drop, delay and refuse requests, by
-    /// `POST /v1/{ns}/faults`. For tests only.
-    public var testFaults = false
 
     /// The defaults.
     public init() {}
@@ -149,7 +146,7 @@ public struct RecordServerConfiguration: Sendable {
         feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
-            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), takesFaults: testFaults,
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes),
             access: AccessRules(names: hostNames + [host], origins: allowedOrigins))
     }
 }

@@ -1,4 +1,4 @@
-import FreshetSocketHTTP
+package import FreshetSocketHTTP
 import FreshetWire
 
 /// Why a server could not start. The text of each says what to do.
@@ -39,7 +39,7 @@ public enum RecordServerError: Error, Hashable, Sendable, CustomStringConvertibl
         }
     }
 
-    init(_ error: SocketHTTPError) {
+    package init(_ error: SocketHTTPError) {
         switch error {
         case .addressInUse(let host, let port): self = .addressInUse(host: host, port: port)
         case .addressNotAvailable(let host, let port), .permissionDenied(let host, let port):

@@ -31,7 +31,6 @@ final class ServerInstance: Sendable {
         server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
             core.feeds.drain()
-            core.faults?.drain()
         }
         core.attach(server)
         retention = configuration.tombstoneRetention.clampedMilliseconds

@@ -24,7 +24,7 @@ extension ServerCore {
     }
 
     private func add(connections: HTTPServerStatistics, to text: inout MetricsText) {
-        let responses = (endpoints.map(Optional.some) + [nil]).flatMap { endpoint in
+        let responses = (Endpoint.allCases.map(Optional.some) + [nil]).flatMap { endpoint in
             metrics.responses(endpoint).map { statusClass, count in
                 let route = endpoint.map { "method=\"\($0.method.rawValue)\",route=\"\($0.pattern)\"" } ?? "method=\"\",route=\"\""
                 return (labels: "\(route),status=\"\(statusClass)\"", value: count)

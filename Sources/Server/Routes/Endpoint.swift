@@ -6,24 +6,13 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getServer
     case getHealth, getReadiness, getMetrics, getOpenAPI
-    case armFault, listFaults, liftFaults, resetNamespace, compactNamespace
-
-    /// The endpoints that a server has: those for faults only if it takes any.
-    static func served(withFaults: Bool) -> [Endpoint] { allCases.filter { withFaults || !$0.isForFaults } }
-
-    private var isForFaults: Bool {
-        switch self {
-        case .armFault, .listFaults, .liftFaults, .resetNamespace, .compactNamespace: true
-        default: false
-        }
-    }
 
     var method: HTTPRequest.Method {
         switch self {
         case .putRecord: .put
         case .patchRecord: .patch
-        case .deleteRecord, .deleteNamespace, .liftFaults: .delete
-        case .read, .write, .invalidate, .armFault, .resetNamespace, .compactNamespace: .post
+        case .deleteRecord, .deleteNamespace: .delete
+        case .read, .write, .invalidate: .post
         default: .get
         }
     }
@@ -43,9 +32,6 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"
         case .getOpenAPI: "/openapi.json"
-        case .armFault, .listFaults, .liftFaults: "/v1/{namespace}/faults"
-        case .resetNamespace: "/v1/{namespace}/faults/reset"
-        case .compactNamespace: "/v1/{namespace}/faults/compact"
         }
     }
 }

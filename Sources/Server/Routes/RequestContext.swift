@@ -1,5 +1,5 @@
-import FreshetSocketHTTP
-import FreshetWire
+package import FreshetSocketHTTP
+package import FreshetWire
 import HTTPTypes
 
 /// One request, with the means to answer it.
@@ -20,28 +20,11 @@ struct RequestContext: Sendable {
         try RecordKey(collection: request.parameter("collection"), id: request.parameter("id"))
     }
 
-    /// Refuses a message whose type is not JSON. A page of another origin can send the other types without a preflight
-    /// request.
-    func requireJSON() throws(Problem) {
-        guard !request.hasOnly("application/json", for: .contentType) else { return }
-        let type = request[.contentType] ?? ""
-        guard !Self.isJSON(type) else { return }
-        let given = type.isEmpty ? "Content-Type is missing" : "Content-Type is '\(type.shortened)'"
-        throw Problem(.unsupportedMediaType, "\(given): POST takes a message as \(Content.json), so say Content-Type: \(Content.json)")
-    }
+    func requireJSON() throws(Problem) { try request.requireJSON() }
 
-    /// Whether the type is `application/json`, with parameters or without, in any case.
-    static func isJSON(_ type: String) -> Bool {
-        let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        return media.lowercased() == Content.json
-    }
-
-    func respond(_ response: consuming Response) { respondUnmarked(core.marked(response)) }
-
-    /// Answers as an intermediary between client and server would, without naming the store.
-    func respondUnmarked(_ response: Response) {
+    func respond(_ response: consuming Response) {
         core.metrics.countResponse(endpoint, status: response.status.code)
-        exchange.respond(response)
+        exchange.respond(core.marked(response))
     }
 
     func respond(json: [UInt8], at cursor: Cursor?) { respond(Response(json: json, at: cursor)) }
@@ -65,5 +48,23 @@ struct RequestContext: Sendable {
     func nowOrLater(_ work: @escaping @Sendable () throws -> Void) {
         guard request.body.count <= 64 << 10 else { return later(work) }
         do { try work() } catch { fail(error) }
+    }
+}
+
+extension Request {
+    /// Refuses a message whose type is not JSON. A page of another origin can send the other types without a preflight
+    /// request.
+    package func requireJSON() throws(Problem) {
+        guard !hasOnly("application/json", for: .contentType) else { return }
+        let type = self[.contentType] ?? ""
+        guard !Self.isJSON(type) else { return }
+        let given = type.isEmpty ? "Content-Type is missing" : "Content-Type is '\(type.shortened)'"
+        throw Problem(.unsupportedMediaType, "\(given): POST takes a message as \(Content.json), so say Content-Type: \(Content.json)")
+    }
+
+    /// Whether the type is `application/json`, with parameters or without, in any case.
+    private static func isJSON(_ type: String) -> Bool {
+        let media = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+        return media.lowercased() == Content.json
     }
 }

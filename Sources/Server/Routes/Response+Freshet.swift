@@ -1,6 +1,6 @@
-import FreshetSocketHTTP
-import FreshetWire
-import HTTPTypes
+package import FreshetSocketHTTP
+package import FreshetWire
+package import HTTPTypes
 
 extension HTTPField.Name {
     static let acceptPatch = known("Accept-Patch")
@@ -53,7 +53,7 @@ extension ResponseFields {
 
 extension Response {
     /// JSON that reflects the position.
-    init(json: [UInt8], at cursor: Cursor?, status: HTTPResponse.Status = .ok) {
+    package init(json: [UInt8], at cursor: Cursor?, status: HTTPResponse.Status = .ok) {
         self.init(status: status, fields: .json(at: cursor), body: json)
     }
 
@@ -72,7 +72,7 @@ extension Response {
     }
 
     /// An error. `retryAfter` is whole seconds.
-    init(_ problem: Problem, at cursor: Cursor?, retryAfter: @autoclosure () -> Int) {
+    package init(_ problem: Problem, at cursor: Cursor?, retryAfter: @autoclosure () -> Int) {
         var fields = ResponseFields.problem(at: cursor)
         if problem.status == 429 || problem.status == 503 { fields.append(.retryAfter, String(retryAfter())) }
         self.init(status: HTTPResponse.Status(code: problem.status), fields: fields, body: problem.json)

@@ -10,8 +10,7 @@ extension ServerCore {
         case .answer where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
         case .answer:
             let poll = Poll(context.core, changes.selection, wait: changes.wait)
-            // In a server with faults, each poll has to meet them.
-            if faults == nil { context.request.onRepeat(varying: "since", poll) }
+            context.request.onRepeat(varying: "since", poll)
             poll.ask(since: changes.since, context.exchange)
         }
     }

@@ -33,8 +33,8 @@ extension ServerCore {
     }
 
     func respond(_ context: RequestContext, withStatusOf namespace: Namespace) throws {
-        let counts = try store.counts(of: namespace)
-        context.respond(json: status(of: namespace, counts).json, at: counts.cursor)
+        let status = try status(of: namespace)
+        context.respond(json: status.json, at: status.cursor)
     }
 
     /// `DELETE /v1/{ns}`
@@ -61,12 +61,11 @@ extension ServerCore {
     }
 
     /// `GET /openapi.json`
-    @Sendable func getOpenAPI(_ context: RequestContext) throws {
-        context.respond(json: faults == nil ? OpenAPI.document : try OpenAPI.documentWithFaults(), at: nil)
-    }
+    @Sendable func getOpenAPI(_ context: RequestContext) { context.respond(json: OpenAPI.document, at: nil) }
 
-    private func status(of namespace: Namespace, _ counts: Snapshot<NamespaceCounts>) -> NamespaceStatus {
-        NamespaceStatus(
+    func status(of namespace: Namespace) throws -> NamespaceStatus {
+        let counts = try store.counts(of: namespace)
+        return NamespaceStatus(
             namespace: namespace, cursor: counts.cursor, records: counts.state.records, bytes: counts.state.bytes,
             tombstones: counts.value.tombstones, invalidations: counts.value.invalidations, clients: counts.value.clients,
             outcomes: counts.value.outcomes, outcomeBytes: counts.value.outcomeBytes, waiting: feeds.waiting(in: namespace))

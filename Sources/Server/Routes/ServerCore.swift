@@ -15,8 +15,6 @@ final class ServerCore: Sendable {
     let environment: ServerEnvironment
     let settings: Settings
     let logger: Logger
-    /// The faults that tests arm; `nil` unless the server takes faults.
-    let faults: FaultBoard?
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
 
@@ -33,7 +31,6 @@ final class ServerCore: Sendable {
         var valueLimit: Int
         /// The most bytes of a value that is patched or incremented.
         var editLimit: Int
-        var takesFaults = false
         var access = AccessRules()
     }
 
@@ -65,7 +62,6 @@ final class ServerCore: Sendable {
         self.environment = environment
         self.settings = settings
         self.logger = logger
-        faults = settings.takesFaults ? FaultBoard() : nil
     }
 
     /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
@@ -119,21 +115,17 @@ final class ServerCore: Sendable {
             metrics.countResponse(nil, status: failure.status.code)
             return marked(response(to: Problem(failure), at: nil, in: Self.namespace(at: failure.path)))
         }
-        for endpoint in endpoints {
+        for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
                 let context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
                 // A page that is refused learns no position either.
                 do { try settings.access.check(request) } catch { return context.respond(response(to: error, at: nil, in: nil)) }
-                guard let faults else { return context.handle(handler) }
-                faults.meet(context) { $0.handle(handler) }
+                context.handle(handler)
             }
         }
         return router
     }
-
-    /// The endpoints that this server has.
-    var endpoints: [Endpoint] { Endpoint.served(withFaults: faults != nil) }
 
     /// The namespace that a path names, if any.
     private static func namespace(at path: String) -> Namespace? {
@@ -161,11 +153,6 @@ final class ServerCore: Sendable {
         case .getReadiness: getReadiness
         case .getMetrics: getMetrics
         case .getOpenAPI: getOpenAPI
-        case .armFault: armFault
-        case .listFaults: listFaults
-        case .liftFaults: liftFaults
-        case .resetNamespace: resetNamespace
-        case .compactNamespace: compactNamespace
         }
     }
 }

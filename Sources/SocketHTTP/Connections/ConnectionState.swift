@@ -108,10 +108,6 @@ struct Ticket: Sendable {
         static let isHTTP10 = Traits(rawValue: 1 << 1)
         /// The connection closes after the answer.
         static let closes = Traits(rawValue: 1 << 2)
-        /// The connection ends in place of the answer.
-        static let isWithheld = Traits(rawValue: 1 << 3)
-        /// The connection ends in the middle of the answer.
-        static let isCut = Traits(rawValue: 1 << 4)
     }
 
     let number: UInt32

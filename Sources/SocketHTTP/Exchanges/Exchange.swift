@@ -33,15 +33,11 @@ public struct Exchange: Sendable {
     public static func respond(to exchanges: [Exchange], with encoded: EncodedResponse) {
         guard let loop = exchanges.first?.handle.connection.loop else { return }
         // Usually all belong to one loop and none has been answered: then nothing is copied.
-        let alike = exchanges.prefix { $0.handle.delay == 0 && $0.handle.connection.loop === loop && $0.handle.take() }
+        let alike = exchanges.prefix { $0.handle.connection.loop === loop && $0.handle.take() }
         guard alike.count < exchanges.count else { return loop.submit(.fanOut(exchanges, encoded)) }
         var byLoop = [(loop: loop, exchanges: Array(alike))]
         byLoop[0].exchanges.reserveCapacity(exchanges.count)
         for exchange in exchanges[alike.endIndex...] where exchange.handle.take() {
-            guard exchange.handle.delay == 0 else {
-                if exchange.handle.endWait() { exchange.handle.submit(.encoded(encoded)) }
-                continue
-            }
             let loop = exchange.handle.connection.loop
             // There are few loops: looking through them is cheaper than hashing.
             if let index = byLoop.firstIndex(where: { $0.loop === loop }) {

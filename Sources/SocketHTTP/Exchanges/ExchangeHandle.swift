@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// The one right to answer a request, shared by an exchange's copies. If the last is released without an answer, the
@@ -6,22 +5,11 @@ import Synchronization
 final class ExchangeHandle: Sendable {
     let connection: Connection
     let ticket: Ticket
-    /// How long an answer waits before it goes to the loop, in milliseconds.
-    let delay: Int32
-    private let isAnswered: Atomic<Bool>
+    private let isAnswered = Atomic(false)
 
-    init(_ connection: Connection, _ ticket: Ticket, delay: Int32 = 0, isAnswered: Bool = false) {
+    init(_ connection: Connection, _ ticket: Ticket) {
         self.connection = connection
         self.ticket = ticket
-        self.delay = delay
-        self.isAnswered = Atomic(isAnswered)
-    }
-
-    /// Moves the right to answer to a new handle, which has none if this one has none.
-    func passed(adding traits: Ticket.Traits, delay: Int32) -> ExchangeHandle {
-        let wasAnswered = isAnswered.exchange(true, ordering: .relaxed)
-        return ExchangeHandle(
-            connection, Ticket(number: ticket.number, traits: ticket.traits.union(traits)), delay: delay, isAnswered: wasAnswered)
     }
 
     deinit {
@@ -48,14 +36,8 @@ final class ExchangeHandle: Sendable {
         return !isPeerGone
     }
 
-    /// Submits an answer to the loop, after the delay if there is one. The caller must have claimed the right to
-    /// answer.
-    func submit(_ answer: Answer) {
-        guard delay > 0 else { return connection.loop.submit(.answer(connection, ticket, answer)) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(delay))) { [connection, ticket] in
-            connection.loop.submit(.answer(connection, ticket, answer))
-        }
-    }
+    /// Submits an answer to the loop. The caller must have claimed the right to answer.
+    func submit(_ answer: Answer) { connection.loop.submit(.answer(connection, ticket, answer)) }
 
     func onCancel(_ action: Cancellations.Action, isForDisconnect: Bool) {
         if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForDisconnect: isForDisconnect) }

@@ -97,10 +97,6 @@ extension EventLoop {
 
     /// Returns whether the turn is over: the turn of a stream lasts until the stream ends.
     private func write(_ answer: Answer, to connection: Connection, _ ticket: Ticket) -> Bool {
-        guard ticket.traits.isDisjoint(with: [.isWithheld, .isCut]) else {
-            end(connection, within: answer, ticket)
-            return true
-        }
         let closes = connection.state.closes(after: ticket, isDraining: isDraining)
         let field: ConnectionField = closes ? .close : ticket.traits.contains(.isHTTP10) ? .keepAlive : .none
         let isHeadOnly = ticket.traits.contains(.headOnly)
@@ -128,31 +124,6 @@ extension EventLoop {
         finishTurn(connection, closes: closes)
         return true
     }
-
-    /// Closes the connection in place of the answer, or in the middle of it.
-    private func end(_ connection: Connection, within answer: Answer, _ ticket: Ticket) {
-        flushCork(connection)
-        if ticket.traits.contains(.isCut) {
-            counters.responses.add(1)
-            let bytes = firstPart(of: answer, isHeadOnly: ticket.traits.contains(.headOnly))
-            bytes.withUnsafeBytes { transmitCopying($0, to: connection) }
-        }
-        close(connection)
-    }
-
-    /// Returns the answer's head and half of its body, so that the peer can detect the cut by the length; without a
-    /// body, half of the head.
-    private func firstPart(of answer: Answer, isHeadOnly: Bool) -> ArraySlice<UInt8> {
-        switch answer {
-        case .stream(let head): return ArraySlice(head + EventLoop.emptyLine)
-        case .response(let response): return firstPart(of: .encoded(EncodedResponse(response)), isHeadOnly: isHeadOnly)
-        case .encoded(let encoded):
-            let body = isHeadOnly ? 0 : encoded.bytes.count - encoded.bodyStart
-            return encoded.bytes.prefix(body > 0 ? encoded.bodyStart + body / 2 : encoded.bodyStart / 2)
-        }
-    }
-
-    private static let emptyLine = Array("\r\n".utf8)
 
     private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ isHeadOnly: Bool, to connection: Connection) {
         if field == .none, !isHeadOnly { return transmit(encoded.bytes, to: connection) }

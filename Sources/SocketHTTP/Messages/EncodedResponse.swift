@@ -23,6 +23,13 @@ public struct EncodedResponse: Sendable {
         self.bytes = bytes
     }
 
+    /// The message as one recipient gets it. O(n).
+    package func message(isHeadOnly: Bool, closes: Bool) -> [UInt8] {
+        var message = Array(bytes[..<headEnd])
+        ResponseEncoder.appendEnd(closes ? .close : .none, to: &message)
+        return isHeadOnly ? message : message + bytes[bodyStart...]
+    }
+
     /// Where the body begins.
     var bodyStart: Int { headEnd + 2 }
 }

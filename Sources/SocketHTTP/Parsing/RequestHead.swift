@@ -1,15 +1,15 @@
 import Synchronization
 
 /// A request's head: its bytes, in place, and what was found in them. A class, since it goes through many hands unchanged.
-final class RequestHead: Sendable {
+package final class RequestHead: Sendable {
     /// From the request line through the blank line.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     let line: RequestLine
     /// Where the field lines begin; they end with the blank line.
     let fieldsStart: Int
     let body: BodyFraming
     /// Whether the client wants the connection to stay open.
-    let keepsAlive: Bool
+    package let keepsAlive: Bool
     let expectsContinue: Bool
     /// The handler of later requests with almost the same head, if the request's handler has set one; the loop takes it
     /// from here.

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// A method as one byte, so that requests are distinguished, copied and compared without text.
 enum RequestMethod: UInt8, Sendable {
@@ -39,7 +39,7 @@ enum RequestMethod: UInt8, Sendable {
 
 extension RequestHead {
     /// The method as text.
-    var methodName: HTTPRequest.Method {
+    package var methodName: HTTPRequest.Method {
         switch line.method {
         case .get: .get
         case .head: .head

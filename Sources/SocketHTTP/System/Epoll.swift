@@ -1,44 +1,47 @@
-import CFreshetLinux
+package import CFreshetLinux
 import Glibc
 
 /// An epoll set, level-triggered unless edges are asked for.
-struct Epoll: Sendable {
+package struct Epoll: Sendable {
     /// The events to report. Errors and hang-ups are always reported, even if not asked for.
-    struct Interest: OptionSet {
-        let rawValue: UInt32
-        static let reading = Interest(rawValue: EPOLLIN.rawValue)
-        static let writing = Interest(rawValue: EPOLLOUT.rawValue)
+    package struct Interest: OptionSet {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        package static let reading = Interest(rawValue: EPOLLIN.rawValue)
+        package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// Each change is reported once, however long the state lasts.
-        static let onEdges = Interest(rawValue: EPOLLET.rawValue)
+        package static let onEdges = Interest(rawValue: EPOLLET.rawValue)
         /// Input and its end, each reported once: every further report would cost a look at the socket, a twentieth of
         /// the work of a delivery. A change of the interest makes epoll report the present state again.
         static let input: Interest = [.reading, Interest(rawValue: EPOLLRDHUP.rawValue), .onEdges]
     }
 
     /// The descriptor of the set itself.
-    let descriptor: Int32
+    package let descriptor: Int32
 
-    init() throws(SocketHTTPError) {
+    package init() throws(SocketHTTPError) {
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { throw SocketHTTPError(errno: errno, during: "epoll_create1") }
         self.descriptor = descriptor
     }
 
     /// Adds a descriptor; returns false if the kernel refuses, as it does when it is out of memory or of watches.
-    func add(_ member: Int32, _ interest: Interest, token: UInt64) -> Bool {
+    package func add(_ member: Int32, _ interest: Interest, token: UInt64) -> Bool {
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: token))
         return epoll_ctl(descriptor, EPOLL_CTL_ADD, member, &event) == 0
     }
 
-    func modify(_ member: Int32, _ interest: Interest, token: UInt64) {
+    package func modify(_ member: Int32, _ interest: Interest, token: UInt64) {
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: token))
         _ = epoll_ctl(descriptor, EPOLL_CTL_MOD, member, &event)
     }
 
+    package func remove(_ member: Int32) { _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, member, nil) }
+
     /// Fills `events` with the events that are ready, and sleeps until there are some; returns how many.
     ///
     /// - Parameter milliseconds: the longest sleep: 0 for none, -1 for no limit.
-    func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
+    package func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
         let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)
         // A signal is as good a reason to go round as any. All other errors would come again at once, and without end.
         guard count < 0, errno != EINTR else { return Int(max(0, count)) }
@@ -47,9 +50,9 @@ struct Epoll: Sendable {
 }
 
 extension epoll_event {
-    var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
-    var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
-    var isBroken: Bool { events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
+    package var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
+    package var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
+    package var isBroken: Bool { events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
     /// Whether the end of the input follows the bytes that are there to read.
     var endsInput: Bool { isBroken || events & EPOLLRDHUP.rawValue != 0 }
 }

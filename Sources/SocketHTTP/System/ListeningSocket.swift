@@ -2,13 +2,13 @@ import CFreshetLinux
 import Glibc
 
 /// A bound, listening, non-blocking TCP socket.
-struct ListeningSocket {
-    let descriptor: Int32
-    let address: BoundAddress
+package struct ListeningSocket {
+    package let descriptor: Int32
+    package let address: BoundAddress
 
     /// Resolves `host`, and listens on the first of its addresses that can be bound, IPv4 before IPv6, so that
     /// `localhost` is where most clients look for it.
-    init(host: String, port: Int, backlog: Int) throws(SocketHTTPError) {
+    package init(host: String, port: Int, backlog: Int) throws(SocketHTTPError) {
         guard let number = UInt16(exactly: port) else { throw .invalidPort(port) }
         var failure = SocketHTTPError.unknownHost(host, reason: "it has no address")
         for var candidate in try ListeningSocket.resolve(host) {
@@ -99,5 +99,13 @@ extension ListeningSocket {
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return .accepted(descriptor, PeerAddress(&storage))
+    }
+
+    /// Takes one connection as above. Without one, the process may be out of descriptors; the connection then waits.
+    package func accept() -> (descriptor: Int32?, isStarved: Bool) {
+        switch Self.accept(descriptor) {
+        case .accepted(let connection, _): (connection, false)
+        case .failed(let code): (nil, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code))
+        }
     }
 }

@@ -4,9 +4,9 @@ import Glibc
 /// The few system calls that a socket needs, each restarted when a signal interrupts it (`EINTR`).
 ///
 /// Results are values and never `errno`, which the next call may change.
-enum SystemCall {
+package enum SystemCall {
     /// The result of a read.
-    enum ReadResult: Equatable {
+    package enum ReadResult: Equatable {
         case bytes(Int)
         case endOfStream
         case wouldBlock
@@ -14,13 +14,13 @@ enum SystemCall {
     }
 
     /// The result of a write.
-    enum WriteResult: Equatable {
+    package enum WriteResult: Equatable {
         case bytes(Int)
         case wouldBlock
         case failed(Int32)
     }
 
-    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
         while true {
             let count = freshet_receive(descriptor, buffer.baseAddress, buffer.count)
             if count > 0 { return .bytes(count) }
@@ -32,7 +32,7 @@ enum SystemCall {
     }
 
     /// Sends without raising `SIGPIPE`: a peer that has gone is an error code like any other.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> WriteResult {
+    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> WriteResult {
         while true {
             let count = freshet_send(descriptor, bytes.baseAddress, bytes.count, noSignal)
             if count >= 0 { return .bytes(count) }
@@ -48,12 +48,12 @@ enum SystemCall {
     }
 
     /// Closes once. Linux releases the descriptor even where `close` reports `EINTR`, so it is never called again.
-    static func close(_ descriptor: Int32) {
+    package static func close(_ descriptor: Int32) {
         _ = Glibc.close(descriptor)
     }
 
     /// Sends `FIN` and leaves reading open.
-    static func shutdownWriting(_ descriptor: Int32) {
+    package static func shutdownWriting(_ descriptor: Int32) {
         _ = Glibc.shutdown(descriptor, Int32(SHUT_WR))
     }
 

@@ -1,5 +1,5 @@
+internal import FreshetFaultProxy
 internal import FreshetPlatform
-internal import FreshetServer
 
 extension TestKit {
     /// The effect of a fault on a request or its answer.

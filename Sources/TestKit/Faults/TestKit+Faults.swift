@@ -1,4 +1,4 @@
-internal import FreshetServer
+internal import FreshetFaultProxy
 
 extension TestKit {
     /// Arms a fault. If several match a request, the one that was armed first applies.
@@ -34,7 +34,7 @@ extension TestKit {
             }
         default: break
         }
-        return arm(FreshetServer.Fault(fault.effect, on: requests.target, device: device?.name, times: count))
+        return arm(FreshetFaultProxy.Fault(fault.effect, on: requests.target, device: device?.name, times: count))
     }
 
     /// Makes the server refuse the tokens that the device has had so far, with `401`, until the device sends a fresh
@@ -44,26 +44,26 @@ extension TestKit {
     public func expireToken(of device: Device) throws(TestKitError) -> ActiveFault {
         try check(device)
         let effect = FaultEffect.expireToken(generation: device.tokens.generation)
-        return arm(FreshetServer.Fault(effect, device: device.name, times: nil))
+        return arm(FreshetFaultProxy.Fault(effect, device: device.name, times: nil))
     }
 
     /// Disarms all faults of this kit: frozen requests end, and delayed ones continue at once.
-    public func clearFaults() { control.lift(namespaceID) }
+    public func clearFaults() { server.faults.lift(namespaceID) }
 
     /// How many requests the fault has matched; 0 once it was cleared.
     public func matchCount(of armed: ActiveFault) -> Int {
-        control.armed(in: namespaceID).first { $0.identifier == armed.identifier }?.strikes ?? 0
+        server.faults.armed(in: namespaceID).first { $0.identifier == armed.identifier }?.strikes ?? 0
     }
 
     /// How many requests matched a fault since the faults were last cleared.
-    public var matchCount: Int { control.armed(in: namespaceID).reduce(0) { $0 + $1.strikes } }
+    public var matchCount: Int { server.faults.armed(in: namespaceID).reduce(0) { $0 + $1.strikes } }
 
     private func check(_ device: Device) throws(TestKitError) {
         guard devices.contains(where: { $0 === device }) else { throw .unknownDevice(device.name) }
     }
 
-    private func arm(_ fault: FreshetServer.Fault) -> ActiveFault {
-        let armed = control.arm(fault, in: namespaceID)
+    private func arm(_ fault: FreshetFaultProxy.Fault) -> ActiveFault {
+        let armed = server.faults.arm(fault, in: namespaceID)
         return ActiveFault(identifier: armed.identifier, description: armed.text)
     }
 }

@@ -1,5 +1,5 @@
 public import FreshetClient
-internal import FreshetServer
+internal import FreshetFaultProxy
 internal import FreshetWire
 internal import Synchronization
 

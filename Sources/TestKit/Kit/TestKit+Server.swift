@@ -1,3 +1,4 @@
+internal import FreshetFaultProxy
 public import FreshetServer
 public import Logging
 internal import Synchronization
@@ -12,7 +13,7 @@ extension TestKit {
     /// let kit = try TestKit(on: server)
     /// ```
     public final class Server: Sendable {
-        private let server: RecordServer
+        let faults: FaultServer
         private let lastNamespace = Atomic<Int>(0)
         /// The server's URL: `http://127.0.0.1:PORT`.
         public let url: String
@@ -28,19 +29,15 @@ extension TestKit {
             _ configuration: RecordServerConfiguration = RecordServerConfiguration(),
             logger: Logger = Logger(label: "freshet.server") { _ in SwiftLogNoOpLogHandler() }
         ) throws(TestKitError) {
-            var configuration = configuration
-            configuration.testFaults = true
-            do throws(RecordServerError) { server = try RecordServer.running(configuration, logger: logger) } catch {
-                throw .serverFailed(error)
-            }
-            url = server.url
+            do throws(RecordServerError) { faults = try FaultServer(configuration, logger: logger) } catch { throw .serverFailed(error) }
+            url = faults.url
         }
 
         /// `nil` once the server has stopped.
-        var control: ServerControl? { ServerControl(server) }
+        var control: ServerControl? { faults.control }
 
         /// Answers the waiting requests and stops. Kits on the server can no longer be used.
-        public func stop() async { await server.stop() }
+        public func stop() async { await faults.stop() }
 
         /// The server of all kits that were made without one. It lives as long as the process.
         static func shared() throws(TestKitError) -> Server { try common.get() }

@@ -1,4 +1,5 @@
 public import FreshetClient
+internal import FreshetFaultProxy
 internal import FreshetServer
 internal import FreshetWire
 public import Logging
@@ -56,7 +57,9 @@ public final class TestKit: Sendable {
     }
 
     deinit {
-        if !state.withLock({ $0.isClosed }) { control.discardSoon(namespaceID) }
+        guard !state.withLock({ $0.isClosed }) else { return }
+        server.faults.forget(namespaceID)
+        control.discardSoon(namespaceID)
     }
 
     /// The server's URL, for other kinds of clients: `http://127.0.0.1:PORT`. This kit's paths are below `/v1/` and
@@ -150,6 +153,7 @@ public final class TestKit: Sendable {
         guard let devices else { return }
         for device in devices { await device.stop() }
         // A server that is stopping discards the records anyway.
+        server.faults.forget(namespaceID)
         try? await control.discard(namespaceID)
     }
 }

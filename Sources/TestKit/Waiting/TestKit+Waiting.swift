@@ -1,4 +1,5 @@
 internal import FreshetClient
+internal import FreshetFaultProxy
 internal import FreshetServer
 internal import FreshetWire
 
@@ -26,7 +27,7 @@ extension TestKit {
     ///
     /// - Throws: ``TestKitError/faultNotMatched(after:fault:matches:)``; `CancellationError`.
     public func waitForFault(_ armed: ActiveFault, times: Int = 1, within limit: Duration = .seconds(30)) async throws {
-        let source: @Sendable () -> AsyncStream<Void> = { [self] in control.faultEvents(in: namespaceID) }
+        let source: @Sendable () -> AsyncStream<Void> = { [self] in server.faults.faultEvents(in: namespaceID) }
         let hasMatched = try await waitUntil(events: [source], within: limit) { [self] in matchCount(of: armed) >= times }
         if !hasMatched { throw TestKitError.faultNotMatched(after: limit, fault: armed.description, matches: matchCount(of: armed)) }
     }
@@ -49,6 +50,6 @@ extension TestKit {
 
     /// The faults that still apply, in words.
     private var liveFaults: [String] {
-        control.armed(in: namespaceID).filter { !$0.isSpent }.map { "\($0.text), matched \($0.strikes) times" }
+        server.faults.armed(in: namespaceID).filter { !$0.isSpent }.map { "\($0.text), matched \($0.strikes) times" }
     }
 }

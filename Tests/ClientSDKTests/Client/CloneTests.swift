@@ -1,5 +1,6 @@
 import Foundation
 import FreshetClient
+import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import FreshetClient
+import FreshetFaultProxy
 import FreshetTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetTestSupport
 import Testing
 

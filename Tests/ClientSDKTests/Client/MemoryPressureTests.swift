@@ -1,5 +1,6 @@
 import FreshetCache
 import FreshetClient
+import FreshetFaultProxy
 import FreshetTestSupport
 import Testing
 

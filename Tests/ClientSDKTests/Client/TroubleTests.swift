@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetSQLite
 import FreshetTestSupport
 import Testing

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 
@@ -9,7 +10,7 @@ final class World: Sendable {
 
     init(_ configuration: RecordServerConfiguration = RecordServerConfiguration()) throws {
         server = try RecordServer.running(configuration)
-        proxy = FaultProxy(to: server.address?.port ?? 0)
+        proxy = try FaultProxy(to: server.address?.port ?? 0)
     }
 
     var port: Int { server.address?.port ?? 0 }

@@ -41,22 +41,15 @@ import Testing
         case .getServer: ["200", "500", "503"]
         case .getReadiness, .getMetrics: ["200", "503"]
         case .getHealth, .getOpenAPI: ["200"]
-        case .armFault: failed.union(["201", "415"])
-        case .listFaults, .liftFaults: failed.union(["200"])
-        case .resetNamespace: committed.union(["404"])
-        case .compactNamespace: committed
         }
     }
 
-    /// The document of a server, and of one that takes faults.
-    private func document(withFaults: Bool) throws -> JSONDocument {
-        try JSONDocument(withFaults ? OpenAPI.documentWithFaults() : OpenAPI.document)
-    }
+    private func document() throws -> JSONDocument { try JSONDocument(OpenAPI.document) }
 
-    @Test(arguments: [false, true]) func everyRouteAndStatusIsInIt(withFaults: Bool) throws {
+    @Test func everyRouteAndStatusIsInIt() throws {
         // Given
-        let document = try document(withFaults: withFaults)
-        let endpoints = Endpoint.served(withFaults: withFaults)
+        let document = try document()
+        let endpoints = Endpoint.allCases
         let paths = member(document, "paths")
         // Then
         #expect(member(document, "openapi") == .string("3.1.0"))
@@ -69,9 +62,9 @@ import Testing
         #expect(operations.count == endpoints.count)
     }
 
-    @Test(arguments: [false, true]) func everyReferenceLeadsSomewhere(withFaults: Bool) throws {
+    @Test func everyReferenceLeadsSomewhere() throws {
         // Given
-        let document = try document(withFaults: withFaults)
+        let document = try document()
         var references: [String] = []
         func collect(_ value: JSONDocument) {
             switch value {
@@ -95,9 +88,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func everyParameterOfAPathIsDeclared(withFaults: Bool) throws {
+    @Test func everyParameterOfAPathIsDeclared() throws {
         // Given
-        let paths = member(try document(withFaults: withFaults), "paths")
+        let paths = member(try document(), "paths")
         // Then
         for path in names(paths) where path.contains("{") {
             guard case .array(let parameters)? = member(member(paths, path), "parameters") else {

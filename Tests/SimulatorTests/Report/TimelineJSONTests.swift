@@ -31,8 +31,8 @@ struct TimelineJSONTests {
             "messages": [
                 ["from": 1, "to": 0, "sent": 10, "ended": 20, "delivery": "underWay", "label": "GET changes"] as [String: Any],
                 [
-                    "from": 1, "to": 0, "sent": 12, "ended": 13, "delivery": "refused", "label": "GET", "cursor": "a-7", "outcome": "refused",
-                    "isIdle": true,
+                    "from": 1, "to": 0, "sent": 12, "ended": 13, "delivery": "refused", "label": "GET", "cursor": "a-7",
+                    "outcome": "refused", "isIdle": true,
                 ],
             ],
             "writes": [

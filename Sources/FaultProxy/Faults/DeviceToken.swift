@@ -1,7 +1,3 @@
-import FreshetSocketHTTP
-import FreshetWire
-import HTTPTypes
-
 /// The bearer token by which faults know a device: `<device>.<generation>`, the generation a whole number that a fresh token raises.
 package struct DeviceToken: Hashable, Sendable {
     package var device: String
@@ -20,9 +16,9 @@ package struct DeviceToken: Hashable, Sendable {
         self.init(device: String(text[..<dot]), generation: generation)
     }
 
-    /// The token that the request carries, if it is of this form.
-    init?(_ request: Request) {
-        guard let field = request[.authorization], field.prefix(7).lowercased() == "bearer " else { return nil }
+    /// The token in the value of an `Authorization` field, if it is of this form.
+    init?(authorization field: String) {
+        guard field.prefix(7).lowercased() == "bearer " else { return nil }
         self.init(field.dropFirst(7).trimmingPrefix(while: { $0 == " " }))
     }
 

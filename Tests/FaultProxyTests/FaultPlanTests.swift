@@ -1,4 +1,4 @@
-import FreshetServer
+import FreshetFaultProxy
 import FreshetWire
 import Testing
 

@@ -1,56 +1,72 @@
+package import FreshetSocketHTTP
 package import FreshetWire
+package import HTTPTypes
 
-/// Controls a running server in the same process for a test, past HTTP and so past all faults.
+/// Controls a running server in the same process for a test, without HTTP.
 package struct ServerControl: Sendable {
     private let core: ServerCore
-    private let board: FaultBoard
 
-    /// `nil` unless the server runs and takes faults.
+    /// `nil` unless the server runs.
     package init?(_ server: RecordServer) {
-        guard let core = server.core, let board = core.faults else { return nil }
+        guard let core = server.core else { return nil }
         self.core = core
-        self.board = board
     }
-
-    // MARK: Faults
-
-    @discardableResult
-    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { core.arm(fault, in: namespace, board) }
-
-    /// Disarms all faults of the namespace, and returns how many would still have struck.
-    @discardableResult
-    package func lift(_ namespace: Namespace) -> Int { board.lift(namespace) }
-
-    package func armed(in namespace: Namespace) -> [ArmedFault] { board.armed(in: namespace) }
-
-    /// Yields at once, and whenever a fault was armed, has struck or was lifted. Ends when the namespace is discarded.
-    package func faultEvents(in namespace: Namespace) -> AsyncStream<Void> { board.follow(namespace) }
 
     // MARK: Operations
 
-    /// Gives the namespace a new epoch, and returns whether the namespace exists.
+    /// Gives the namespace a new epoch, keeps its records, and returns whether the namespace exists.
     @discardableResult
     package func reset(_ namespace: Namespace) async throws -> Bool {
-        try await committed { core.reset(namespace, then: $0) }
+        try await committed { core.committer.submit(.renewEpoch(of: namespace, seed: core.environment.random(), then: $0)) }
     }
 
-    /// Forgets the namespace's deletes and invalidations, and returns how many.
+    /// Forgets the namespace's deletes and invalidations, in the store and in memory, and returns how many.
     @discardableResult
     package func compact(_ namespace: Namespace) async throws -> Int {
-        try await committed { core.compact(namespace, then: $0) }
+        var forgotten = 0
+        while true {
+            let step = try await committed { core.committer.submit(.forgetDeletes(of: namespace, then: $0)) }
+            forgotten += step.forgotten
+            guard step.isComplete else { continue }
+            core.metrics.forgotten.add(forgotten)
+            core.feeds.dropRecent(namespace)
+            // A reader that waits with a filter may be at a position before the forgotten changes: it gets the current one.
+            releaseWaiters(in: namespace)
+            return forgotten
+        }
     }
 
-    /// Removes the namespace and its faults.
+    /// Ends all waits of the namespace: polls are answered with their position, and streams end.
+    package func releaseWaiters(in namespace: Namespace) { core.feeds.releaseWaiters(in: namespace) }
+
+    /// Removes the namespace.
     package func discard(_ namespace: Namespace) async throws {
-        board.forget(namespace)
         _ = try await committed { core.committer.submit(.drop(namespace, then: $0)) } as Bool
     }
 
-    /// Starts to discard the namespace as ``discard(_:)`` does, without waiting.
-    package func discardSoon(_ namespace: Namespace) {
-        board.forget(namespace)
-        core.committer.submit(.drop(namespace) { _ in })
+    /// Starts to remove the namespace as ``discard(_:)`` does, without waiting.
+    package func discardSoon(_ namespace: Namespace) { core.committer.submit(.drop(namespace) { _ in }) }
+
+    // MARK: Routes of a program around the server
+
+    /// Refuses a request as the server's own routes do: `misdirected-request` or `forbidden`.
+    package func checkAccess(_ request: Request) throws(Problem) { try core.settings.access.check(request) }
+
+    /// JSON that reflects the namespace's position.
+    package func response(json: [UInt8], status: HTTPResponse.Status = .ok, in namespace: Namespace) throws -> Response {
+        core.marked(Response(json: json, at: try core.store.state(of: namespace).cursor, status: status))
     }
+
+    /// The response to an error, with the namespace's position if there is one.
+    package func response(to error: any Error, in namespace: Namespace?) -> Response {
+        core.marked(core.response(to: error, at: nil, in: namespace))
+    }
+
+    /// The response to a request that no handler saw.
+    package func response(to failure: RequestFailure) -> Response { response(to: Problem(failure), in: nil) }
+
+    /// The object of `GET /v1/{ns}`.
+    package func status(of namespace: Namespace) throws -> NamespaceStatus { try core.status(of: namespace) }
 
     // MARK: Records
 

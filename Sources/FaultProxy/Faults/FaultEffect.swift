@@ -10,7 +10,8 @@ package enum FaultEffect: Hashable, Sendable {
     case duplicate
     /// The request is handled so many milliseconds later, or when the faults are lifted.
     case delayRequest(milliseconds: Int)
-    /// The request is handled, and its answer is sent so many milliseconds later. A stream is not delayed.
+    /// The request is handled, and its answer is sent so many milliseconds later, or when the faults are lifted. A
+    /// stream is not delayed.
     case delayReply(milliseconds: Int)
     /// The request is not handled, and answered with this status, as by a proxy in front. `retryAfter` is whole seconds.
     case answer(status: Int, retryAfter: Int)

@@ -2,6 +2,8 @@
 package struct FaultPlan: Hashable, Sendable {
     /// The faults in the order in which they were armed, spent ones too, until they are lifted.
     package private(set) var armed: [ArmedFault] = []
+    /// How often the faults were lifted.
+    private(set) var liftCount = 0
     private var lastIdentifier = 0
     /// The newest generation of each device's tokens that a request has carried.
     private var shown: [String: Int64] = [:]
@@ -32,7 +34,7 @@ package struct FaultPlan: Hashable, Sendable {
     /// Disarms all faults, and returns how many would still have struck. Keeps the generations that devices have shown.
     @discardableResult
     package mutating func lift() -> Int {
-        defer { armed = [] }
+        defer { (armed, liftCount) = ([], liftCount + 1) }
         return armed.count { !$0.isSpent }
     }
 }

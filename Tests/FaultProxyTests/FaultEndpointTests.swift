@@ -1,92 +1,64 @@
+import FreshetFaultProxy
 import FreshetWire
 import Testing
 
-@testable import FreshetServer
-
-@Suite("Faults over HTTP") struct FaultRouteTests {
+@Suite("Faults over HTTP") struct FaultEndpointTests {
     private static let put = #"{"client":"phone","writes":[{"number":1,"op":"increment","key":"c/1","path":"","by":1}]}"#
     private static let next = #"{"client":"phone","writes":[{"number":2,"op":"increment","key":"c/1","path":"","by":1}]}"#
 
-    private static var faulty: RecordServerConfiguration {
-        var configuration = RecordServerConfiguration()
-        configuration.testFaults = true
-        return configuration
-    }
-
-    private func arm(_ server: TestServer, _ fault: String, in namespace: String = "shop") async throws {
-        let reply = try await server.request("POST", "/v1/\(namespace)/faults", TestServer.json, fault)
-        #expect(reply.status == 201 && reply.cursor != nil, "\(reply.text)")
-    }
-
-    /// Sends a request, and returns everything up to the end of its connection.
-    private func rawRequest(_ server: TestServer, _ method: String, _ path: String, _ body: String? = nil) async throws -> String {
-        try await server.thread { connection in
-            try connection.sendRequest(method, path, TestServer.json, body: body.map { Array($0.utf8) })
-            return String(decoding: try connection.readToEnd(), as: UTF8.self)
-        }
-    }
-
-    @Test func withoutTheFlagTheyAreNoPaths() async throws {
-        try await TestServer.with { server in
-            for (method, path) in [
-                ("POST", "faults"), ("GET", "faults"), ("DELETE", "faults"), ("POST", "faults/reset"), ("POST", "faults/compact"),
-            ] {
-                let reply = try await server.request(method, "/v1/shop/\(path)", [], method == "POST" ? #"{"effect":"freeze"}"# : nil)
-                #expect(reply.status == 404 && reply.problem?.detail == "Nothing is at this path.")
-            }
-            #expect(try await !server.request("GET", "/openapi.json").text.contains("faults"))
-            #expect(try await !server.request("GET", "/metrics").text.contains("faults"))
-        }
+    private func arm(_ server: TestFaultServer, _ fault: String, in namespace: String = "shop") async throws {
+        let reply = try await server.request("POST", "/v1/\(namespace)/faults", TestFaultServer.json, fault)
+        #expect(reply.status == 201 && reply.cursor != nil, "\(reply.body)")
     }
 
     @Test func aLostAcknowledgementIsOfAWriteThatTookEffect() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given
             try await arm(server, #"{"effect":"drop-reply","on":"writes"}"#)
             // When
-            #expect(try await rawRequest(server, "POST", "/v1/shop/writes", Self.put).isEmpty)
+            #expect(try await server.rest("POST", "/v1/shop/writes", TestFaultServer.json, Self.put).isEmpty)
             // Then
-            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
-            let again = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").body == "1")
+            let again = try await server.request("POST", "/v1/shop/writes", TestFaultServer.json, Self.put)
             #expect(again.status == 200)
-            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").body == "1")
         }
     }
 
     @Test func aLostRequestHasNoEffect() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             try await arm(server, #"{"effect":"drop-request"}"#)
-            #expect(try await rawRequest(server, "POST", "/v1/shop/writes", Self.put).isEmpty)
+            #expect(try await server.rest("POST", "/v1/shop/writes", TestFaultServer.json, Self.put).isEmpty)
             #expect(try await server.request("GET", "/v1/shop/records/c/1").status == 404)
         }
     }
 
     @Test func aCutAnswerIsOfARequestThatTookEffect() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             try await arm(server, #"{"effect":"cut-reply","on":"writes"}"#)
-            let part = try await rawRequest(server, "POST", "/v1/shop/writes", Self.put)
+            let part = try await server.rest("POST", "/v1/shop/writes", TestFaultServer.json, Self.put)
             #expect(part.hasPrefix("HTTP/1.1 200 OK\r\n") && !part.hasSuffix("}"))
-            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "1")
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").body == "1")
         }
     }
 
     @Test func aRequestThatIsHandledTwiceIsAnsweredOnce() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given numbered writes, and a write without a number, each sent twice by the network
             try await arm(server, #"{"effect":"duplicate","times":2}"#)
             // When
-            let numbered = try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put)
+            let numbered = try await server.request("POST", "/v1/shop/writes", TestFaultServer.json, Self.put)
             let plain = try await server.request("PUT", "/v1/shop/records/c/2", [], "x")
             // Then the number took effect once, the other twice
             #expect(numbered.status == 200 && numbered.cursor?.revision.number == 1)
             #expect(plain.status == 200 && plain.cursor?.revision.number == 3)
-            #expect(try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.next).cursor?.revision.number == 4)
-            #expect(try await server.request("GET", "/v1/shop/records/c/1").text == "2")
+            #expect(try await server.request("POST", "/v1/shop/writes", TestFaultServer.json, Self.next).cursor?.revision.number == 4)
+            #expect(try await server.request("GET", "/v1/shop/records/c/1").body == "2")
         }
     }
 
     @Test func anAnswerOfTheTestsOwn() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given
             try await arm(server, #"{"effect":"answer","status":503,"retryAfter":3,"on":"records"}"#)
             try await arm(server, #"{"effect":"answer","status":418,"on":"records"}"#)
@@ -102,29 +74,29 @@ import Testing
     }
 
     @Test func aDelayIsBeforeOrAfterTheEffect() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given a request and an answer whose delays are longer than the test
             try await arm(server, #"{"effect":"delay-request","milliseconds":60000,"on":"records"}"#)
             try await arm(server, #"{"effect":"delay-reply","milliseconds":30,"on":"writes"}"#)
             async let late = server.request("PUT", "/v1/shop/records/c/2", [], "x")
-            #expect(try await server.request("POST", "/v1/shop/writes", TestServer.json, Self.put).status == 200)
-            while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1},{"id":2"#) {}
+            #expect(try await server.request("POST", "/v1/shop/writes", TestFaultServer.json, Self.put).status == 200)
+            while try await !server.request("GET", "/v1/shop/faults").body.contains(#""strikes":1},{"id":2"#) {}
             #expect(try await server.request("GET", "/v1/shop").message(NamespaceStatus.self).records == 1)
             // When they are lifted
-            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":0}"#)
+            #expect(try await server.request("DELETE", "/v1/shop/faults").body == #"{"lifted":0}"#)
             // Then the delayed request is handled at once
             #expect(try await late.status == 201)
         }
     }
 
     @Test func aFrozenRequestIsHeldUntilTheFaultsAreLifted() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given
             try await arm(server, #"{"effect":"freeze","untilLifted":true,"on":"writes"}"#)
-            async let frozen = rawRequest(server, "POST", "/v1/shop/writes", Self.put)
-            while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1"#) {}
+            async let frozen = server.rest("POST", "/v1/shop/writes", TestFaultServer.json, Self.put)
+            while try await !server.request("GET", "/v1/shop/faults").body.contains(#""strikes":1"#) {}
             // When
-            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":1}"#)
+            #expect(try await server.request("DELETE", "/v1/shop/faults").body == #"{"lifted":1}"#)
             // Then it ends without an answer and without an effect
             #expect(try await frozen.isEmpty)
             #expect(try await server.request("GET", "/v1/shop/records/c/1").status == 404)
@@ -133,10 +105,10 @@ import Testing
 
     @Test func aServerThatStopsHoldsNothingBack() async throws {
         // Given a frozen request
-        let server = try TestServer(Self.faulty)
+        let server = try TestFaultServer()
         try await arm(server, #"{"effect":"freeze"}"#)
-        async let frozen = rawRequest(server, "POST", "/v1/shop/writes", Self.put)
-        while try await !server.request("GET", "/v1/shop/faults").text.contains(#""strikes":1"#) {}
+        async let frozen = server.rest("POST", "/v1/shop/writes", TestFaultServer.json, Self.put)
+        while try await !server.request("GET", "/v1/shop/faults").body.contains(#""strikes":1"#) {}
         // When it stops
         await server.server.stop()
         // Then the request ends
@@ -144,7 +116,7 @@ import Testing
     }
 
     @Test func faultsKnowDevicesByTheirTokens() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given
             try await server.put("/v1/shop/records/c/1", "1")
             func status(_ token: String) async throws -> Int {
@@ -158,14 +130,14 @@ import Testing
                 #expect(try await status(token) == expected, "\(token)")
             }
             #expect(
-                try await server.request("GET", "/v1/shop/faults").text
+                try await server.request("GET", "/v1/shop/faults").body
                     == #"{"faults":[{"id":1,"effect":"expire-token","on":"any","device":"phone","generation":2,"untilLifted":true,"strikes":2}]}"#
             )
         }
     }
 
     @Test func whoeverWaitsAlreadyMeetsTheFaultToo() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given a poll that waits
             let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
             async let waiting = server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60")
@@ -179,41 +151,35 @@ import Testing
     }
 
     @Test func aStreamIsLetGoAndCut() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given a stream that waits
             let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
             let path = "/v1/shop/changes?since=\(cursor)"
-            async let ended = server.thread { connection in
-                try connection.sendRequest("GET", path, [("Accept", "text/event-stream"), ("Connection", "close")])
-                return String(decoding: try connection.readToEnd(), as: UTF8.self)
-            }
+            async let ended = server.rest("GET", path, [("Accept", "text/event-stream"), ("Connection", "close")])
             try await server.waitUntil(waiting: 1, in: "shop")
             // When a fault is armed for it
             try await arm(server, #"{"effect":"cut-reply","on":"changes"}"#)
             // Then it ends properly, and the next breaks after its head
             #expect(try await ended.hasSuffix("\r\n0\r\n\r\n"))
-            let cut = try await server.thread { connection in
-                try connection.sendRequest("GET", path, [("Accept", "text/event-stream")])
-                return String(decoding: try connection.readToEnd(), as: UTF8.self)
-            }
+            let cut = try await server.rest("GET", path, [("Accept", "text/event-stream")])
             #expect(cut.hasPrefix("HTTP/1.1 200 OK\r\n") && cut.hasSuffix("\r\n\r\n") && !cut.contains("0\r\n\r\n"))
         }
     }
 
     @Test func aFaultStaysInItsNamespace() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             try await arm(server, #"{"effect":"answer","status":500,"untilLifted":true}"#)
             #expect(try await server.request("PUT", "/v1/other/records/c/1", [], "x").status == 201)
             #expect(try await server.request("PUT", "/v1/shop/records/c/1", [], "x").status == 500)
             // And reaches neither the namespace's status nor the faults
             #expect(try await server.request("GET", "/v1/shop").status == 200)
-            #expect(try await server.request("DELETE", "/v1/shop/faults").text == #"{"lifted":1}"#)
+            #expect(try await server.request("DELETE", "/v1/shop/faults").body == #"{"lifted":1}"#)
             #expect(try await server.request("PUT", "/v1/shop/records/c/1", [], "x").status == 201)
         }
     }
 
     @Test func aResetBeginsANewHistoryWithTheSameRecords() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given a poll that waits
             let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
             async let waiting = server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=60")
@@ -229,7 +195,7 @@ import Testing
     }
 
     @Test func aCompactionExpiresOldCursors() async throws {
-        try await TestServer.with(Self.faulty) { server in
+        try await TestFaultServer.with() { server in
             // Given a cursor from before a delete, which the feed still has in memory
             let cursor = try await server.put("/v1/shop/records/c/1", "1").cursor
             _ = try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=0")
@@ -238,23 +204,38 @@ import Testing
             // When
             let compacted = try await server.request("POST", "/v1/shop/faults/compact")
             // Then
-            #expect(compacted.status == 200 && compacted.text == #"{"forgotten":1}"#)
+            #expect(compacted.status == 200 && compacted.body == #"{"forgotten":1}"#)
             #expect(try await server.request("GET", "/v1/shop/changes?since=\(cursor)&wait=0").problem?.code == .cursorExpired)
         }
     }
 
     @Test func whatIsNoFaultIsRefusedWithWhatWouldBe() async throws {
-        try await TestServer.with(Self.faulty) { server in
-            let reply = try await server.request("POST", "/v1/shop/faults", TestServer.json, #"{"effect":"drop"}"#)
+        try await TestFaultServer.with() { server in
+            let reply = try await server.request("POST", "/v1/shop/faults", TestFaultServer.json, #"{"effect":"drop"}"#)
             #expect(reply.status == 400 && reply.problem?.detail.contains("drop-reply") == true)
-            #expect(try await server.request("GET", "/v1/shop/faults").text == #"{"faults":[]}"#)
+            #expect(try await server.request("GET", "/v1/shop/faults").body == #"{"faults":[]}"#)
         }
     }
 
-    @Test func theContractTellsOfFaultsOnlyWhereTheyAre() async throws {
-        try await TestServer.with(Self.faulty) { server in
-            let contract = try await server.request("GET", "/openapi.json")
-            #expect(contract.text.contains("/v1/{namespace}/faults/reset"))
+    @Test func aPageOfAnotherOriginArmsNothing() async throws {
+        try await TestFaultServer.with { server in
+            for (method, fields) in [
+                ("POST", [("Origin", "https://evil.example")]), ("DELETE", [("Sec-Fetch-Site", "cross-site")]),
+            ] {
+                let reply = try await server.request(method, "/v1/shop/faults", TestFaultServer.json + fields, #"{"effect":"freeze"}"#)
+                #expect(reply.status == 403 && reply.problem?.code == .forbidden)
+            }
+            #expect(try await server.request("POST", "/v1/shop/faults", [], #"{"effect":"freeze"}"#).status == 415)
+            #expect(try await server.request("PUT", "/v1/shop/faults", [], "x").status == 405)
+            #expect(try await server.request("GET", "/v1/shop/faults/none").status == 404)
+            #expect(try await server.request("GET", "/v1/shop/faults").body == #"{"faults":[]}"#)
+        }
+    }
+
+    @Test func theServersOwnContractHasNoFaults() async throws {
+        try await TestFaultServer.with { server in
+            let document = try await server.request("GET", "/openapi.json").body
+            #expect(document.contains("openapi") && !document.contains("faults"))
         }
     }
 }

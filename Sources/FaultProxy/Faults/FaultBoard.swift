@@ -1,0 +1,135 @@
+import Dispatch
+import FreshetPlatform
+package import FreshetWire
+import Synchronization
+
+/// The faults that tests have armed, by namespace, and the requests that they hold back.
+package final class FaultBoard: Sendable {
+    /// A request that is frozen or delayed.
+    private struct Held {
+        var namespace: Namespace
+        var resume: @Sendable () -> Void
+    }
+
+    private struct State {
+        var plans: [Namespace: FaultPlan] = [:]
+        var held: [Int: Held] = [:]
+        var lastHeld = 0
+        var isDraining = false
+        var followers: [Namespace: Broadcast<Void>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    // MARK: Faults
+
+    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault {
+        defer { tell(namespace) }
+        return state.withLock { $0.plans[namespace, default: FaultPlan()].arm(fault) }
+    }
+
+    package func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.plans[namespace]?.armed ?? [] } }
+
+    /// Disarms all faults of a namespace: ends frozen requests, and handles delayed ones at once. Returns how many
+    /// faults would still have struck.
+    @discardableResult
+    package func lift(_ namespace: Namespace) -> Int {
+        let (count, resumed) = state.withLock { state in
+            let held = state.held.filter { $0.value.namespace == namespace }.sorted { $0.key < $1.key }
+            for (number, _) in held { state.held[number] = nil }
+            return (state.plans[namespace]?.lift() ?? 0, held.map(\.value.resume))
+        }
+        for resume in resumed { resume() }
+        tell(namespace)
+        return count
+    }
+
+    /// Removes the faults and followers of a namespace that is no longer used.
+    package func forget(_ namespace: Namespace) {
+        lift(namespace)
+        let followers = state.withLock { state in
+            state.plans[namespace] = nil
+            return state.followers.removeValue(forKey: namespace)
+        }
+        followers?.finish()
+    }
+
+    /// Resumes all held requests and holds no more, since the proxy stops.
+    package func drain() {
+        let resumed = state.withLock { state in
+            state.isDraining = true
+            defer { state.held = [:] }
+            return state.held.sorted { $0.key < $1.key }.map(\.value.resume)
+        }
+        for resume in resumed { resume() }
+    }
+
+    // MARK: Requests
+
+    /// A fault that has struck a request, and how often the faults of its namespace had been lifted until then.
+    package struct Strike: Sendable {
+        package let effect: FaultEffect
+        let namespace: Namespace
+        fileprivate let liftCount: Int
+    }
+
+    /// The armed fault that strikes the request, if any.
+    package func strike(_ target: FaultTarget, _ token: DeviceToken?, in namespace: Namespace) -> Strike? {
+        let strike = state.withLock { state -> Strike? in
+            guard let effect = state.plans[namespace, default: FaultPlan()].strike(target, token) else { return nil }
+            return Strike(effect: effect, namespace: namespace, liftCount: state.plans[namespace]?.liftCount ?? 0)
+        }
+        if strike != nil { tell(namespace) }
+        return strike
+    }
+
+    /// Holds a request or its answer until the faults are lifted or the time has passed. Then calls the closure, on
+    /// another thread. That is at once if the proxy stops, or if the faults were lifted after the strike: a test may lift
+    /// them as soon as it hears of the strike, before the request is held.
+    ///
+    /// - Returns: the number of the hold, for ``drop(_:)``.
+    package func hold(_ strike: Strike, _ milliseconds: Int?, _ resume: @escaping @Sendable () -> Void) -> Int {
+        let (number, isHeld) = state.withLock { state in
+            state.lastHeld += 1
+            let isHeld = !state.isDraining && state.plans[strike.namespace]?.liftCount == strike.liftCount
+            if isHeld { state.held[state.lastHeld] = Held(namespace: strike.namespace, resume: resume) }
+            return (state.lastHeld, isHeld)
+        }
+        if !isHeld {
+            DispatchQueue.global().async(execute: resume)
+        } else if let milliseconds {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in self?.end(number) }
+        }
+        return number
+    }
+
+    /// Ends a hold without a call of its closure.
+    func drop(_ number: Int) { _ = state.withLock { $0.held.removeValue(forKey: number) } }
+
+    /// The requests and answers that are held at this moment.
+    package var heldCount: Int { state.withLock { $0.held.count } }
+
+    private func end(_ number: Int) {
+        let held = state.withLock { $0.held.removeValue(forKey: number) }
+        held?.resume()
+    }
+
+    // MARK: Followers
+
+    /// Yields at once, and whenever a fault of the namespace was armed, has struck or was lifted. ``armed(in:)`` has
+    /// the faults.
+    package func follow(_ namespace: Namespace) -> AsyncStream<Void> {
+        // Under the lock, so that ``forget(_:)`` ends this stream too.
+        state.withLock { state in
+            let followers = state.followers[namespace] ?? Broadcast(keepingLatest: 1)
+            state.followers[namespace] = followers
+            return followers.stream(first: ())
+        }
+    }
+
+    private func tell(_ namespace: Namespace) {
+        state.withLock { $0.followers[namespace] }?.send(())
+    }
+}

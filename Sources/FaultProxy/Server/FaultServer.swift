@@ -1,0 +1,80 @@
+package import FreshetServer
+import FreshetSocketHTTP
+package import FreshetWire
+package import Logging
+
+/// A server with a fault proxy in front of it, which takes faults over HTTP too: `/v1/{ns}/faults`.
+///
+/// The server listens on the loopback, on a port of the system's choice. Safe from any thread.
+package final class FaultServer: Sendable {
+    /// The proxy's root URL.
+    package var url: String { proxy.url }
+    private let server: RecordServer
+    private let endpoints: HTTPServer
+    private let board = FaultBoard()
+    private let proxy: FaultProxy
+
+    /// Starts both; the URL works as soon as this returns. Blocks on the disk.
+    ///
+    /// - Parameter configuration: of the server; its host and its port are the proxy's.
+    package init(_ configuration: RecordServerConfiguration, logger: Logger) throws(RecordServerError) {
+        var inner = configuration
+        (inner.host, inner.port) = ("127.0.0.1", 0)
+        // Requests name the server by the address of the proxy, which has the connections of all clients.
+        if RecordServerConfiguration.isHostName(configuration.host) { inner.hostNames.append(configuration.host) }
+        inner.trustedProxies += AddressRange.loopback
+        server = RecordServer(inner, logger: logger)
+        let address = try server.start()
+        guard let control = ServerControl(server) else { throw .failed("the server stopped as it started") }
+        do throws(SocketHTTPError) {
+            var limits = Limits(bodyBytes: 64 << 10)
+            limits.trustedProxies = AddressRange.loopback
+            endpoints = HTTPServer(
+                configuration: HTTPServerConfiguration(loops: 1, limits: limits), router: FaultEndpoints.router(board, control),
+                logger: logger)
+            let bound = try endpoints.start()
+            proxy = try FaultProxy(
+                host: configuration.host, port: configuration.port, to: address.port, endpoints: bound.port, board: board,
+                limits: Limits(bodyBytes: configuration.bodyBytes))
+        } catch { throw RecordServerError(error) }
+    }
+
+    /// Answers waiting readers, finishes the requests in flight, frozen and delayed ones too, and stops.
+    package func stop() async {
+        proxy.stopAccepting()
+        board.drain()
+        await server.stop()
+        await endpoints.drain(within: .seconds(2))
+        await proxy.finish(within: .seconds(2))
+    }
+
+    // MARK: In this process, without HTTP
+
+    /// `nil` once the server has stopped.
+    package var control: ServerControl? { ServerControl(server) }
+
+    /// Arms a fault. If the fault reaches the feed, ends the waits of the namespace, so that their readers ask again
+    /// and meet the fault.
+    @discardableResult
+    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { board.arm(fault, in: namespace, control) }
+
+    /// Disarms all faults of the namespace, and returns how many would still have struck.
+    @discardableResult
+    package func lift(_ namespace: Namespace) -> Int { board.lift(namespace) }
+
+    package func armed(in namespace: Namespace) -> [ArmedFault] { board.armed(in: namespace) }
+
+    /// Yields at once, and whenever a fault was armed, has struck or was lifted. Ends with ``forget(_:)``.
+    package func faultEvents(in namespace: Namespace) -> AsyncStream<Void> { board.follow(namespace) }
+
+    /// Removes the faults of a namespace that is no longer used.
+    package func forget(_ namespace: Namespace) { board.forget(namespace) }
+}
+
+extension FaultBoard {
+    func arm(_ fault: Fault, in namespace: Namespace, _ control: ServerControl?) -> ArmedFault {
+        let armed = arm(fault, in: namespace)
+        if fault.target.reaches(.changes) { control?.releaseWaiters(in: namespace) }
+        return armed
+    }
+}
