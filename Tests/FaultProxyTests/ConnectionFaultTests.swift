@@ -3,7 +3,7 @@ import FreshetServer
 import FreshetWire
 import Testing
 
-/// Faults and the connection that they strike: what else is on it stays as it was.
+/// Faults and the connection that they match: what else is on it stays as it was.
 @Suite("Faults on a connection", .timeLimit(.minutes(5)))
 struct ConnectionFaultTests {
     private func arm(_ server: TestFaultServer, _ effect: FaultEffect, on target: FaultTarget = .any, times: Int? = 1) throws {
@@ -93,17 +93,17 @@ struct ConnectionFaultTests {
     @Test func aDelayedAnswerComesWhenTheFaultsAreLifted() async throws {
         // Given a server that the proxy knows, and a write whose answer is delayed for longer than the test
         let server = try RecordServer.running()
-        let board = FaultBoard()
+        let injector = FaultInjector()
         let namespace = try Namespace("shop")
-        let proxy = try FaultProxy(to: server.address?.port ?? 0, board: board)
-        _ = board.arm(Fault(.delayReply(milliseconds: 60_000)), in: namespace)
+        let proxy = try FaultProxy(to: server.address?.port ?? 0, injector: injector)
+        _ = injector.arm(Fault(.delayReply(milliseconds: 60_000)), in: namespace)
         async let late = connected(to: proxy.port) { connection in
             connection.send("PUT", "/v1/shop/records/c/1", [], "x")
             return try connection.reply()
         }
-        // When the answer is held, and the faults are lifted
-        while board.heldCount == 0 { await Task.yield() }
-        board.lift(namespace)
+        // When the answer is held, and the faults are cleared
+        while injector.heldCount == 0 { await Task.yield() }
+        injector.clear(namespace)
         // Then it comes
         #expect(try await late.status == 201)
         await server.stop()

@@ -82,7 +82,7 @@ import Testing
             #expect(try await server.request("POST", "/v1/shop/writes", TestFaultServer.json, Self.put).status == 200)
             while try await !server.request("GET", "/v1/shop/faults").body.contains(#""strikes":1},{"id":2"#) {}
             #expect(try await server.request("GET", "/v1/shop").message(NamespaceStatus.self).records == 1)
-            // When they are lifted
+            // When they are cleared
             #expect(try await server.request("DELETE", "/v1/shop/faults").body == #"{"lifted":0}"#)
             // Then the delayed request is handled at once
             #expect(try await late.status == 201)

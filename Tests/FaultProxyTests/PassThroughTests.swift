@@ -142,7 +142,7 @@ struct PassThroughTests {
             // When its client disconnects
             end.yield()
             try await ended.value
-            // Then the server has nobody who waits
+            // Then no reader waits in the server
             try await server.waitUntil(waiting: 0, in: "shop")
         }
     }

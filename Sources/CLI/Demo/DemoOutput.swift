@@ -24,13 +24,13 @@ struct DemoOutput: Sendable {
     func report(_ text: String) { print("   \(text)") }
 
     /// Prints whether the observed value equals the expected one, and both if not.
-    mutating func check(_ event: String, expected: String, seen: String) {
+    mutating func check(_ claim: String, expected: String, seen: String) {
         checks += 1
         if expected == seen {
-            print("   \(style.green("ok")) \(event)")
+            print("   \(style.green("ok")) \(claim)")
         } else {
-            failures.append("step \(step): \(event)")
-            print("   \(style.red("FAILED")) \(event)")
+            failures.append("step \(step): \(claim)")
+            print("   \(style.red("FAILED")) \(claim)")
             print("      expected: \(expected)")
             print("      seen:     \(seen)")
         }

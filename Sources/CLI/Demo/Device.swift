@@ -79,13 +79,14 @@ struct Device: Sendable {
 
 /// Runs `body`, but no longer than `limit`.
 /// - Throws: ``CommandFailure`` that names the awaited event.
-func within<Value: Sendable>(_ limit: Duration, _ event: String, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value
+func within<Value: Sendable>(_ limit: Duration, _ condition: String, _ body: @escaping @Sendable () async throws -> Value) async throws
+    -> Value
 {
     try await withThrowingTaskGroup(of: Value.self) { group in
         group.addTask(operation: body)
         group.addTask {
             try await Task.sleep(for: limit)
-            throw CommandFailure(.notFound, "waited \(limit.text) for \(event), in vain")
+            throw CommandFailure(.notFound, "waited \(limit.text) for \(condition), in vain")
         }
         defer { group.cancelAll() }
         guard let value = try await group.next() else { throw CancellationError() }

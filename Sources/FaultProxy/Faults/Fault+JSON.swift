@@ -131,7 +131,7 @@ extension ArmedFault {
         default: break
         }
         if let times = fault.times { writer.member("times", Int64(times)) } else { writer.member("untilLifted", true) }
-        writer.member("strikes", Int64(strikes))
+        writer.member("strikes", Int64(matchCount))
         writer.endObject()
     }
 }

@@ -8,14 +8,14 @@ package enum FaultEffect: Hashable, Sendable {
     case cutReply
     /// The request is handled twice, and answered once.
     case duplicate
-    /// The request is handled so many milliseconds later, or when the faults are lifted.
+    /// The request is handled so many milliseconds later, or when the faults are cleared.
     case delayRequest(milliseconds: Int)
-    /// The request is handled, and its answer is sent so many milliseconds later, or when the faults are lifted. A
+    /// The request is handled, and its answer is sent so many milliseconds later, or when the faults are cleared. A
     /// stream is not delayed.
     case delayReply(milliseconds: Int)
     /// The request is not handled, and answered with this status, as by a proxy in front. `retryAfter` is whole seconds.
     case answer(status: Int, retryAfter: Int)
-    /// The request is taken and never answered; the connection stays open until the faults are lifted, and then ends.
+    /// The request is taken and never answered; the connection stays open until the faults are cleared, and then ends.
     case freeze
     /// `401` to the device's tokens up to this generation, or up to the newest that the device has shown when the fault is armed.
     case expireToken(generation: Int64?)

@@ -2,7 +2,7 @@ import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
 
-/// The requests that a fault strikes. No fault reaches a namespace's status, its deletion or the faults themselves.
+/// The requests that a fault matches. No fault reaches a namespace's status, its deletion or the faults themselves.
 package enum FaultTarget: String, CaseIterable, Sendable {
     /// All of the others.
     case any
@@ -18,7 +18,7 @@ package enum FaultTarget: String, CaseIterable, Sendable {
     case clients
     case invalidations
 
-    /// Whether a fault on this target strikes requests of the other.
+    /// Whether a fault on this target matches requests of the other.
     package func reaches(_ other: FaultTarget) -> Bool { self == .any || self == other }
 }
 
@@ -30,12 +30,10 @@ struct FaultableRequest {
 
     /// `nil` for a request that no fault reaches.
     init?(_ head: RequestHead) {
-        // "", "v1", the namespace, the endpoint, and what belongs to the endpoint.
-        let parts = head.path.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false)
-        guard parts.count >= 4, parts[0].isEmpty, parts[1] == "v1", let namespace = try? Namespace(String(parts[2])),
-            let target = FaultTarget(rawValue: String(parts[3])), Self.methods(of: target).contains(head.methodName)
+        guard let path = EndpointPath(head.path), let namespace = try? Namespace(path.namespace),
+            let target = FaultTarget(rawValue: path.endpoint), Self.methods(of: target).contains(head.methodName)
         else { return nil }
-        guard (target == .records || target == .clients) == (parts.count == 5) else { return nil }
+        guard (target == .records || target == .clients) == path.hasMore else { return nil }
         self.namespace = namespace
         self.target = target
         token = head.value(of: "authorization").flatMap(DeviceToken.init(authorization:))
@@ -49,5 +47,20 @@ struct FaultableRequest {
         case .records: [.get, .head, .put, .patch, .delete]
         case .writes, .reads, .invalidations: [.post]
         }
+    }
+}
+
+/// The parts of the path `/v1/{namespace}/{endpoint}` or of one below it, as the request spells them.
+struct EndpointPath {
+    let namespace: String
+    let endpoint: String
+    /// Whether something follows the endpoint.
+    let hasMore: Bool
+
+    /// `nil` for another path.
+    init?(_ path: some StringProtocol) {
+        let parts = path.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[0].isEmpty, parts[1] == "v1" else { return nil }
+        (namespace, endpoint, hasMore) = (String(parts[2]), String(parts[3]), parts.count == 5)
     }
 }

@@ -1,7 +1,7 @@
 package import FreshetSocketHTTP
 
 /// An HTTP/1.1 proxy in front of a server on the loopback that makes the network fail as tests want it: by the faults
-/// of a ``FaultBoard``, request by request, and by cutting all connections.
+/// of a ``FaultInjector``, request by request, and by cutting all connections.
 ///
 /// Where no fault applies, it passes on the bytes of both sides as they are. Requests of one connection are passed on
 /// one after another, each when it has arrived whole. A request that the server would not understand ends that: from
@@ -28,7 +28,7 @@ package final class FaultProxy: Sendable {
     ///   - board: the faults; `nil` for none.
     ///   - limits: those of the server.
     package init(
-        host: String = "127.0.0.1", port: Int = 0, to target: Int, endpoints: Int? = nil, board: FaultBoard? = nil,
+        host: String = "127.0.0.1", port: Int = 0, to target: Int, endpoints: Int? = nil, injector: FaultInjector? = nil,
         limits: Limits = Limits()
     ) throws(SocketHTTPError) {
         let (requests, continuation) = AsyncStream.makeStream(of: String.self)
@@ -37,7 +37,7 @@ package final class FaultProxy: Sendable {
         address = listener.address
         do throws(SocketHTTPError) {
             loop = try ProxyLoop(listener) { resume in
-                ProxyRules(target: target, endpoints: endpoints, board, limits, heldRequests: continuation, resume: resume)
+                ProxyRules(target: target, endpoints: endpoints, injector, limits, heldRequests: continuation, resume: resume)
             }
         } catch {
             SystemCall.close(listener.descriptor)

@@ -5,27 +5,27 @@ import FreshetWire
 import HTTPTypes
 
 extension ProxiedConnection {
-    /// Passes a request on, subject to the fault that strikes it, if any.
-    func meet(_ request: Current) {
+    /// Passes a request on, subject to the fault that matches it, if any.
+    func begin(_ request: Current) {
         current = request
         if rules.holdsAnswer(to: request.head) { current?.treatment = .hold }
-        guard let board = rules.board, let faultable = FaultableRequest(request.head),
-            let strike = board.strike(faultable.target, faultable.token, in: faultable.namespace)
+        guard let injector = rules.injector, let faultable = FaultableRequest(request.head),
+            let match = injector.match(faultable.target, faultable.token, in: faultable.namespace)
         else {
             return forward()
         }
-        switch strike.effect {
+        switch match.effect {
         case .dropRequest: close()
         case .dropReply: forward(.lose)
         case .cutReply: forward(.cut)
-        case .delayReply(let milliseconds): forward(.delay(milliseconds: milliseconds, strike))
+        case .delayReply(let milliseconds): forward(.delay(milliseconds: milliseconds, match))
         case .duplicate: sendCopy()
         case .delayRequest(let milliseconds):
             phase = .heldRequest(isLost: false)
-            wait(strike, milliseconds)
+            wait(match, milliseconds)
         case .freeze:
             phase = .heldRequest(isLost: true)
-            wait(strike, nil)
+            wait(match, nil)
         case .answer(let status, let retryAfter): answer(Self.answer(status, retryAfter))
         case .expireToken: answer(Self.expired(faultable.token))
         }
@@ -39,9 +39,9 @@ extension ProxiedConnection {
     // MARK: Holds
 
     /// Waits on the board, which resumes the connection.
-    func wait(_ strike: FaultBoard.Strike, _ milliseconds: Int?) {
+    func wait(_ match: FaultInjector.Match, _ milliseconds: Int?) {
         holds += 1
-        hold = rules.board?.hold(strike, milliseconds) { [identifier, holds, resume = rules.resume] in resume(identifier, holds) }
+        hold = rules.injector?.hold(match, milliseconds) { [identifier, holds, resume = rules.resume] in resume(identifier, holds) }
     }
 
     /// Continues after a hold, unless another one has begun.

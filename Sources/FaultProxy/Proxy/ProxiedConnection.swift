@@ -14,8 +14,8 @@ final class ProxiedConnection {
         case lose
         /// Its head and half of its body pass, of a stream the head, and half of a head without a body.
         case cut
-        /// It waits so long, unless it is a stream, or until the faults are lifted.
-        case delay(milliseconds: Int, FaultBoard.Strike)
+        /// It waits so long, unless it is a stream, or until the faults are cleared.
+        case delay(milliseconds: Int, FaultInjector.Match)
         /// It waits for ``release()``.
         case hold
     }
@@ -190,7 +190,7 @@ final class ProxiedConnection {
         case .request(let head):
             let bytes = request
             request = []
-            meet(Current(bytes: bytes, head: head, port: rules.port(for: head)))
+            begin(Current(bytes: bytes, head: head, port: rules.port(for: head)))
         case .failure: tunnel()
         }
     }
@@ -258,9 +258,9 @@ final class ProxiedConnection {
             switch current.treatment {
             case .lose: return close()
             case .hold: return phase = .heldResponse
-            case .delay(let milliseconds, let strike) where !head.body.isStream:
+            case .delay(let milliseconds, let match) where !head.body.isStream:
                 phase = .heldResponse
-                return wait(strike, milliseconds)
+                return wait(match, milliseconds)
             case .pass, .cut, .delay: break
             }
             response = []
@@ -332,6 +332,6 @@ final class ProxiedConnection {
         closeServer()
         copy?.close()
         copy = nil
-        if let hold { rules.board?.drop(hold) }
+        if let hold { rules.injector?.drop(hold) }
     }
 }

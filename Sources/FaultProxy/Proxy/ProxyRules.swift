@@ -6,7 +6,7 @@ final class ProxyRules {
     var target: Int
     /// The port that answers for faults, if any does.
     let endpoints: Int?
-    let board: FaultBoard?
+    let injector: FaultInjector?
     let limits: Limits
     let buffer = ReadBuffer()
     /// Continues a connection after a hold, by its identifier and the number of the hold. From any thread.
@@ -17,12 +17,12 @@ final class ProxyRules {
     let heldRequests: AsyncStream<String>.Continuation
 
     init(
-        target: Int, endpoints: Int?, _ board: FaultBoard?, _ limits: Limits, heldRequests: AsyncStream<String>.Continuation,
+        target: Int, endpoints: Int?, _ injector: FaultInjector?, _ limits: Limits, heldRequests: AsyncStream<String>.Continuation,
         resume: @escaping @Sendable (UInt32, Int) -> Void
     ) {
         self.target = target
         self.endpoints = endpoints
-        self.board = board
+        self.injector = injector
         self.limits = limits
         self.heldRequests = heldRequests
         self.resume = resume
@@ -30,9 +30,8 @@ final class ProxyRules {
 
     /// The port that a request is for: `/v1/{ns}/faults` and the paths below it have their own.
     func port(for head: RequestHead) -> Int {
-        guard let endpoints else { return target }
-        let parts = head.path.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false)
-        return parts.count > 3 && parts[0].isEmpty && parts[1] == "v1" && parts[3] == "faults" ? endpoints : target
+        guard let endpoints, EndpointPath(head.path)?.endpoint == "faults" else { return target }
+        return endpoints
     }
 
     func holdsAnswer(to head: RequestHead) -> Bool {

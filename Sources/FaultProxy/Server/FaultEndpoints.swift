@@ -5,15 +5,15 @@ import HTTPTypes
 
 /// The routes by which tests in other languages arm faults: docs/protocol.md, "Faults, for tests".
 struct FaultEndpoints: Sendable {
-    private let board: FaultBoard
+    private let injector: FaultInjector
     private let control: ServerControl
 
-    static func router(_ board: FaultBoard, _ control: ServerControl) -> Router {
-        let endpoints = FaultEndpoints(board: board, control: control)
+    static func router(_ injector: FaultInjector, _ control: ServerControl) -> Router {
+        let endpoints = FaultEndpoints(injector: injector, control: control)
         let routes: [(HTTPRequest.Method, String, @Sendable (Request, Namespace) async throws -> Response)] = [
             (.post, "/v1/{namespace}/faults", endpoints.arm),
             (.get, "/v1/{namespace}/faults", endpoints.list),
-            (.delete, "/v1/{namespace}/faults", endpoints.lift),
+            (.delete, "/v1/{namespace}/faults", endpoints.clear),
             (.post, "/v1/{namespace}/faults/reset", endpoints.reset),
             (.post, "/v1/{namespace}/faults/compact", endpoints.compact),
         ]
@@ -38,7 +38,7 @@ struct FaultEndpoints: Sendable {
     @Sendable private func arm(_ request: Request, _ namespace: Namespace) throws -> Response {
         try request.requireJSON()
         var writer = JSONWriter()
-        board.arm(try Fault(json: request.body), in: namespace, control).write(to: &writer)
+        injector.arm(try Fault(json: request.body), in: namespace, control).write(to: &writer)
         return try control.response(json: writer.bytes, status: .created, in: namespace)
     }
 
@@ -47,14 +47,14 @@ struct FaultEndpoints: Sendable {
         writer.beginObject()
         writer.member("faults")
         writer.beginArray()
-        for armed in board.armed(in: namespace) { armed.write(to: &writer) }
+        for armed in injector.armed(in: namespace) { armed.write(to: &writer) }
         writer.endArray()
         writer.endObject()
         return try control.response(json: writer.bytes, in: namespace)
     }
 
-    @Sendable private func lift(_ request: Request, _ namespace: Namespace) throws -> Response {
-        try control.response(json: Self.count("lifted", board.lift(namespace)), in: namespace)
+    @Sendable private func clear(_ request: Request, _ namespace: Namespace) throws -> Response {
+        try control.response(json: Self.count("lifted", injector.clear(namespace)), in: namespace)
     }
 
     @Sendable private func reset(_ request: Request, _ namespace: Namespace) async throws -> Response {

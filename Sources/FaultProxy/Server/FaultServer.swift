@@ -11,7 +11,7 @@ package final class FaultServer: Sendable {
     package var url: String { proxy.url }
     private let server: RecordServer
     private let endpoints: HTTPServer
-    private let board = FaultBoard()
+    private let injector = FaultInjector()
     private let proxy: FaultProxy
 
     /// Starts both; the URL works as soon as this returns. Blocks on the disk.
@@ -30,11 +30,11 @@ package final class FaultServer: Sendable {
             var limits = Limits(bodyBytes: 64 << 10)
             limits.trustedProxies = AddressRange.loopback
             endpoints = HTTPServer(
-                configuration: HTTPServerConfiguration(loops: 1, limits: limits), router: FaultEndpoints.router(board, control),
+                configuration: HTTPServerConfiguration(loops: 1, limits: limits), router: FaultEndpoints.router(injector, control),
                 logger: logger)
             let bound = try endpoints.start()
             proxy = try FaultProxy(
-                host: configuration.host, port: configuration.port, to: address.port, endpoints: bound.port, board: board,
+                host: configuration.host, port: configuration.port, to: address.port, endpoints: bound.port, injector: injector,
                 limits: Limits(bodyBytes: configuration.bodyBytes))
         } catch { throw RecordServerError(error) }
     }
@@ -42,7 +42,7 @@ package final class FaultServer: Sendable {
     /// Answers waiting readers, finishes the requests in flight, frozen and delayed ones too, and stops.
     package func stop() async {
         proxy.stopAccepting()
-        board.drain()
+        injector.drain()
         await server.stop()
         await endpoints.drain(within: .seconds(2))
         await proxy.finish(within: .seconds(2))
@@ -56,22 +56,22 @@ package final class FaultServer: Sendable {
     /// Arms a fault. If the fault reaches the feed, ends the waits of the namespace, so that their readers ask again
     /// and meet the fault.
     @discardableResult
-    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { board.arm(fault, in: namespace, control) }
+    package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault { injector.arm(fault, in: namespace, control) }
 
-    /// Disarms all faults of the namespace, and returns how many would still have struck.
+    /// Disarms all faults of the namespace, and returns how many would still have matched.
     @discardableResult
-    package func lift(_ namespace: Namespace) -> Int { board.lift(namespace) }
+    package func clear(_ namespace: Namespace) -> Int { injector.clear(namespace) }
 
-    package func armed(in namespace: Namespace) -> [ArmedFault] { board.armed(in: namespace) }
+    package func armed(in namespace: Namespace) -> [ArmedFault] { injector.armed(in: namespace) }
 
-    /// Yields at once, and whenever a fault was armed, has struck or was lifted. Ends with ``forget(_:)``.
-    package func faultEvents(in namespace: Namespace) -> AsyncStream<Void> { board.follow(namespace) }
+    /// Yields at once, and whenever a fault was armed, has matched or was cleared. Ends with ``forget(_:)``.
+    package func faultEvents(in namespace: Namespace) -> AsyncStream<Void> { injector.follow(namespace) }
 
     /// Removes the faults of a namespace that is no longer used.
-    package func forget(_ namespace: Namespace) { board.forget(namespace) }
+    package func forget(_ namespace: Namespace) { injector.forget(namespace) }
 }
 
-extension FaultBoard {
+extension FaultInjector {
     func arm(_ fault: Fault, in namespace: Namespace, _ control: ServerControl?) -> ArmedFault {
         let armed = arm(fault, in: namespace)
         if fault.target.reaches(.changes) { control?.releaseWaiters(in: namespace) }

@@ -139,7 +139,7 @@ final class Oracle {
             switch change.effect {
             case .put(let key, let content, _, _):
                 guard let number = numbers[key] else { break }
-                if let write { try check(write, made: content, of: histories[current].version(of: number, at: revision)?.content) }
+                if let write { try check(write, made: content, from: histories[current].version(of: number, at: revision)?.content) }
                 histories[current].add(History.Version(revision: revision, content: content), of: number)
             case .delete(let key):
                 if let number = numbers[key] { histories[current].add(History.Version(revision: revision, content: nil), of: number) }
@@ -159,9 +159,9 @@ final class Oracle {
         writes[write].applied.append((current, revision))
     }
 
-    private func check(_ write: Int, made content: Content?, of before: Content?) throws(InvariantFailure) {
+    private func check(_ write: Int, made content: Content?, from before: Content?) throws(InvariantFailure) {
         var replay = Replay(before.map { .content($0) } ?? .absent)
-        if case .increment(let increment) = writes[write].operation, let flaw = Replay.flaw(increment, made: content, of: before) {
+        if case .increment(let increment) = writes[write].operation, let flaw = Replay.flaw(increment, made: content, from: before) {
             throw InvariantFailure(.nothingInvented, "\(writes[write].name) took effect, and \(flaw)")
         }
         replay.apply(writes[write].operation)

@@ -26,7 +26,7 @@ struct Replay {
 
     /// Why the increment should not have made this value. Compares the two values themselves, without the code that servers and overlays
     /// share.
-    static func flaw(_ increment: Increment, made content: Content?, of before: Content?) -> String? {
+    static func flaw(_ increment: Increment, made content: Content?, from before: Content?) -> String? {
         if before == nil, increment.onMissing == .reject { return "it demands a record, and there was none" }
         guard let content, var found = try? JSONDocument(content.bytes) else { return "there is no JSON after it" }
         for step in increment.path.steps {

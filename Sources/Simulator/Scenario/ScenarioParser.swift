@@ -66,9 +66,9 @@ struct ScenarioParser {
         scenario.hasWideDelays = true
     }
 
-    private func checkHeader(_ event: String) throws(ScenarioError) {
+    private func checkHeader(_ word: String) throws(ScenarioError) {
         guard scenario.incidents.isEmpty, delay == nil else {
-            throw .invalid(line: nil, "'\(event)' stands before all that happens; move the line up")
+            throw .invalid(line: nil, "'\(word)' stands before all that happens; move the line up")
         }
     }
 
@@ -164,10 +164,10 @@ struct ScenarioParser {
     }
 
     /// `for 5m` at the end of a line, or nothing where the fault can be undone.
-    func lasting(_ line: inout ScenarioLine, undoneBy undo: String?, after event: String = "the device") throws(ScenarioError) -> Int64 {
+    func lasting(_ line: inout ScenarioLine, undoneBy undo: String?, after subject: String = "the device") throws(ScenarioError) -> Int64 {
         if undo != nil, line.isAtEnd { return ScenarioEvent.untilUndone }
         let rule =
-            "after \(event) comes 'for' and a duration, as in 'for 5m'" + (undo.map { ", or nothing: then it lasts until '\($0)'" } ?? "")
+            "after \(subject) comes 'for' and a duration, as in 'for 5m'" + (undo.map { ", or nothing: then it lasts until '\($0)'" } ?? "")
         let word = try line.word(rule)
         guard word.text == "for" else { throw .invalid(line: nil, "'\(word.text)' does not fit here: \(rule)") }
         let time = try duration(&line, rule)

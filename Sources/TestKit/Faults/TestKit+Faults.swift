@@ -48,15 +48,15 @@ extension TestKit {
     }
 
     /// Disarms all faults of this kit: frozen requests end, and delayed ones continue at once.
-    public func clearFaults() { server.faults.lift(namespaceID) }
+    public func clearFaults() { server.faults.clear(namespaceID) }
 
     /// How many requests the fault has matched; 0 once it was cleared.
     public func matchCount(of armed: ActiveFault) -> Int {
-        server.faults.armed(in: namespaceID).first { $0.identifier == armed.identifier }?.strikes ?? 0
+        server.faults.armed(in: namespaceID).first { $0.identifier == armed.identifier }?.matchCount ?? 0
     }
 
     /// How many requests matched a fault since the faults were last cleared.
-    public var matchCount: Int { server.faults.armed(in: namespaceID).reduce(0) { $0 + $1.strikes } }
+    public var matchCount: Int { server.faults.armed(in: namespaceID).reduce(0) { $0 + $1.matchCount } }
 
     private func check(_ device: Device) throws(TestKitError) {
         guard devices.contains(where: { $0 === device }) else { throw .unknownDevice(device.name) }

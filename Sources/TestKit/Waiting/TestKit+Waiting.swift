@@ -50,6 +50,6 @@ extension TestKit {
 
     /// The faults that still apply, in words.
     private var liveFaults: [String] {
-        server.faults.armed(in: namespaceID).filter { !$0.isSpent }.map { "\($0.text), matched \($0.strikes) times" }
+        server.faults.armed(in: namespaceID).filter { !$0.isSpent }.map { "\($0.text), matched \($0.matchCount) times" }
     }
 }

@@ -4,7 +4,7 @@ package import FreshetWire
 import Synchronization
 
 /// The faults that tests have armed, by namespace, and the requests that they hold back.
-package final class FaultBoard: Sendable {
+package final class FaultInjector: Sendable {
     /// A request that is frozen or delayed.
     private struct Held {
         var namespace: Namespace
@@ -12,7 +12,7 @@ package final class FaultBoard: Sendable {
     }
 
     private struct State {
-        var plans: [Namespace: FaultPlan] = [:]
+        var rules: [Namespace: FaultRules] = [:]
         var held: [Int: Held] = [:]
         var lastHeld = 0
         var isDraining = false
@@ -26,31 +26,31 @@ package final class FaultBoard: Sendable {
     // MARK: Faults
 
     package func arm(_ fault: Fault, in namespace: Namespace) -> ArmedFault {
-        defer { tell(namespace) }
-        return state.withLock { $0.plans[namespace, default: FaultPlan()].arm(fault) }
+        defer { notify(namespace) }
+        return state.withLock { $0.rules[namespace, default: FaultRules()].arm(fault) }
     }
 
-    package func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.plans[namespace]?.armed ?? [] } }
+    package func armed(in namespace: Namespace) -> [ArmedFault] { state.withLock { $0.rules[namespace]?.armed ?? [] } }
 
     /// Disarms all faults of a namespace: ends frozen requests, and handles delayed ones at once. Returns how many
-    /// faults would still have struck.
+    /// faults would still have matched.
     @discardableResult
-    package func lift(_ namespace: Namespace) -> Int {
+    package func clear(_ namespace: Namespace) -> Int {
         let (count, resumed) = state.withLock { state in
             let held = state.held.filter { $0.value.namespace == namespace }.sorted { $0.key < $1.key }
             for (number, _) in held { state.held[number] = nil }
-            return (state.plans[namespace]?.lift() ?? 0, held.map(\.value.resume))
+            return (state.rules[namespace]?.clear() ?? 0, held.map(\.value.resume))
         }
         for resume in resumed { resume() }
-        tell(namespace)
+        notify(namespace)
         return count
     }
 
     /// Removes the faults and followers of a namespace that is no longer used.
     package func forget(_ namespace: Namespace) {
-        lift(namespace)
+        clear(namespace)
         let followers = state.withLock { state in
-            state.plans[namespace] = nil
+            state.rules[namespace] = nil
             return state.followers.removeValue(forKey: namespace)
         }
         followers?.finish()
@@ -68,33 +68,33 @@ package final class FaultBoard: Sendable {
 
     // MARK: Requests
 
-    /// A fault that has struck a request, and how often the faults of its namespace had been lifted until then.
-    package struct Strike: Sendable {
+    /// A fault that has matched a request, and how often the faults of its namespace had been cleared until then.
+    package struct Match: Sendable {
         package let effect: FaultEffect
         let namespace: Namespace
-        fileprivate let liftCount: Int
+        fileprivate let clearCount: Int
     }
 
-    /// The armed fault that strikes the request, if any.
-    package func strike(_ target: FaultTarget, _ token: DeviceToken?, in namespace: Namespace) -> Strike? {
-        let strike = state.withLock { state -> Strike? in
-            guard let effect = state.plans[namespace, default: FaultPlan()].strike(target, token) else { return nil }
-            return Strike(effect: effect, namespace: namespace, liftCount: state.plans[namespace]?.liftCount ?? 0)
+    /// The armed fault that matches the request, if any.
+    package func match(_ target: FaultTarget, _ token: DeviceToken?, in namespace: Namespace) -> Match? {
+        let match = state.withLock { state -> Match? in
+            guard let effect = state.rules[namespace, default: FaultRules()].match(target, token) else { return nil }
+            return Match(effect: effect, namespace: namespace, clearCount: state.rules[namespace]?.clearCount ?? 0)
         }
-        if strike != nil { tell(namespace) }
-        return strike
+        if match != nil { notify(namespace) }
+        return match
     }
 
-    /// Holds a request or its answer until the faults are lifted or the time has passed. Then calls the closure, on
-    /// another thread. That is at once if the proxy stops, or if the faults were lifted after the strike: a test may lift
-    /// them as soon as it hears of the strike, before the request is held.
+    /// Holds a request or its answer until the faults are cleared or the time has passed. Then calls the closure, on
+    /// another thread. That is at once if the proxy stops, or if the faults were cleared after the match: a test may clear
+    /// them as soon as it hears of the match, before the request is held.
     ///
     /// - Returns: the number of the hold, for ``drop(_:)``.
-    package func hold(_ strike: Strike, _ milliseconds: Int?, _ resume: @escaping @Sendable () -> Void) -> Int {
+    package func hold(_ match: Match, _ milliseconds: Int?, _ resume: @escaping @Sendable () -> Void) -> Int {
         let (number, isHeld) = state.withLock { state in
             state.lastHeld += 1
-            let isHeld = !state.isDraining && state.plans[strike.namespace]?.liftCount == strike.liftCount
-            if isHeld { state.held[state.lastHeld] = Held(namespace: strike.namespace, resume: resume) }
+            let isHeld = !state.isDraining && state.rules[match.namespace]?.clearCount == match.clearCount
+            if isHeld { state.held[state.lastHeld] = Held(namespace: match.namespace, resume: resume) }
             return (state.lastHeld, isHeld)
         }
         if !isHeld {
@@ -118,7 +118,7 @@ package final class FaultBoard: Sendable {
 
     // MARK: Followers
 
-    /// Yields at once, and whenever a fault of the namespace was armed, has struck or was lifted. ``armed(in:)`` has
+    /// Yields at once, and whenever a fault of the namespace was armed, has matched or was cleared. ``armed(in:)`` has
     /// the faults.
     package func follow(_ namespace: Namespace) -> AsyncStream<Void> {
         // Under the lock, so that ``forget(_:)`` ends this stream too.
@@ -129,7 +129,7 @@ package final class FaultBoard: Sendable {
         }
     }
 
-    private func tell(_ namespace: Namespace) {
+    private func notify(_ namespace: Namespace) {
         state.withLock { $0.followers[namespace] }?.send(())
     }
 }

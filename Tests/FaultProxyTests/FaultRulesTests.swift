@@ -2,45 +2,45 @@ import FreshetFaultProxy
 import FreshetWire
 import Testing
 
-@Suite("Fault plan") struct FaultPlanTests {
+@Suite("Fault rules") struct FaultRulesTests {
     private let phone = DeviceToken(device: "phone", generation: 1)
 
-    @Test func theFirstThatMatchesStrikesAsOftenAsItWasTold() {
+    @Test func theFirstMatchingFaultAppliesAsOftenAsItWasArmedFor() {
         // Given
-        var plan = FaultPlan()
-        plan.arm(Fault(.dropReply, on: .writes, times: 2))
-        plan.arm(Fault(.dropRequest, on: .any))
+        var rules = FaultRules()
+        rules.arm(Fault(.dropReply, on: .writes, times: 2))
+        rules.arm(Fault(.dropRequest, on: .any))
         // When
-        let struck = [FaultTarget.reads, .writes, .writes, .writes].map { plan.strike($0, nil) }
+        let effects = [FaultTarget.reads, .writes, .writes, .writes].map { rules.match($0, nil) }
         // Then
-        #expect(struck == [.dropRequest, .dropReply, .dropReply, nil])
-        #expect(plan.armed.map(\.strikes) == [2, 1])
-        #expect(plan.armed.allSatisfy { $0.isSpent })
+        #expect(effects == [.dropRequest, .dropReply, .dropReply, nil])
+        #expect(rules.armed.map(\.matchCount) == [2, 1])
+        #expect(rules.armed.allSatisfy { $0.isSpent })
     }
 
     @Test func aDevicesFaultStrikesNoOther() {
-        var plan = FaultPlan()
-        plan.arm(Fault(.freeze, device: "phone", times: nil))
-        #expect(plan.strike(.writes, nil) == nil)
-        #expect(plan.strike(.writes, DeviceToken(device: "laptop", generation: 1)) == nil)
-        #expect((1...3).map { _ in plan.strike(.writes, phone) } == [.freeze, .freeze, .freeze])
-        #expect(plan.lift() == 1)
-        #expect(plan.strike(.writes, phone) == nil && plan.armed.isEmpty)
+        var rules = FaultRules()
+        rules.arm(Fault(.freeze, device: "phone", times: nil))
+        #expect(rules.match(.writes, nil) == nil)
+        #expect(rules.match(.writes, DeviceToken(device: "laptop", generation: 1)) == nil)
+        #expect((1...3).map { _ in rules.match(.writes, phone) } == [.freeze, .freeze, .freeze])
+        #expect(rules.clear() == 1)
+        #expect(rules.match(.writes, phone) == nil && rules.armed.isEmpty)
     }
 
     @Test func aTokenIsExpiredUntilThereIsAFreshOne() {
         // Given a device that has shown its second token, and another fault
-        var plan = FaultPlan()
-        #expect(plan.strike(.changes, DeviceToken(device: "phone", generation: 2)) == nil)
-        plan.arm(Fault(.dropReply, times: nil))
+        var rules = FaultRules()
+        #expect(rules.match(.changes, DeviceToken(device: "phone", generation: 2)) == nil)
+        rules.arm(Fault(.dropReply, times: nil))
         // When its tokens expire
-        let armed = plan.arm(Fault(.expireToken(generation: nil), device: "phone", times: nil))
+        let armed = rules.arm(Fault(.expireToken(generation: nil), device: "phone", times: nil))
         // Then both that it had are refused, before anything else happens to them, and the next is not
         #expect(armed.fault.effect == .expireToken(generation: 2))
-        #expect(plan.strike(.writes, phone) == armed.fault.effect)
-        #expect(plan.strike(.writes, DeviceToken(device: "phone", generation: 2)) == armed.fault.effect)
-        #expect(plan.strike(.writes, DeviceToken(device: "phone", generation: 3)) == .dropReply)
-        #expect(plan.strike(.writes, DeviceToken(device: "laptop", generation: 1)) == .dropReply)
+        #expect(rules.match(.writes, phone) == armed.fault.effect)
+        #expect(rules.match(.writes, DeviceToken(device: "phone", generation: 2)) == armed.fault.effect)
+        #expect(rules.match(.writes, DeviceToken(device: "phone", generation: 3)) == .dropReply)
+        #expect(rules.match(.writes, DeviceToken(device: "laptop", generation: 1)) == .dropReply)
     }
 
     @Test(
