@@ -114,6 +114,24 @@ import Testing
         #expect(scene.view("a/1").entry?.revision == Scene.revision(56))
     }
 
+    @Test func aRecordThatAPassFromTheStartHasBroughtStaysWhenARefusalStatesItWithoutItsValue() {
+        // Given a pass from the start that has brought a record, and then its next change without the value
+        var scene = Scene.live(holding: [Scene.put("c/1", 4, "1")])
+        scene.replyToFeed(gone(.cursorExpired))
+        scene.page([Scene.put("c/1", 4, "1")], to: 4, upToDate: false)
+        scene.page([Scene.put("c/1", 8, nil)], to: 8, upToDate: false)
+        scene.put("c/1", "2", .rejectIfChanged)
+        // When the write meets that change, which is too large to be shown
+        let outline = Record(
+            key: Scene.key("c/1"), revision: Scene.revision(8), contentType: Content.json, size: 1 << 20,
+            modified: Timestamp(milliseconds: 0))
+        scene.results([Scene.rejected(1, current: outline)], at: 9)
+        // Then the copy still knows of the record, which the feed will not bring again
+        #expect(scene.view("c/1").value == .elsewhere && !scene.isPending("c/1"))
+        scene.page([], to: 9)
+        #expect(scene.stored("c/1")?.revision == Scene.revision(8) && scene.stored("c/1")?.needsRefresh == true)
+    }
+
     @Test func anOwnWriteThatIsDoneAheadOfThePassFromTheStartStays() {
         // Given a device that reads everything again
         var scene = Scene.live(holding: [Scene.put("a/1", 4, "0")])
