@@ -23,6 +23,15 @@ extension SimulatedSystem {
             store: store, record: oracle.records[device.number], scope: device.settings.scope, hasEvicted: device.hasEvicted)
     }
 
+    /// Whether a device holds writes that it will send under another name. A history that ends in this time would leave out
+    /// the numbers of the writes that depend on them, and a copy would send these under another name too
+    /// (docs/decisions/0040-copied-devices.md).
+    var isSendingUnderAnotherName: Bool {
+        devices.contains { device in
+            oracle.copiedNames.contains(device.store.state.client) && device.store.rows.values.contains(where: \.isDisplaced)
+        }
+    }
+
     func replaceDisk(of device: SimulatedDevice) {
         guard let copy = diskCopy, device.phase != .absent, device.settings.scope == copy.scope else { return }
         for message in device.open.values.sorted() { abandon(message) }

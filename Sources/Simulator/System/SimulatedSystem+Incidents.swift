@@ -49,9 +49,9 @@ extension SimulatedSystem {
         case .refuse(let number, .tokenExpired, _): devices[number].expiredToken = devices[number].token
         case .refuse(let number, let kind, let duration): devices[number].refusal = TimedCondition(kind, until: now + duration)
         case .backUp: backUp()
-        case .restore: try restore()
+        case .restore: if !isSendingUnderAnotherName { try restore() }
         case .compact: submit(.compaction)
-        case .drop: submit(.drop)
+        case .drop: if !isSendingUnderAnotherName { submit(.drop) }
         case .healAll: healAll()
         case .settle: break
         case .expect(let expectation): try check(expectation)
