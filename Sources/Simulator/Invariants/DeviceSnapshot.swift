@@ -3,8 +3,6 @@ import FreshetWire
 
 /// The values that the checks of every key of a device read, taken once.
 struct DeviceSnapshot {
-    /// Taken once: reading a class's property copies it.
-    let machine: SyncMachine
     /// The writes on its disk.
     let writes: WaitingWrites
     /// The numbers of the keys whose views come from the machine.
@@ -15,8 +13,7 @@ struct DeviceSnapshot {
     let past: Oracle.Point?
 
     init(_ device: SimulatedDevice, patience: Int64, _ oracle: Oracle, at now: Int64) {
-        machine = device.machine
-        overlaid = machine.hasOverlay ? Set(machine.overlaidKeys.compactMap { oracle.numbers[$0] }) : []
+        overlaid = device.withMachine { $0.hasOverlay ? Set($0.overlaidKeys.compactMap { oracle.numbers[$0] }) : [] }
         writes = device.writes(oracle)
         written = writes.rows.isEmpty ? overlaid : overlaid.union(writes.rows.keys)
         let limit = now - patience

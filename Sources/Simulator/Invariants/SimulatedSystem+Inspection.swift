@@ -8,26 +8,48 @@ extension SimulatedSystem {
         do throws(Oracle.InvariantFailure) {
             if let failure = oracle.records[device.number].failure { throw failure }
             let snapshot = DeviceSnapshot(device, patience: patience(device), oracle, at: now)
+            // Without a transaction, the views over writes change only by what the oracle learns of them.
+            let hasNewWrites = device.inspectedWrites !== snapshot.writes || device.inspectedDecisions != oracle.decisions
             try checkOutbox(snapshot, device)
             if !device.isCleared, let failure = oracle.rejectionFailure(device) { throw failure }
-            if device.isCleared || device.isTouched && device.inspectedState != device.store.state {
-                device.inspectedState = device.isCleared ? nil : device.store.state
-                device.inspected = Array(repeating: nil, count: oracle.keys.count)
-            }
+            try checkState(device)
             try checkStatus(snapshot, device)
-            if device.isTouched || device.isCleared {
-                for number in oracle.keys.indices { try checkKey(number, snapshot, device) }
-            } else {
-                // Disk and memory are as they were: only the writes under way and the time can have changed something.
-                for number in device.written.union(snapshot.written).sorted() { try checkKey(number, snapshot, device) }
-                if device.inspectedPast != snapshot.past {
+            if case .some(let keys) = device.touched, !device.isCleared {
+                // The other keys are as they were: only the writes under way and the time can have changed something.
+                var numbers = Set(keys.lazy.compactMap { [oracle] in oracle.numbers[$0] })
+                numbers.formUnion(
+                    hasNewWrites ? device.written.union(snapshot.written) : device.written.symmetricDifference(snapshot.written))
+                for number in numbers.sorted() { try checkKey(number, snapshot, device) }
+                if device.inspectedPast != snapshot.past || device.hasNewFreshness {
                     for (number, seen) in device.inspected.enumerated() {
                         if let held = seen?.held { try checkFreshness(held.view, number, snapshot, device) }
                     }
                 }
+            } else {
+                for number in oracle.keys.indices { try checkKey(number, snapshot, device) }
             }
-            (device.isTouched, device.inspectedPast, device.written) = (false, snapshot.past, snapshot.written)
+            (device.touched, device.hasNewFreshness) = (.some([]), false)
+            (device.inspectedPast, device.written, device.inspectedDecisions) = (snapshot.past, snapshot.written, oracle.decisions)
         } catch { throw fail(error.rule, device.number, error.text) }
+    }
+
+    /// Whether what was right of each key before is right in the device's present state.
+    private func checkState(_ device: SimulatedDevice) throws(Oracle.InvariantFailure) {
+        let state = device.store.state
+        defer { device.inspectedState = device.isCleared ? nil : state }
+        guard !device.isCleared, let known = device.inspectedState, known.client == state.client, known.epoch == state.epoch,
+            known.pass == state.pass, known.revalidation == state.revalidation
+        else {
+            device.inspected = Array(repeating: nil, count: oracle.keys.count)
+            device.touched = .all
+            return
+        }
+        guard known.cursor != state.cursor else { return }
+        for (number, seen) in device.inspected.enumerated() {
+            // A key that has changed is checked as a whole.
+            guard let entry = seen?.entry, device.store.entries[entry.key] == entry else { continue }
+            try checkFence(entry, number, device)
+        }
     }
 
     // MARK: The outbox
@@ -50,7 +72,8 @@ extension SimulatedSystem {
         let key = oracle.keys[number]
         let entry = device.entry(of: key)
         let held = device.tier.peek(key)
-        let view = snapshot.overlaid.contains(number) ? snapshot.machine.view(of: key, stored: entry) : KeyView(key, entry)
+        let view =
+            snapshot.overlaid.contains(number) ? device.withMachine { $0.view(of: key, stored: entry) } : KeyView(key, entry)
         let overlay =
             snapshot.written.contains(number)
             ? InspectedKey.Overlay(view: view, writes: snapshot.writes, decisions: oracle.decisions) : nil

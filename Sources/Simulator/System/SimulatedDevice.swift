@@ -36,7 +36,7 @@ final class SimulatedDevice {
     var postponed: [SimulatedSystem.Event] = []
 
     /// The contents of its disk.
-    var store: VolatileStore { didSet { (isTouched, waitingWrites) = (true, nil) } }
+    var store: VolatileStore { didSet { (touched, waitingWrites) = (.all, nil) } }
     /// The writes on its disk; `nil` after a change of the disk that may have changed them.
     private var waitingWrites: WaitingWrites?
     /// What the disk has not done yet, in order.
@@ -48,16 +48,19 @@ final class SimulatedDevice {
     /// The disk evicted something, so that a replica may lack keys.
     var hasEvicted = false
 
-    /// Whether disk or memory may have changed since the last checks.
-    var isTouched = true
+    /// The keys whose contents on disk or in memory may have changed since the last checks.
+    var touched = TouchedKeys.all
+    /// Whether memory may call other values live than at the last checks.
+    var hasNewFreshness = true
     /// The keys that had writes under way then, and the position that the device had to know.
     var written: Set<Int> = []
     var inspectedPast: Oracle.Point?
     /// The contents of each key at its last complete inspection, and the state that they belong to.
     var inspected: [InspectedKey?] = []
     var inspectedState: SyncState?
-    /// The writes at the last inspection of the outbox.
+    /// The writes at the last inspection of the outbox, and ``Oracle/decisions``.
     var inspectedWrites: WaitingWrites?
+    var inspectedDecisions = 0
 
     var timer: (deadline: Int64, serial: Int)?
     var wallOffset: Int64 = 0
@@ -107,21 +110,34 @@ final class SimulatedDevice {
         run += 1
         machine = SyncMachine(settings: settings, client: store.state.client)
         tier = Self.tier(settings)
-        isTouched = true
+        touched = .all
         (commits, open, postponed, timer, status, isCleared, inspectedState, inspectedWrites) = ([], [:], [], nil, nil, false, nil, nil)
         isDiskFreeAt = 0
     }
 
-    /// The memory tier, for those who may change it.
+    /// The memory tier, for those who may change any key of it.
     var memory: MemoryTier {
-        isTouched = true
+        touched = .all
         return tier
+    }
+
+    /// The memory tier, for those who change only this key of it.
+    func memory(of key: RecordKey) -> MemoryTier {
+        touched.insert(key)
+        return tier
+    }
+
+    func setFreshness(isLive: Bool, pass: Int64) {
+        hasNewFreshness = true
+        tier.setFreshness(isLive: isLive, pass: pass)
     }
 
     /// Carries out a transaction on the disk. Returns the indices of the entry operations that had no effect.
     func commit(_ transaction: DiskTransaction) -> [Int] {
         let writes = transaction.outbox.isEmpty && transaction.clear == nil ? waitingWrites : nil
-        defer { waitingWrites = writes }
+        var touched = touched
+        touched.insert(keysOf: transaction)
+        defer { (self.touched, waitingWrites) = (touched, writes) }
         return store.commit(transaction)
     }
 
@@ -137,7 +153,39 @@ final class SimulatedDevice {
     func entry(of key: RecordKey) -> Entry? { isCleared ? nil : store.entries[key] }
 
     /// What the tiers below the memory show.
-    func view(of key: RecordKey) -> KeyView { machine.view(of: key, stored: entry(of: key)) }
+    func view(of key: RecordKey) -> KeyView {
+        let entry = entry(of: key)
+        return withMachine { $0.view(of: key, stored: entry) }
+    }
+
+    /// Reads from the machine in its place: reading a class's property would copy it, which is a tenth of a run's time.
+    func withMachine<Result>(_ body: (inout SyncMachine) -> Result) -> Result { body(&machine) }
+}
+
+/// The keys that a check has to look at.
+enum TouchedKeys {
+    case all
+    case some(Set<RecordKey>)
+
+    mutating func insert(_ key: RecordKey) {
+        guard case .some(var keys) = self else { return }
+        self = .some([])
+        keys.insert(key)
+        self = .some(keys)
+    }
+
+    /// Adds the keys that a transaction may change.
+    mutating func insert(keysOf transaction: DiskTransaction) {
+        if transaction.clear != nil { self = .all }
+        for operation in transaction.entries {
+            switch operation {
+            case .put(let entry, _): insert(entry.key)
+            case .confirm(let revalidation), .withoutValue(let revalidation, _): insert(revalidation.key)
+            case .evict(.key(let key), _), .invalidate(.key(let key), _): insert(key)
+            case .evict, .invalidate, .finishPass: self = .all
+            }
+        }
+    }
 }
 
 /// The network between a device and the server.

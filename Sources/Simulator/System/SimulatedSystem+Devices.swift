@@ -101,7 +101,7 @@ extension SimulatedSystem {
         case .status(let status):
             device.status = status
             let isLive = status.connection == .live
-            if bug != .stuckLive || isLive { device.memory.setFreshness(isLive: isLive, pass: status.pass) }
+            if bug != .stuckLive || isLive { device.setFreshness(isLive: isLive, pass: status.pass) }
             recorder?.status(device.number, at: now, status)
         case .schedule(let deadline):
             lastTimer += 1
@@ -132,20 +132,20 @@ extension SimulatedSystem {
     }
 
     private func show(_ publication: Publication, _ device: SimulatedDevice) {
-        let memory = device.memory
         switch publication {
-        case .view(let view, _): memory.store(view)
-        case .confirmed(let news): memory.confirm(news)
-        case .changed(let key, _): memory.store(device.view(of: key))
-        case .invalidated(let scope, let position): memory.invalidate(scope, at: position)
-        case .swept(let scope, let position): memory.sweep(scope, before: position)
-        case .passFinished(let pass, let position): memory.finishPass(pass, at: position)
+        case .view(let view, _): device.memory(of: view.key).store(view)
+        case .confirmed(let news): device.memory(of: news.key).confirm(news)
+        case .changed(let key, _): device.memory(of: key).store(device.view(of: key))
+        case .invalidated(let scope, let position): device.memory.invalidate(scope, at: position)
+        case .swept(let scope, let position): device.memory.sweep(scope, before: position)
+        case .passFinished(let pass, let position): device.memory.finishPass(pass, at: position)
         case .cleared:
             device.isCleared = true
-            if bug != .clearDiskOnly { memory.removeAll() }
+            if bug != .clearDiskOnly { device.memory.removeAll() }
         }
         if bug == .flicker, case .view(let view, .changed) = publication, view.isPending {
-            memory.store(KeyView(key: view.key, value: KeyView(view.key, view.entry).value, isPending: true, entry: view.entry))
+            device.memory(of: view.key).store(
+                KeyView(key: view.key, value: KeyView(view.key, view.entry).value, isPending: true, entry: view.entry))
         }
         recorder?.published(publication, device, at: now)
     }
