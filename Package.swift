@@ -39,6 +39,7 @@ let package = Package(
         // System libraries and the C that Swift cannot import by itself.
         .systemLibrary(name: "CFreshetSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CFreshetCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CFreshetCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CFreshetLinux", path: "Sources/CLinux"),
         // Files that the program contains, by C's #embed: docs/decisions/0044-embedded-files.md.
         .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
@@ -54,6 +55,9 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: strict
         ),
+        .target(
+            name: "FreshetTrust", dependencies: ["CFreshetCrypto", "FreshetPlatform", "FreshetWire"], path: "Sources/Trust",
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "FreshetSQLite", dependencies: ["CFreshetLinux", "CFreshetSQLite"], path: "Sources/SQLite", exclude: ["README.md"],
             swiftSettings: strict),
@@ -175,6 +179,9 @@ let package = Package(
             name: "CacheProcess", dependencies: ["FreshetCache", "FreshetTestSupport"], path: "Tests/CacheProcess", swiftSettings: strict),
         .testTarget(name: "PlatformTests", dependencies: ["FreshetPlatform"], swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["FreshetWire"], swiftSettings: strict),
+        .testTarget(
+            name: "TrustTests", dependencies: ["CFreshetCrypto", "FreshetTestSupport", "FreshetTrust", "FreshetWire"],
+            swiftSettings: strict),
         .testTarget(name: "SQLiteTests", dependencies: ["FreshetSQLite", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "CacheTests",

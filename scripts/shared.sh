@@ -40,14 +40,14 @@ install_packages() {
     rm -f "$log"
 }
 
-# The requirements of a build: Swift 6.3 or newer, git for the packages, and the two C libraries.
+# The requirements of a build: Swift 6.3 or newer, git for the packages, and the three C libraries.
 prepare_build() {
     command -v swift >/dev/null || fail "swift is not in the PATH; install Swift 6.3 or newer: https://www.swift.org/install/linux/"
     local version
     version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' | head -n 1)
     read -r major minor <<<"${version:-0 0}"
     [ $((major * 100 + minor)) -ge 603 ] || fail "Swift ${major}.${minor} is too old: it takes 6.3 or newer, https://www.swift.org/install/linux/"
-    install_packages git libsqlite3-dev libcurl4-openssl-dev pkg-config
+    install_packages git libsqlite3-dev libcurl4-openssl-dev libssl-dev pkg-config
 }
 
 # Builds the release program; `release_folder` is then the folder of the program and its objects.

@@ -1,16 +1,18 @@
 /// Names are equal when their bytes are. `String` compares by canonical equivalence instead, by which `é` in its two
 /// spellings would be one record here and two in SQLite.
-enum ByteIdentity {
+package enum ByteIdentity {
     /// A name as the key of a dictionary.
-    struct Name: Hashable {
-        let text: String
+    package struct Name: Hashable, Sendable {
+        package let text: String
 
-        static func == (left: Name, right: Name) -> Bool { areEqual(left.text, right.text) }
+        package init(text: String) { self.text = text }
 
-        func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
+        package static func == (left: Name, right: Name) -> Bool { areEqual(left.text, right.text) }
+
+        package func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
     }
 
-    static func areEqual(_ left: String, _ right: String) -> Bool {
+    package static func areEqual(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         if left.utf8.isEmpty { return true }
         let areEqual = left.utf8.withContiguousStorageIfAvailable { left in
@@ -20,7 +22,7 @@ enum ByteIdentity {
         return (areEqual ?? nil) ?? left.utf8.elementsEqual(right.utf8)
     }
 
-    static func hash(_ text: String, into hasher: inout Hasher) {
+    package static func hash(_ text: String, into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(text.utf8.count)

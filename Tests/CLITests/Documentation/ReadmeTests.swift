@@ -29,7 +29,7 @@ struct ReadmeTests {
             #expect(manifest.contains(part) && text.contains(part), "\(part)")
         }
         // And the page names the libraries that scripts/shared.sh installs
-        let packages = "libsqlite3-dev libcurl4-openssl-dev pkg-config"
+        let packages = "libsqlite3-dev libcurl4-openssl-dev libssl-dev pkg-config"
         #expect(try Project.text(of: "scripts/shared.sh").contains(packages) && text.contains(packages))
     }
 
