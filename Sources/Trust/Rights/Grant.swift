@@ -85,7 +85,7 @@ enum GrantError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .invalidName(let error):
             "\(error.description); a namespace may end in *, and a range is *, collection, collection/id or collection/prefix*"
-        case .verbOfNamespace(let verb): "'\(verb.rawValue)' concerns the whole namespace: give it a grant of its own with \"in\": [\"*\"]"
+        case .verbOfNamespace(let verb): "'\(verb.rawValue)' concerns the whole namespace: give it a separate grant with \"in\": [\"*\"]"
         }
     }
 }

@@ -59,6 +59,6 @@ struct GrantTests {
 
     @Test func anErrorStatesTheRemedy() throws {
         let error = try #require(throws: TrustError.self) { try Self.read(#"[{"ns":"shop","in":["a"],"may":["drop"]}]"#) }
-        #expect(error.description == #"at byte 1: 'drop' concerns the whole namespace: give it a grant of its own with "in": ["*"]"#)
+        #expect(error.description == #"at byte 1: 'drop' concerns the whole namespace: give it a separate grant with "in": ["*"]"#)
     }
 }
