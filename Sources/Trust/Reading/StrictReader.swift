@@ -61,6 +61,12 @@ struct StrictReader {
     mutating func boolean() throws(TrustError) -> Bool { try value { reader throws(WireError) in try reader.boolean() } }
     mutating func skip() throws(TrustError) { try value { reader throws(WireError) in try reader.skip() } }
 
+    /// The next value's bytes as they are, and their place.
+    mutating func raw() throws(TrustError) -> (json: [UInt8], offset: Int) {
+        let json = try value { reader throws(WireError) in try reader.rawValue() }
+        return (json, start)
+    }
+
     /// A whole number within `range`.
     mutating func integer(_ range: ClosedRange<Int64>) throws(TrustError) -> Int64 {
         let value = try integer()

@@ -21,11 +21,15 @@ package struct Grant: Hashable, Sendable {
 
 /// A grant as it was read: texts whose placeholders may still have to be filled in.
 struct GrantText: Hashable, Sendable {
-    var namespaces: String
-    var ranges: [String]
-    var verbs: Verbs
+    let namespaces: String
+    let ranges: [String]
+    let verbs: Verbs
 
     static let advice = #"a grant takes {"ns": a namespace, "in": [ranges], "may": [verbs]}"#
+
+    init(namespaces: String, ranges: [String], verbs: Verbs) {
+        (self.namespaces, self.ranges, self.verbs) = (namespaces, ranges, verbs)
+    }
 
     /// - Parameter remaining: how many ranges may still follow, in this grant and in the following ones.
     init(_ reader: inout StrictReader, remaining: inout Int) throws(TrustError) {
@@ -54,7 +58,7 @@ struct GrantText: Hashable, Sendable {
         }
         left -= ranges.count
         guard let namespaces, !ranges.isEmpty, !verbs.isEmpty else { throw reader.fail(Self.advice) }
-        (self.namespaces, self.ranges, self.verbs) = (namespaces, ranges, verbs)
+        self.init(namespaces: namespaces, ranges: ranges, verbs: verbs)
         remaining = left
     }
 

@@ -1,0 +1,20 @@
+internal import FreshetWire
+
+/// The holder of a credential, to which quotas, the audit log and the write ledger refer: `key:<id>` or `<iss>|<sub>`.
+/// Compared by bytes, as names are.
+package struct Principal: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init(key: KeyIdentifier) { text = "key:\(key)" }
+
+    /// An issuer has no `|` (the configuration refuses it), so that two pairs never have one text.
+    package init(issuer: String, subject: String) { text = "\(issuer)|\(subject)" }
+
+    /// A principal that was stored, or that a person names.
+    package init(text: String) { self.text = text }
+
+    package static func == (left: Principal, right: Principal) -> Bool { ByteIdentity.areEqual(left.text, right.text) }
+    package func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
+
+    package var description: String { text }
+}
