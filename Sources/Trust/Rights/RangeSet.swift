@@ -1,7 +1,7 @@
 package import FreshetWire
 
-/// A set of records, as sorted ranges none of which covers another. Two sets of the same ranges are equal, whatever ranges
-/// they were made of.
+/// A set of records, as sorted ranges none of which covers another. Two sets of the same records are equal, also if they
+/// were made of different ranges.
 ///
 /// Ranges only overlap where one covers the other. The range that covers a record or range can therefore only be the last
 /// one that is not behind it.
