@@ -1,0 +1,53 @@
+/// A table of bounded size that keeps what was used recently: a full generation becomes the older one, and the older one is
+/// dropped. An entry that is used moves to the recent generation. Each operation is O(1) on average.
+struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        var value: Value
+        let weight: Int
+    }
+
+    /// The most weight of one generation; the table holds twice as much.
+    private let limit: Int
+    private var recent: [Key: Entry] = [:]
+    private var older: [Key: Entry] = [:]
+    private var weight = 0
+
+    /// - Parameter limit: the sum of the weights of a generation, at least 1.
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var count: Int { recent.count + older.count }
+
+    mutating func value(for key: Key) -> Value? {
+        if let entry = recent[key] { return entry.value }
+        guard let entry = older.removeValue(forKey: key) else { return nil }
+        insert(entry, for: key)
+        return entry.value
+    }
+
+    /// - Parameter weight: how much of the limit the entry takes.
+    mutating func set(_ value: Value, for key: Key, weight: Int = 1) {
+        remove(key)
+        insert(Entry(value: value, weight: max(1, weight)), for: key)
+    }
+
+    mutating func remove(_ key: Key) {
+        if let entry = recent.removeValue(forKey: key) { weight -= entry.weight } else { older[key] = nil }
+    }
+
+    /// O(n).
+    mutating func removeAll(where isRemoved: (Value) -> Bool) {
+        recent = recent.filter { !isRemoved($0.value.value) }
+        older = older.filter { !isRemoved($0.value.value) }
+        weight = recent.values.reduce(0) { $0 + $1.weight }
+    }
+
+    private mutating func insert(_ entry: Entry, for key: Key) {
+        if weight + entry.weight > limit, !recent.isEmpty {
+            older = recent
+            recent = [:]
+            weight = 0
+        }
+        recent[key] = entry
+        weight += entry.weight
+    }
+}

@@ -1,0 +1,128 @@
+import FreshetTestSupport
+import FreshetWire
+import Testing
+
+@testable import FreshetTrust
+
+struct SessionTableTests {
+    private var fixture = SessionFixture()
+
+    @Test mutating func aSessionIsFoundByItsCredential() {
+        let unknown = fixture.find("a")
+        #expect(unknown == "unknown")
+        let admitted = fixture.admit("a")
+        #expect(admitted == "id|u7")
+        let found = [fixture.find("a"), fixture.find("b"), fixture.find("")]
+        #expect(found == ["id|u7", "unknown", "unknown"])
+    }
+
+    @Test mutating func aSessionEndsWithItsToken() {
+        _ = fixture.admit("a")
+        fixture.pass(999_999)
+        let before = fixture.find("a")
+        #expect(before == "id|u7")
+        fixture.pass(1)
+        let after = [fixture.find("a"), fixture.find("a")]
+        #expect(after == ["expired", "unknown"], "then the token is verified again")
+    }
+
+    @Test mutating func aClockThatIsSetDoesNotProlongASession() {
+        // Given
+        _ = fixture.admit("a")
+        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        // When the wall clock is set back by a day
+        var back = fixture
+        back.now = Moment(wall: fixture.now.wall - 86_400_000, monotonic: fixture.now.monotonic + 999_999)
+        #expect(session.deadline(at: back.now) == fixture.now.monotonic + 1_000_000)
+        let before = back.find("a")
+        back.now = Moment(wall: back.now.wall, monotonic: back.now.monotonic + 1)
+        let after = back.find("a")
+        // Then
+        #expect(before == "id|u7" && after == "expired")
+        // When it is set forward
+        fixture.now = Moment(wall: 2_000_000, monotonic: fixture.now.monotonic)
+        #expect(session.deadline(at: fixture.now) == fixture.now.monotonic)
+        let forward = fixture.find("a")
+        #expect(forward == "expired")
+    }
+
+    @Test mutating func aKeyWithoutEndHasNoDeadline() {
+        var random = SeededGenerator(seed: 1)
+        let key = StoredKey(AccessKey(using: &random), name: "a", rights: .all, created: 5)
+        let session = Session(key, expires: nil, revocations: fixture.revocations, at: fixture.now)
+        #expect(session.deadline(at: fixture.now) == nil && !session.isExpired(at: Moment(wall: .max, monotonic: .max)))
+        let far = Session(key, expires: .max, revocations: fixture.revocations, at: Moment(wall: -5, monotonic: 50))
+        #expect(far.deadline(at: fixture.now) == .max - fixture.now.wall + fixture.now.monotonic)
+    }
+
+    @Test mutating func aRefusalIsRememberedForASecond() {
+        fixture.table.noteRefusal(.token(.badSignature), of: Array("bad".utf8), at: fixture.now)
+        fixture.pass(999)
+        let during = [fixture.find("bad"), fixture.find("other")]
+        #expect(
+            during == [
+                "token(the signature does not match the issuer's key: check that the token is whole, and from this issuer)", "unknown",
+            ])
+        fixture.pass(1)
+        let after = fixture.find("bad")
+        #expect(after == "unknown")
+    }
+
+    @Test mutating func theTableIsBounded() {
+        // Given a table for about 100 sessions
+        fixture.table = SessionTable(bytes: 100 * 612, refusals: 100)
+        let credential = String(repeating: "x", count: 95)
+        // When 10,000 are admitted, and one of them is used all the time
+        _ = fixture.admit("used" + credential)
+        for number in 0..<10_000 {
+            _ = fixture.admit("\(number)" + credential)
+            fixture.table.noteRefusal(.expired, of: Array("bad \(number)".utf8), at: fixture.now)
+            #expect(fixture.table.count <= 102)
+            let used = fixture.find("used" + credential)
+            #expect(used == "id|u7")
+        }
+        // Then
+        let found = [fixture.find("9999" + credential), fixture.find("1" + credential)]
+        #expect(found == ["id|u7", "unknown"])
+    }
+
+    @Test mutating func aCurrentSessionNeedsNoTable() throws {
+        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        #expect(session.isCurrent(fixture.revocations, at: fixture.now))
+        try fixture.revocations.add(Revocation(.token("t"), issuedBefore: 0, created: 0))
+        #expect(!session.isCurrent(fixture.revocations, at: fixture.now))
+        #expect(!session.isCurrent(RevocationList(), at: Moment(wall: 2_000_000, monotonic: 50_000)))
+    }
+
+    @Test("a table of generations has what a dictionary of the last entries has", arguments: 0..<100 as Range<UInt64>)
+    func generations(seed: UInt64) {
+        // Given
+        var random = SeededGenerator(seed: seed)
+        let limit = Int.random(in: 1...20, using: &random)
+        var table = GenerationTable<Int, Int>(limit: limit)
+        var model: [Int: Int] = [:]
+        var order: [Int] = []
+        for step in 0..<500 {
+            let key = Int.random(in: 0..<40, using: &random)
+            // When
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                table.remove(key)
+                model[key] = nil
+            case 1...4:
+                table.set(step, for: key)
+                model[key] = step
+                order.append(key)
+            default:
+                let value = table.value(for: key)
+                // Then a value is never an old one, and what was used lately is there
+                #expect(value == nil || value == model[key])
+                if Set(order.suffix(limit)).count <= limit, order.suffix(limit).contains(key) { #expect(value == model[key]) }
+                if value != nil { order.append(key) }
+            }
+            #expect(table.count <= 2 * limit)
+        }
+        table.removeAll { _ in true }
+        #expect(table.count == 0)
+    }
+}
