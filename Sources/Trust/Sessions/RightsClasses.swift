@@ -6,7 +6,7 @@ package import FreshetWire
 /// Bounded. A class that was not used for long is forgotten, and has another number later. A number is never used for
 /// another set, so that no reader ever receives the page of another class.
 package struct RightsClasses: Sendable {
-    /// What sessions of a class may read in a namespace.
+    /// The records that sessions of a class may read in a namespace.
     package struct ReadClass: Hashable, Sendable {
         /// 0 for everything.
         package let id: UInt64

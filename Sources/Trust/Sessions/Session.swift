@@ -64,7 +64,7 @@ package struct Session: Sendable {
 
 /// The sessions of the credentials that were used recently, and the credentials that were refused in the last second.
 ///
-/// Bounded, whatever clients send: by the bytes of the credentials, and by the number of refusals. Credentials are found by
+/// Bounded by the bytes of the credentials, and by the number of refusals. Credentials are found by
 /// a hash with a random key of the process, then by their bytes. A dropped session costs one verification more.
 package struct SessionTable: Sendable {
     /// How long a refusal is remembered, in milliseconds.

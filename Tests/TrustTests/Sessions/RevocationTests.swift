@@ -133,7 +133,7 @@ struct RevocationTests {
 
     @Test("a random order of revocations and requests lets no revoked token through", arguments: 0..<100 as Range<UInt64>)
     mutating func randomOrders(seed: UInt64) throws {
-        // Given tokens of five principals, and a plain list of what was revoked
+        // Given tokens of five principals, and a plain list of revocations
         var random = SeededGenerator(seed: seed)
         fixture.table = SessionTable(bytes: 8 * 600, refusals: 8)
         var revoked: [(subject: String?, tokenID: String?, before: Int64)] = []
