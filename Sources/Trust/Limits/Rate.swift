@@ -17,7 +17,7 @@ package struct Rate: Hashable, Sendable {
     }
 }
 
-/// A token bucket: what was used, less what has been refilled since.
+/// A token bucket: the units that were used, less those that were refilled since.
 ///
 /// It counts in units times milliseconds, so that no refill is rounded.
 struct TokenBucket: Hashable, Sendable {
