@@ -21,10 +21,12 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CFreshetSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CFreshetLinux"),
+        .systemLibrary(name: "CFreshetCrypto", pkgConfig: "libcrypto"),
         .target(name: "FreshetPlatform", dependencies: ["CFreshetLinux"], swiftSettings: fuzzed),
         .target(
             name: "FreshetWire", dependencies: ["FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: fuzzed),
+        .target(name: "FreshetTrust", dependencies: ["CFreshetCrypto", "FreshetPlatform", "FreshetWire"], swiftSettings: fuzzed),
         .target(
             name: "FreshetSocketHTTP",
             dependencies: [
@@ -34,7 +36,7 @@ let package = Package(
             swiftSettings: fuzzed
         ),
         .executableTarget(
-            name: "fuzz", dependencies: ["CFreshetSQLite", "FreshetWire", "FreshetSocketHTTP"],
+            name: "fuzz", dependencies: ["CFreshetCrypto", "CFreshetSQLite", "FreshetWire", "FreshetSocketHTTP", "FreshetTrust"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .unsafeFlags(["-parse-as-library"])]
         ),
     ]

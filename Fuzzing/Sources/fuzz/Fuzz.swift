@@ -34,6 +34,7 @@ enum Target: String, CaseIterable {
     case request, chunked, json
     case mergePatch = "merge-patch"
     case increment, cursor, path, problem, changes
+    case token, jwks, grants, configuration
 
     /// The function that tests an input. It ends the process if a rule is broken.
     var test: ([UInt8]) -> Void {
@@ -47,6 +48,10 @@ enum Target: String, CaseIterable {
         case .cursor: Messages.readCursor
         case .problem: Messages.readProblem
         case .changes: Messages.readChanges
+        case .token: Trust.readToken
+        case .jwks: Trust.readKeys
+        case .grants: Trust.readGrants
+        case .configuration: Trust.readConfiguration
         }
     }
 }
