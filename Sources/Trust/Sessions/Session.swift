@@ -87,7 +87,8 @@ package struct SessionTable: Sendable {
         init(_ bytes: [UInt8]) { secret = Secret(bytes) }
 
         static func == (left: Credential, right: Credential) -> Bool { left.secret.matches(right.secret) }
-        func hash(into hasher: inout Hasher) { hasher.combine(secret.exposed) }
+        /// In one piece: an array combines its elements one by one.
+        func hash(into hasher: inout Hasher) { secret.exposed.withUnsafeBytes { hasher.combine(bytes: $0) } }
     }
 
     private var sessions: GenerationTable<Credential, Session>
@@ -111,11 +112,11 @@ package struct SessionTable: Sendable {
                 sessions.remove(key)
                 return .unknown
             }
+            guard !session.isCurrent(revocations, at: now) else { return .session(session) }
             if let refusal = Self.refusal(of: session, revocations, at: now) {
                 sessions.remove(key)
                 return .refused(refusal)
             }
-            guard session.generation != revocations.generation else { return .session(session) }
             session.noteCheck(by: revocations)
             store(session, for: key)
             return .session(session)

@@ -100,6 +100,18 @@ final class TokenSigner: @unchecked Sendable {
         return algorithm == .es256 ? Self.raw(signature) : signature
     }
 
+    /// The block of 256 bytes to the power of the private exponent, without any padding.
+    func signRaw(_ block: [UInt8]) -> [UInt8] {
+        let context = EVP_PKEY_CTX_new(key, nil)
+        defer { EVP_PKEY_CTX_free(context) }
+        var signature = [UInt8](repeating: 0, count: block.count)
+        var count = signature.count
+        guard EVP_PKEY_sign_init(context) == 1, EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1,
+            EVP_PKEY_sign(context, &signature, &count, block, block.count) == 1
+        else { fatalError("libcrypto signs nothing") }
+        return signature
+    }
+
     /// r and s of 32 bytes each, out of the sequence of two integers.
     private static func raw(_ der: [UInt8]) -> [UInt8] {
         var rest = der.dropFirst(2)
