@@ -1,0 +1,89 @@
+internal import FreshetWire
+
+/// The revocations in force. A revocation takes effect by a higher ``generation``, with which each session is compared before it is
+/// used.
+package struct RevocationList: Sendable {
+    /// The most revocations.
+    package static let maximumCount = 100_000
+
+    private enum Name: Hashable, Sendable {
+        case key(KeyIdentifier)
+        case principal(Principal)
+        case token(ByteIdentity.Name)
+        case issuer(ByteIdentity.Name)
+
+        init(_ target: Revocation.Target) {
+            switch target {
+            case .key(let id): self = .key(id)
+            case .principal(let principal): self = .principal(principal)
+            case .token(let id): self = .token(ByteIdentity.Name(text: id))
+            case .issuer(let name): self = .issuer(ByteIdentity.Name(text: name))
+            }
+        }
+    }
+
+    private struct Entry: Sendable {
+        let revocation: Revocation
+        /// The list's generation since the revocation was added.
+        let generation: UInt64
+    }
+
+    private var entries: [Name: Entry] = [:]
+    /// The number of changes; a session that was checked by a lower one has to be checked again.
+    package private(set) var generation: UInt64 = 0
+
+    /// The generation of the newest revocation that was removed. A session that was checked before it cannot be checked any
+    /// more: its credential has to be verified again.
+    package private(set) var oldestComparable: UInt64 = 0
+
+    package init() {}
+
+    package var count: Int { entries.count }
+
+    /// Adds a revocation, or extends the one of the same target. O(1).
+    /// - Returns: the row to store, which replaces one with the same target.
+    /// - Throws: ``RevocationError/full`` at the limit.
+    @discardableResult package mutating func add(_ revocation: Revocation) throws(RevocationError) -> Revocation {
+        let name = Name(revocation.target)
+        let known = entries[name]?.revocation
+        guard known != nil || entries.count < Self.maximumCount else { throw .full }
+        let merged = Revocation(
+            revocation.target, issuedBefore: max(revocation.issuedBefore, known?.issuedBefore ?? .min),
+            created: max(revocation.created, known?.created ?? .min), margin: revocation.margin)
+        generation += 1
+        entries[name] = Entry(revocation: merged, generation: generation)
+        return merged
+    }
+
+    /// The revocation that ends a session; `nil` if there is none. O(1).
+    package func revocation(of session: Session) -> Revocation? {
+        if let key = session.key, let found = entries[.key(key)] { return found.revocation }
+        if let id = session.tokenID, let found = entries[.token(ByteIdentity.Name(text: id))] { return found.revocation }
+        let byTime = [entries[.principal(session.principal)], session.issuer.flatMap { entries[.issuer(ByteIdentity.Name(text: $0))] }]
+        return byTime.lazy.compactMap { $0?.revocation }.first { session.issuedAt < $0.issuedBefore }
+    }
+
+    /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. O(n).
+    /// - Parameter longest: the longest life of a token of any issuer, in milliseconds.
+    package mutating func removeExpired(longest: Int64, at now: Int64) -> [Revocation] {
+        let ended = entries.filter { _, entry in
+            // The clocks of issuers may be ahead.
+            let last = max(entry.revocation.waitsEnd, entry.revocation.issuedBefore) + TokenVerifier.tolerance * 1_000
+            return last + longest <= now
+        }
+        for (name, entry) in ended {
+            entries[name] = nil
+            oldestComparable = max(oldestComparable, entry.generation)
+        }
+        return ended.values.map(\.revocation)
+    }
+}
+
+/// Why a revocation is not added.
+package enum RevocationError: Error, Hashable, Sendable, CustomStringConvertible {
+    case full
+
+    package var description: String {
+        "there are \(RevocationList.maximumCount) revocations: revoke a whole issuer, or wait until some have expired"
+    }
+}

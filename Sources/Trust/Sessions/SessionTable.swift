@@ -1,0 +1,103 @@
+/// The sessions of the credentials that were used recently, and the credentials that were refused in the last second.
+///
+/// Bounded by the bytes of the credentials, and by the number of refusals. Credentials are found by
+/// a hash with a random key of the process, then by their bytes. A dropped session costs one verification more.
+package struct SessionTable: Sendable {
+    /// How long a refusal is remembered, in milliseconds.
+    package static let refusalTime: Int64 = 1_000
+    /// What a session takes besides its credential, in bytes: about the size of its rights.
+    static let sessionWeight = 512
+
+    package enum Lookup: Sendable {
+        case session(Session)
+        case refused(SessionRefusal)
+        /// Verify the credential, then call ``SessionTable/admit(_:for:revocations:at:)`` or
+        /// ``SessionTable/noteRefusal(_:of:at:)``.
+        case unknown
+    }
+
+    /// Bytes of a credential as a key of the table. Nothing shows them.
+    private struct Credential: Hashable, Sendable {
+        let secret: Secret
+
+        init(_ bytes: [UInt8]) { secret = Secret(bytes) }
+
+        static func == (left: Credential, right: Credential) -> Bool { left.secret.matches(right.secret) }
+        /// In one piece: an array combines its elements one by one.
+        func hash(into hasher: inout Hasher) { secret.exposed.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    }
+
+    private var sessions: GenerationTable<Credential, Session>
+    private var refusals: GenerationTable<Int, (refusal: SessionRefusal, until: Int64)>
+
+    /// - Parameters:
+    ///   - bytes: about the memory of the sessions.
+    ///   - refusals: the most refusals that are remembered.
+    package init(bytes: Int = 16 << 20, refusals: Int = 8_192) {
+        sessions = GenerationTable(limit: bytes / 2)
+        self.refusals = GenerationTable(limit: refusals / 2)
+    }
+
+    package var count: Int { sessions.count }
+
+    /// Finds the session of a credential. O(n) for the n bytes of the credential.
+    package mutating func find(_ credential: [UInt8], revocations: RevocationList, at now: Moment) -> Lookup {
+        let key = Credential(credential)
+        if var session = sessions.value(for: key) {
+            guard session.generation >= revocations.oldestComparable else {
+                sessions.remove(key)
+                return .unknown
+            }
+            guard !session.isCurrent(revocations, at: now) else { return .session(session) }
+            if let refusal = Self.refusal(of: session, revocations, at: now) {
+                sessions.remove(key)
+                return .refused(refusal)
+            }
+            session.noteCheck(by: revocations)
+            store(session, for: key)
+            return .session(session)
+        }
+        guard let found = refusals.value(for: key.hashValue), now.monotonic < found.until else { return .unknown }
+        return .refused(found.refusal)
+    }
+
+    /// Adds the session of a verified credential, unless it is revoked or has ended.
+    package mutating func admit(
+        _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: Moment
+    ) -> Lookup {
+        if let refusal = Self.refusal(of: session, revocations, at: now) {
+            noteRefusal(refusal, of: credential, at: now)
+            return .refused(refusal)
+        }
+        var session = session
+        session.noteCheck(by: revocations)
+        store(session, for: Credential(credential))
+        return .session(session)
+    }
+
+    /// Remembers that a credential was refused, so that a flood of it costs a lookup each time.
+    package mutating func noteRefusal(_ refusal: SessionRefusal, of credential: [UInt8], at now: Moment) {
+        refusals.set((refusal, now.monotonic + Self.refusalTime), for: Credential(credential).hashValue)
+    }
+
+    /// Removes all sessions, since the configuration, the issuers' keys or a stored key has changed. O(n).
+    package mutating func removeAll() { sessions.removeAll { _ in true } }
+
+    private static func refusal(of session: Session, _ revocations: RevocationList, at now: Moment) -> SessionRefusal? {
+        if session.isExpired(at: now) { return .expired }
+        return revocations.revocation(of: session) == nil ? nil : .revoked
+    }
+
+    private mutating func store(_ session: Session, for key: Credential) {
+        sessions.set(session, for: key, weight: key.secret.exposed.count + Self.sessionWeight)
+    }
+}
+
+/// Why a credential opens no session.
+package enum SessionRefusal: Error, Hashable, Sendable {
+    case token(TokenRefusal)
+    case key(KeyRefusal)
+    case malformedKey(AccessKeyError)
+    case expired
+    case revoked
+}
