@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The eight modules that others embed, folder and module name.
-readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP
+# The nine modules that others embed, folder and module name.
+readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire Trust:FreshetTrust SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP
     Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }

@@ -47,6 +47,9 @@ package struct RangeSet: Hashable, Sendable {
     /// The records that lie in either. O((n + m) log (n + m)).
     package func union(_ other: RangeSet) -> RangeSet { RangeSet(ranges + other.ranges) }
 
+    /// The bytes that the set takes in memory, about. O(n).
+    package var weight: Int { ranges.reduce(64) { $0 + $1.place.collection.utf8.count + $1.place.text.count + 64 } }
+
     /// Eight characters of `a-z2-7` that differ for different sets with all likelihood: 40 bits of the SHA-256 of the ranges.
     /// For a cursor, which states under which rights it was issued. Rights are compared by ``==(_:_:)``.
     package var digest: String {

@@ -15,6 +15,9 @@ package struct Rights: Hashable, Sendable {
 
     package init(_ grants: [Grant]) { self.grants = grants }
 
+    /// The bytes that the rights take in memory, about. O(n).
+    package var weight: Int { grants.reduce(0) { $0 + $1.ranges.weight + 64 } }
+
     /// Decides a request. This is the only function that does. O(g log n) for g grants of n ranges.
     /// - Parameter range: the record, or the range of a list or sweep, which must lie within one range of a grant;
     ///   ``KeyRange/everything`` for operations on the namespace.

@@ -34,13 +34,6 @@ struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let entry = recent.removeValue(forKey: key) { weight -= entry.weight } else { older[key] = nil }
     }
 
-    /// O(n).
-    mutating func removeAll(where isRemoved: (Value) -> Bool) {
-        recent = recent.filter { !isRemoved($0.value.value) }
-        older = older.filter { !isRemoved($0.value.value) }
-        weight = recent.values.reduce(0) { $0 + $1.weight }
-    }
-
     private mutating func insert(_ entry: Entry, for key: Key) {
         if weight + entry.weight > limit, !recent.isEmpty {
             older = recent

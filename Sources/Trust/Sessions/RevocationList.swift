@@ -55,6 +55,12 @@ package struct RevocationList: Sendable {
         return merged
     }
 
+    /// Has each credential verified again before its session is used: a key was changed, or the configuration was read again.
+    package mutating func requireVerification() {
+        generation += 1
+        oldestComparable = generation
+    }
+
     /// The revocation that ends a session; `nil` if there is none. O(1).
     package func revocation(of session: Session) -> Revocation? {
         if let key = session.key, let found = entries[.key(key)] { return found.revocation }

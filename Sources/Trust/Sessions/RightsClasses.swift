@@ -20,8 +20,8 @@ package struct RightsClasses: Sendable {
     private var classes: GenerationTable<RangeSet, ReadClass>
     private var last: UInt64 = 0
 
-    /// - Parameter limit: the most classes that are remembered.
-    package init(limit: Int = 8_192) { classes = GenerationTable(limit: limit / 2) }
+    /// - Parameter bytes: about the memory of the classes.
+    package init(bytes: Int = 8 << 20) { classes = GenerationTable(limit: bytes / 2) }
 
     package var count: Int { classes.count }
 
@@ -34,7 +34,7 @@ package struct RightsClasses: Sendable {
         if let known = classes.value(for: ranges) { return known }
         last += 1
         let made = ReadClass(id: last, ranges: ranges, digest: ranges.digest)
-        classes.set(made, for: ranges)
+        classes.set(made, for: ranges, weight: ranges.weight)
         return made
     }
 }

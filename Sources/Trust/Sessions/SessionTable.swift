@@ -5,7 +5,7 @@
 package struct SessionTable: Sendable {
     /// How long a refusal is remembered, in milliseconds.
     package static let refusalTime: Int64 = 1_000
-    /// What a session takes besides its credential, in bytes: about the size of its rights.
+    /// The bytes of a session besides its credential and its rights, about.
     static let sessionWeight = 512
 
     package enum Lookup: Sendable {
@@ -80,16 +80,13 @@ package struct SessionTable: Sendable {
         refusals.set((refusal, now.monotonic + Self.refusalTime), for: Credential(credential).hashValue)
     }
 
-    /// Removes all sessions, since the configuration, the issuers' keys or a stored key has changed. O(n).
-    package mutating func removeAll() { sessions.removeAll { _ in true } }
-
     private static func refusal(of session: Session, _ revocations: RevocationList, at now: Moment) -> SessionRefusal? {
         if session.isExpired(at: now) { return .expired }
         return revocations.revocation(of: session) == nil ? nil : .revoked
     }
 
     private mutating func store(_ session: Session, for key: Credential) {
-        sessions.set(session, for: key, weight: key.secret.exposed.count + Self.sessionWeight)
+        sessions.set(session, for: key, weight: key.secret.exposed.count + session.rights.weight + Self.sessionWeight)
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import FreshetTrust
 
 struct RightsClassesTests {
-    private var classes = RightsClasses(limit: 8)
+    private var classes = RightsClasses(bytes: 8 * 200)
     private let shop: Namespace
 
     init() throws { shop = try Namespace("shop") }
@@ -40,7 +40,7 @@ struct RightsClassesTests {
     }
 
     @Test mutating func aNumberIsNeverUsedForOtherRights() throws {
-        // Given a table for 8 classes
+        // Given a table for about 12 classes
         var sets: [UInt64: RangeSet] = [:]
         for number in (0..<200).flatMap({ [$0, $0 / 2] }) {
             // When
@@ -48,7 +48,7 @@ struct RightsClassesTests {
             // Then
             #expect(sets[found.id] == nil || sets[found.id] == found.ranges)
             sets[found.id] = found.ranges
-            #expect(classes.count <= 8)
+            #expect(classes.count <= 12)
         }
     }
 }

@@ -69,8 +69,8 @@ struct SessionTableTests {
     }
 
     @Test mutating func theTableIsBounded() {
-        // Given a table for about 100 sessions
-        fixture.table = SessionTable(bytes: 100 * 612, refusals: 100)
+        // Given a table for about 100 sessions with the rights of one range
+        fixture.table = SessionTable(bytes: 100 * 804, refusals: 100)
         let credential = String(repeating: "x", count: 95)
         // When 10,000 are admitted, and one of them is used all the time
         _ = fixture.admit("used" + credential)
@@ -84,6 +84,31 @@ struct SessionTableTests {
         // Then
         let found = [fixture.find("9999" + credential), fixture.find("1" + credential)]
         #expect(found == ["id|u7", "unknown"])
+    }
+
+    @Test mutating func largeRightsTakeMoreOfTheTable() throws {
+        // Given
+        fixture.table = SessionTable(bytes: 1 << 20)
+        let ranges = (0..<64).map { KeyRange.collection("c", prefix: "\($0)" + String(repeating: "x", count: 500)) }
+        let grant = try #require(Grant(namespaces: .all, ranges: RangeSet(ranges), verbs: Verbs(Verb.read)))
+        let token = VerifiedToken(
+            principal: Principal(issuer: "id", subject: "u7"), issuer: "id", tokenID: nil, issuedAt: 0, expires: .max,
+            rights: Rights([grant]))
+        // When
+        for number in 0..<1_000 { _ = fixture.admit("\(number)", token) }
+        // Then
+        #expect(fixture.table.count < 30)
+    }
+
+    @Test mutating func allCredentialsAreVerifiedAgainAfterAChange() {
+        // Given
+        _ = fixture.admit("a")
+        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        // When
+        fixture.revocations.requireVerification()
+        // Then
+        let found = [fixture.find("a"), fixture.admit("a"), fixture.find("a")]
+        #expect(!session.isCurrent(fixture.revocations, at: fixture.now) && found == ["unknown", "id|u7", "id|u7"])
     }
 
     @Test mutating func aCurrentSessionNeedsNoTable() throws {
@@ -122,7 +147,5 @@ struct SessionTableTests {
             }
             #expect(table.count <= 2 * limit)
         }
-        table.removeAll { _ in true }
-        #expect(table.count == 0)
     }
 }
