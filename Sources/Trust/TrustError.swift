@@ -2,7 +2,8 @@ internal import FreshetWire
 
 /// An error in a grant, a key set or a configuration. Every case names the byte, the rule and the remedy.
 package enum TrustError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The bytes are not JSON, or the JSON has another kind of value than this place takes. `offset` counts bytes from 0.
+    /// The bytes are not JSON, or the JSON has another kind of value than this place takes. `offset` counts bytes from
+    /// 0.
     case invalidJSON(offset: Int, String)
     /// The value at `offset` breaks a rule, which the text states.
     case invalidValue(offset: Int, String)

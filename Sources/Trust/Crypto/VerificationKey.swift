@@ -98,8 +98,8 @@ package enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Owns a public key of libcrypto.
 ///
-/// `@unchecked Sendable`: nothing changes the key after the initializer, so that threads may share it (openssl-threads(7)), and
-/// the last reference frees it.
+/// `@unchecked Sendable`: nothing changes the key after the initializer, so that threads may share it
+/// (openssl-threads(7)), and the last reference frees it.
 private final class PublicKey: @unchecked Sendable {
     private let key: OpaquePointer
 

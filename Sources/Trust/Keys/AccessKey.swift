@@ -1,7 +1,7 @@
 /// A long-lived token for a backend, a person or the command line: `fk_<id>_<secret><check>`.
 ///
-/// The secret has 43 characters of base62, 256 bits. The check has 6, the CRC-32 of all characters before it, as GitHub's
-/// tokens have: it detects a typing error without a lookup, and lets secret scanners confirm a match.
+/// The secret has 43 characters of base62, 256 bits. The check has 6, the CRC-32 of all characters before it, as
+/// GitHub's tokens have: it detects a typing error without a lookup, and lets secret scanners confirm a match.
 package struct AccessKey: Sendable {
     package static let prefix = "fk_"
     static let secretCount = 43
@@ -44,8 +44,8 @@ package struct AccessKey: Sendable {
         return Secret(text + Self.check(of: text))
     }
 
-    /// The form in which a server stores the secret. A slow hash would protect a guessable secret, which 256 random bits are
-    /// not, and would let strangers burn the server's time.
+    /// The form in which a server stores the secret. A slow hash would protect a guessable secret, which 256 random
+    /// bits are not, and would let strangers burn the server's time.
     package var digest: SHA256Digest { SHA256Digest(of: secret.exposed) }
 
     private static func check(of bytes: some Sequence<UInt8>) -> [UInt8] { Base62.text(CRC32.checksum(bytes), count: checkCount) }

@@ -1,7 +1,7 @@
 internal import FreshetWire
 
-/// Bytes that nothing may show: a token, or a part of one. Every description and reflection is `•••`. It has no `==`, and is
-/// not `Encodable`.
+/// Bytes that nothing may show: a token, or a part of one. Every description and reflection is `•••`. It has no `==`,
+/// and is not `Encodable`.
 package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The bytes, for a digest, or to show a new key once.
     package let exposed: [UInt8]

@@ -56,8 +56,8 @@ package struct StoredKey: Hashable, Sendable {
         return min(previous.until, expires ?? .max)
     }
 
-    /// Replaces the secret. The key keeps its id and so its principal; the former secret is valid for `overlap` milliseconds more,
-    /// and one before that is no longer.
+    /// Replaces the secret. The key keeps its id and so its principal; the former secret is valid for `overlap`
+    /// milliseconds more, and one before that is no longer.
     package mutating func rotate(to key: AccessKey, overlap: Int64, at now: Int64) {
         let (end, overflows) = now.addingReportingOverflow(max(0, overlap))
         previous = Previous(digest: digest, until: overflows ? .max : end)

@@ -63,8 +63,8 @@ package struct QuotaExcess: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Quotas.Space {
-    /// The first quota that `usage` and `added` together exceed; `nil` if none. Writes that add nothing pass, so that a namespace
-    /// beyond its quota can be reduced.
+    /// The first quota that `usage` and `added` together exceed; `nil` if none. Writes that add nothing pass, so that a
+    /// namespace beyond its quota can be reduced.
     package func excess(_ usage: NamespaceUsage, adding added: NamespaceUsage) -> QuotaExcess? {
         let parts: [(String, Int64?, Int64, Int64)] = [
             ("storage", storage, usage.storage, added.storage), ("records", records, usage.records, added.records),

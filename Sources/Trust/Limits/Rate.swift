@@ -27,8 +27,8 @@ struct TokenBucket: Hashable, Sendable {
     /// A full bucket.
     init(at now: Int64) { updated = now }
 
-    /// Whether `amount` is available, and what a response states about it. A larger amount than the rate's is available when the
-    /// bucket is full, and is owed then.
+    /// Whether `amount` is available, and what a response states about it. A larger amount than the rate's is available
+    /// when the bucket is full, and is owed then.
     func decision(_ amount: Int64, _ rate: Rate, at now: Int64) -> RateDecision {
         let used = used(rate, at: now)
         let capacity = rate.count * rate.period

@@ -1,7 +1,7 @@
 /// One rate for each of many keys: addresses, principals or namespaces.
 ///
-/// Bounded: the buckets that were not used for longest are dropped first, and are full when they return. Each operation is
-/// O(1) on average.
+/// Bounded: the buckets that were not used for longest are dropped first, and are full when they return. Each operation
+/// is O(1) on average.
 struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     private let rate: Rate?
     private var buckets: GenerationTable<Key, TokenBucket>
@@ -30,7 +30,8 @@ struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// How many things of each key exist at once, such as connections of an address. Its size is the number of keys that have any.
+/// How many things of each key exist at once, such as connections of an address. Its size is the number of keys that
+/// have any.
 package struct CountLimiter<Key: Hashable & Sendable>: Sendable {
     private let limit: Int?
     private var counts: [Key: Int] = [:]

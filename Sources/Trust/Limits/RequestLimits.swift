@@ -1,6 +1,6 @@
-/// The rates of requests, by address until a session is known, and by principal then. Times are milliseconds of a clock that never
-/// goes back. `Address` identifies a client without a session; one IPv6 network of 64 bits has to be one client, since a host may
-/// use all of its addresses.
+/// The rates of requests, by address until a session is known, and by principal then. Times are milliseconds of a clock
+/// that never goes back. `Address` identifies a client without a session; one IPv6 network of 64 bits has to be one
+/// client, since a host may use all of its addresses.
 package struct RequestLimits<Address: Hashable & Sendable>: Sendable {
     private var unauthenticated: RateLimiter<Address>
     private var failures: RateLimiter<Address>

@@ -1,8 +1,10 @@
 internal import FreshetWire
 
-/// Reads JSON that people or other systems wrote about rights: an unknown member is an error, and each error names its byte.
+/// Reads JSON that people or other systems wrote about rights: an unknown member is an error, and each error names its
+/// byte.
 ///
-/// As ``JSONReader`` with ``JSONReader/Profile/interoperable``: no duplicate members, no lone surrogates, bounded depth.
+/// As ``JSONReader`` with ``JSONReader/Profile/interoperable``: no duplicate members, no lone surrogates, bounded
+/// depth.
 struct StrictReader {
     private let bytes: [UInt8]
     private var reader: JSONReader

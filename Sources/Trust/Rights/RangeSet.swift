@@ -1,10 +1,10 @@
 package import FreshetWire
 
-/// A set of records, as sorted ranges none of which covers another. Two sets of the same records are equal, also if they
-/// were made of different ranges.
+/// A set of records, as sorted ranges none of which covers another. Two sets of the same records are equal, also if
+/// they were made of different ranges.
 ///
-/// Ranges only overlap where one covers the other. The range that covers a record or range can therefore only be the last
-/// one that is not behind it.
+/// Ranges only overlap where one covers the other. The range that covers a record or range can therefore only be the
+/// last one that is not behind it.
 package struct RangeSet: Hashable, Sendable {
     /// The ranges; ``KeyRange/everything`` stands alone.
     package let ranges: [KeyRange]
@@ -50,8 +50,8 @@ package struct RangeSet: Hashable, Sendable {
     /// The bytes that the set takes in memory, about. O(n).
     package var weight: Int { ranges.reduce(64) { $0 + $1.place.collection.utf8.count + $1.place.text.count + 64 } }
 
-    /// Eight characters of `a-z2-7` that differ for different sets with all likelihood: 40 bits of the SHA-256 of the ranges.
-    /// For a cursor, which states under which rights it was issued. Rights are compared by ``==(_:_:)``.
+    /// Eight characters of `a-z2-7` that differ for different sets with all likelihood: 40 bits of the SHA-256 of the
+    /// ranges. For a cursor, which states under which rights it was issued. Rights are compared by ``==(_:_:)``.
     package var digest: String {
         var bytes: [UInt8] = []
         for range in ranges {
@@ -78,8 +78,8 @@ package enum ReadableFeed: Hashable, Sendable {
 extension RangeSet {
     /// The part of a requested feed that lies in this set of readable records. O(c · n) for c collections.
     ///
-    /// A collection of the request that has no readable record is an error and not an empty part: the reader would wait for
-    /// changes that never come.
+    /// A collection of the request that has no readable record is an error and not an empty part: the reader would wait
+    /// for changes that never come.
     package func readable(_ filter: ChangeFilter) -> ReadableFeed {
         guard !isEverything else { return .filter(filter) }
         guard !filter.collections.isEmpty else {

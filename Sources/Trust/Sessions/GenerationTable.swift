@@ -1,5 +1,5 @@
-/// A table of bounded size that keeps the entries that were used recently: a full generation becomes the older one, and the older one is
-/// dropped. An entry that is used moves to the recent generation. Each operation is O(1) on average.
+/// A table of bounded size that keeps the entries that were used recently: a full generation becomes the older one, and
+/// the older one is dropped. An entry that is used moves to the recent generation. Each operation is O(1) on average.
 struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value

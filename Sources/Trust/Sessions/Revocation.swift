@@ -14,11 +14,12 @@ package struct Revocation: Hashable, Sendable {
     package let target: Target
     /// Tokens that were issued before this are revoked. Keys and single tokens are revoked whenever they were issued.
     ///
-    /// `iat` has whole seconds, so that a token of the same second is revoked too. The clock of an issuer may be ahead by
-    /// ``TokenVerifier/tolerance``: adding it revokes the tokens of such an issuer as well.
+    /// `iat` has whole seconds, so that a token of the same second is revoked too. The clock of an issuer may be ahead
+    /// by ``TokenVerifier/tolerance``: adding it revokes the tokens of such an issuer as well.
     package let issuedBefore: Int64
     package let created: Int64
-    /// How long waits that have begun may continue, so that clients can obtain another token. New requests are refused at once.
+    /// How long waits that have begun may continue, so that clients can obtain another token. New requests are refused
+    /// at once.
     package let margin: Int64
 
     package init(_ target: Target, issuedBefore: Int64, created: Int64, margin: Int64 = 0) {

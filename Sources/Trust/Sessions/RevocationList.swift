@@ -1,7 +1,7 @@
 internal import FreshetWire
 
-/// The revocations in force. A revocation takes effect by a higher ``generation``, with which each session is compared before it is
-/// used.
+/// The revocations in force. A revocation takes effect by a higher ``generation``, with which each session is compared
+/// before it is used.
 package struct RevocationList: Sendable {
     /// The most revocations.
     package static let maximumCount = 100_000
@@ -32,8 +32,8 @@ package struct RevocationList: Sendable {
     /// The number of changes; a session that was checked by a lower one has to be checked again.
     package private(set) var generation: UInt64 = 0
 
-    /// The generation of the newest revocation that was removed. A session that was checked before it cannot be checked any
-    /// more: its credential has to be verified again.
+    /// The generation of the newest revocation that was removed. A session that was checked before it cannot be checked
+    /// any more: its credential has to be verified again.
     package private(set) var oldestComparable: UInt64 = 0
 
     package init() {}
@@ -55,7 +55,8 @@ package struct RevocationList: Sendable {
         return merged
     }
 
-    /// Has each credential verified again before its session is used: a key was changed, or the configuration was read again.
+    /// Has each credential verified again before its session is used: a key was changed, or the configuration was read
+    /// again. Call it after the change, so that a verification that began before is not admitted.
     package mutating func requireVerification() {
         generation += 1
         oldestComparable = generation

@@ -1,7 +1,7 @@
 package import FreshetWire
 
-/// Numbers for the sets of records that sessions may read: sessions with equal rights in a namespace share a class, and so the
-/// encoded pages and the batches of polls.
+/// Numbers for the sets of records that sessions may read: sessions with equal rights in a namespace share a class, and
+/// so the encoded pages and the batches of polls.
 ///
 /// Bounded. A class that was not used for long is forgotten, and has another number later. A number is never used for
 /// another set, so that no reader ever receives the page of another class.
@@ -25,8 +25,8 @@ package struct RightsClasses: Sendable {
 
     package var count: Int { classes.count }
 
-    /// The class of rights in a namespace; `nil` if they read nothing there. O(n log n) for n ranges: a connection should
-    /// remember it.
+    /// The class of rights in a namespace; `nil` if they read nothing there. O(n log n) for n ranges: a connection
+    /// should remember it.
     package mutating func readClass(of rights: Rights, in namespace: Namespace) -> ReadClass? {
         let ranges = rights.ranges(of: .read, in: namespace)
         guard !ranges.isEmpty else { return nil }

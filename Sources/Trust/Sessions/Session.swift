@@ -19,24 +19,28 @@ package struct Session: Sendable {
     package private(set) var generation: UInt64
 
     /// A session of a JWT.
-    package init(_ token: VerifiedToken, revocations: RevocationList, at now: Moment) {
+    /// - Parameter generation: that of the revocations before the verification began, and before its keys were read: a
+    ///   change in the meantime has the credential verified again.
+    package init(_ token: VerifiedToken, generation: UInt64, at now: Moment) {
         (principal, rights, isAdmin, key) = (token.principal, token.rights, false, nil)
         (issuer, tokenID, issuedAt, expires) = (token.issuer, token.tokenID, token.issuedAt, token.expires)
         monotonicEnd = Self.end(token.expires, now)
-        generation = revocations.generation
+        self.generation = generation
     }
 
     /// A session of a key.
-    /// - Parameter expires: as ``StoredKey/check(_:at:)`` returns it.
-    package init(_ key: StoredKey, expires: Int64?, revocations: RevocationList, at now: Moment) {
+    /// - Parameters:
+    ///   - expires: as ``StoredKey/check(_:at:)`` returns it.
+    ///   - generation: that of the revocations before the key was read from the store.
+    package init(_ key: StoredKey, expires: Int64?, generation: UInt64, at now: Moment) {
         (principal, rights, isAdmin, self.key) = (Principal(key: key.id), key.rights, key.isAdmin, key.id)
         (issuer, tokenID, issuedAt, self.expires) = (nil, nil, key.created, expires)
         monotonicEnd = expires.map { Self.end($0, now) }
-        generation = revocations.generation
+        self.generation = generation
     }
 
-    /// Whether the session has ended by one of the clocks: a clock that is set back does not prolong it, and one that is set
-    /// forward ends it.
+    /// Whether the session has ended by one of the clocks: a clock that is set back does not prolong it, and one that
+    /// is set forward ends it.
     package func isExpired(at now: Moment) -> Bool {
         (expires.map { now.wall >= $0 } ?? false) || (monotonicEnd.map { now.monotonic >= $0 } ?? false)
     }
@@ -47,8 +51,8 @@ package struct Session: Sendable {
         return min(monotonicEnd, Self.end(expires, now))
     }
 
-    /// Whether the session may be used without a look at the table: three comparisons. Otherwise ``SessionTable/find(_:revocations:at:)``
-    /// decides.
+    /// Whether the session may be used without a look at the table: three comparisons. Otherwise
+    /// ``SessionTable/find(_:revocations:at:)`` decides.
     package func isCurrent(_ revocations: RevocationList, at now: Moment) -> Bool {
         generation == revocations.generation && !isExpired(at: now)
     }

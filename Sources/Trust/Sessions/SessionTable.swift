@@ -62,9 +62,11 @@ package struct SessionTable: Sendable {
     }
 
     /// Adds the session of a verified credential, unless it is revoked or has ended.
+    /// - Returns: ``Lookup/unknown`` if the verification began before a change of keys: verify the credential again.
     package mutating func admit(
         _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: Moment
     ) -> Lookup {
+        guard session.generation >= revocations.oldestComparable else { return .unknown }
         if let refusal = Self.refusal(of: session, revocations, at: now) {
             noteRefusal(refusal, of: credential, at: now)
             return .refused(refusal)

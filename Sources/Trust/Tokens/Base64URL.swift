@@ -1,6 +1,7 @@
 /// RFC 4648 §5 without padding, as JOSE uses it (RFC 7515 §2).
 package enum Base64URL {
-    /// `nil` unless the text is the only one that encodes its bytes: no padding, no other characters, no bits beyond the last byte.
+    /// `nil` unless the text is the only one that encodes its bytes: no padding, no other characters, no bits beyond
+    /// the last byte.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var (bytes, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)

@@ -29,8 +29,8 @@ struct CompactToken {
         do { (algorithm, keyID) = try Self.read(header: header) } catch { throw .malformed("in its header, \(error.description)") }
     }
 
-    /// Members that state another key than the issuer's, or another processing than this one's, are refused (RFC 8725 §3.10,
-    /// RFC 7515 §4.1.11). Other unknown members are ignored, as RFC 7515 §4 demands.
+    /// Members that state another key than the issuer's, or another processing than this one's, are refused (RFC 8725
+    /// §3.10, RFC 7515 §4.1.11). Other unknown members are ignored, as RFC 7515 §4 demands.
     private static func read(header: [UInt8]) throws(TrustError) -> (SignatureAlgorithm, String?) {
         var algorithm: SignatureAlgorithm?
         var keyID: String?

@@ -1,9 +1,10 @@
 internal import FreshetWire
 
 extension KeySet {
-    /// Reads a JWK Set (RFC 7517 §5). A key that cannot be used is left out with a reason, so that one key of another kind does
-    /// not disable an issuer.
-    /// - Parameter allowsSecrets: whether symmetric keys are accepted: from a file, and never from a URL, which publishes them.
+    /// Reads a JWK Set (RFC 7517 §5). A key that cannot be used is left out with a reason, so that one key of another
+    /// kind does not disable an issuer.
+    /// - Parameter allowsSecrets: whether symmetric keys are accepted: from a file, and never from a URL, which
+    ///   publishes them.
     /// - Throws: ``TrustError`` if the document is no set, is too large or has too many keys.
     package init(jwks bytes: [UInt8], allowsSecrets: Bool) throws(TrustError) {
         guard bytes.count <= Self.maximumBytes else {

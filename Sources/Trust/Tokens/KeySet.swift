@@ -23,8 +23,8 @@ package struct KeySet: Sendable {
         self.init([try VerificationKey(secret: Secret(bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes))])
     }
 
-    /// The keys that may verify a token, by its `alg` and its `kid` if it has one. A key without a `kid` is only found by a token
-    /// without.
+    /// The keys that may verify a token, by its `alg` and its `kid` if it has one. A key without a `kid` is only found
+    /// by a token without.
     func candidates(_ algorithm: SignatureAlgorithm, _ id: String?) -> ArraySlice<VerificationKey> {
         keys.filter { key in
             guard key.algorithm == algorithm else { return false }

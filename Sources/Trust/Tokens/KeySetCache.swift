@@ -1,8 +1,8 @@
 /// The keys of an issuer that publishes them at a URL: decides when to fetch them, and which requests wait for it.
 ///
-/// A value without effects: each function takes the time and returns the actions that a shell performs. Times are milliseconds
-/// of a clock that never goes back. All fetches are at least ``cooldown`` apart, so that tokens with unknown keys cause no
-/// more. A failed fetch or a miss removes no key.
+/// A value without effects: each function takes the time and returns the actions that a shell performs. Times are
+/// milliseconds of a clock that never goes back. All fetches are at least ``cooldown`` apart, so that tokens with
+/// unknown keys cause no more. A failed fetch or a miss removes no key.
 package struct KeySetCache: Sendable {
     /// The least time between the starts of two fetches.
     package static let cooldown: Int64 = 10_000

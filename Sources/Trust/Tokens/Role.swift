@@ -93,8 +93,8 @@ struct Template: Hashable, Sendable {
         }
     }
 
-    /// Two tokens with different claims must not make one name. A part of a name between slashes therefore has at most one
-    /// placeholder, and none if it ends in a wildcard: `carts/{sub}*` would give `u7` the records of `u70`.
+    /// Two tokens with different claims must not make one name. A part of a name between slashes therefore has at most
+    /// one placeholder, and none if it ends in a wildcard: `carts/{sub}*` would give `u7` the records of `u70`.
     init(_ text: String) throws(TemplateError) {
         var parts: [Part] = []
         var rest = text.utf8[...]

@@ -58,7 +58,7 @@ struct RevocationTests {
         var random = SeededGenerator(seed: 1)
         let key = AccessKey(using: &random)
         let stored = StoredKey(key, name: "a", rights: .all, created: 5)
-        let session = Session(stored, expires: nil, revocations: fixture.revocations, at: fixture.now)
+        let session = Session(stored, expires: nil, generation: fixture.revocations.generation, at: fixture.now)
         // When
         try revoke(.key(key.id), issuedBefore: 0)
         // Then
@@ -70,7 +70,7 @@ struct RevocationTests {
 
     @Test mutating func aRevocationEndsWaitsAtItsMargin() throws {
         try revoke(.principal(Principal(issuer: "id", subject: "u7")), margin: 30_000)
-        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         #expect(fixture.revocations.revocation(of: session)?.waitsEnd == 1_030_000)
         #expect(Revocation(.token("a"), issuedBefore: 0, created: 0, margin: .max).waitsEnd == 3_600_000)
     }

@@ -29,7 +29,7 @@ struct SessionTableTests {
     @Test mutating func aClockThatIsSetDoesNotProlongASession() {
         // Given
         _ = fixture.admit("a")
-        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         // When the wall clock is set back by a day
         var back = fixture
         back.now = Moment(wall: fixture.now.wall - 86_400_000, monotonic: fixture.now.monotonic + 999_999)
@@ -49,9 +49,9 @@ struct SessionTableTests {
     @Test mutating func aKeyWithoutEndHasNoDeadline() {
         var random = SeededGenerator(seed: 1)
         let key = StoredKey(AccessKey(using: &random), name: "a", rights: .all, created: 5)
-        let session = Session(key, expires: nil, revocations: fixture.revocations, at: fixture.now)
+        let session = Session(key, expires: nil, generation: 0, at: fixture.now)
         #expect(session.deadline(at: fixture.now) == nil && !session.isExpired(at: Moment(wall: .max, monotonic: .max)))
-        let far = Session(key, expires: .max, revocations: fixture.revocations, at: Moment(wall: -5, monotonic: 50))
+        let far = Session(key, expires: .max, generation: 0, at: Moment(wall: -5, monotonic: 50))
         #expect(far.deadline(at: fixture.now) == .max - fixture.now.wall + fixture.now.monotonic)
     }
 
@@ -103,7 +103,7 @@ struct SessionTableTests {
     @Test mutating func allCredentialsAreVerifiedAgainAfterAChange() {
         // Given
         _ = fixture.admit("a")
-        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         // When
         fixture.revocations.requireVerification()
         // Then
@@ -111,8 +111,22 @@ struct SessionTableTests {
         #expect(!session.isCurrent(fixture.revocations, at: fixture.now) && found == ["unknown", "id|u7", "id|u7"])
     }
 
+    @Test mutating func aVerificationThatBeganBeforeAChangeIsNotAdmitted() {
+        // Given a session whose credential was verified by the former keys
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
+        // When
+        fixture.revocations.requireVerification()
+        let lookup = fixture.table.admit(session, for: Array("a".utf8), revocations: fixture.revocations, at: fixture.now)
+        // Then
+        guard case .unknown = lookup else {
+            Issue.record("\(lookup)")
+            return
+        }
+        #expect(fixture.table.count == 0)
+    }
+
     @Test mutating func aCurrentSessionNeedsNoTable() throws {
-        let session = Session(SessionFixture.token(), revocations: fixture.revocations, at: fixture.now)
+        let session = Session(SessionFixture.token(), generation: fixture.revocations.generation, at: fixture.now)
         #expect(session.isCurrent(fixture.revocations, at: fixture.now))
         try fixture.revocations.add(Revocation(.token("t"), issuedBefore: 0, created: 0))
         #expect(!session.isCurrent(fixture.revocations, at: fixture.now))

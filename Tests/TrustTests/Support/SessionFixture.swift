@@ -21,7 +21,8 @@ struct SessionFixture {
     mutating func admit(_ credential: String, _ token: VerifiedToken = token()) -> String {
         Self.text(
             table.admit(
-                Session(token, revocations: revocations, at: now), for: Array(credential.utf8), revocations: revocations, at: now))
+                Session(token, generation: revocations.generation, at: now), for: Array(credential.utf8), revocations: revocations, at: now)
+        )
     }
 
     mutating func find(_ credential: String) -> String {

@@ -240,7 +240,8 @@ struct TokenAttackTests {
     }
 
     @Test func theOtherSOfAnECDSASignatureIsTheSameToken() throws {
-        // Both s and n - s are valid (RFC 7518 §3.4 asks for neither), so nothing may depend on a token's bytes being the only ones.
+        // Both s and n - s are valid (RFC 7518 §3.4 asks for neither), so nothing may depend on a token's bytes being
+        // the only ones.
         let order: [UInt8] = [
             0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E,
             0x84, 0xF3,
