@@ -3,7 +3,7 @@ package struct Quotas: Hashable, Sendable {
     /// For each address.
     package struct Address: Hashable, Sendable {
         package var connections: Int? = 1_000
-        /// Requests without a session.
+        /// Requests without a credential.
         package var unauthenticated: Rate? = Rate(20, per: 1_000)
         /// Refused credentials.
         package var failures: Rate? = Rate(10, per: 60_000)

@@ -17,13 +17,18 @@ package struct RequestLimits<Address: Hashable & Sendable>: Sendable {
         bytes = RateLimiter(quotas.principal.bytes, limit: maximumKeys)
     }
 
-    /// A request without a session: it has no credential, or one that has to be verified.
-    /// - Returns: the limit that refuses it; `nil` if it is counted and may continue.
-    package mutating func beginUnauthenticated(from address: Address, at now: Int64) -> RateExcess? {
-        if let excess = Self.excess("failures", failures.decision(1, for: address, at: now)) { return excess }
+    /// A request without a credential.
+    /// - Returns: the rate that refuses it; `nil` if it is counted and may continue.
+    package mutating func beginAnonymous(from address: Address, at now: Int64) -> RateExcess? {
         if let excess = Self.excess("unauthenticated", unauthenticated.decision(1, for: address, at: now)) { return excess }
         unauthenticated.use(1, for: address, at: now)
         return nil
+    }
+
+    /// A credential without a session, before it is verified. It is counted only if it is refused
+    /// (``noteFailure(from:at:)``): many devices may connect at once from one address.
+    package mutating func beginVerification(from address: Address, at now: Int64) -> RateExcess? {
+        Self.excess("failures", failures.decision(1, for: address, at: now))
     }
 
     /// Counts a credential that was refused.

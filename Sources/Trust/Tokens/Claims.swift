@@ -5,6 +5,9 @@ struct Claims {
     /// The second that ends the year 9999: no time is later, so that sums do not overflow.
     static let latest: Int64 = 253_402_300_799
 
+    /// The claims that are no placeholders.
+    static let registered = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti", "freshet", "freshet_role"]
+
     private(set) var issuer: String?
     private(set) var subject: String?
     private(set) var audiences: [String] = []

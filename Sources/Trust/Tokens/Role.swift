@@ -107,7 +107,9 @@ struct Template: Hashable, Sendable {
             switch name {
             case "sub": parts.append(.placeholder(.subject))
             case _ where name.utf8.starts(with: "claim:".utf8) && name.utf8.count > 6:
-                parts.append(.placeholder(.claim(String(Substring(name.utf8.dropFirst(6))))))
+                let claim = String(Substring(name.utf8.dropFirst(6)))
+                guard !Claims.registered.contains(claim) else { throw .unknownPlaceholder("{\(name)}") }
+                parts.append(.placeholder(.claim(claim)))
             default: throw .unknownPlaceholder("{\(name)}")
             }
             rest = rest[rest.index(after: close)...]
@@ -146,7 +148,8 @@ enum TemplateError: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .unknownPlaceholder(let text): "'\(text.shortened)' is no placeholder: it takes {sub} or {claim:NAME}"
+        case .unknownPlaceholder(let text):
+            "'\(text.shortened)' is no placeholder: it takes {sub}, or {claim:NAME} for other claims than \(Claims.registered.joined(separator: ", "))"
         case .ambiguous(let text):
             "'\(text.shortened)' has two placeholders in one part, so that two users could share a name: put a / between them"
         case .wildcard(let text):

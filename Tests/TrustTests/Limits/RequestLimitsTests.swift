@@ -45,22 +45,28 @@ struct RequestLimitsTests {
         let address = 7
         // When
         for _ in 0..<10 {
-            let excess = limits.beginUnauthenticated(from: address, at: 0)
+            let excess = limits.beginVerification(from: address, at: 0)
             #expect(excess == nil)
             limits.noteFailure(from: address, at: 0)
         }
-        let excess = limits.beginUnauthenticated(from: address, at: 0)
+        let excess = limits.beginVerification(from: address, at: 0)
         let refused = try #require(excess)
-        let later = limits.beginUnauthenticated(from: address, at: 6_000)
+        let later = limits.beginVerification(from: address, at: 6_000)
         // Then
         #expect(refused.name == "failures" && refused.decision.retryAfter == 6 && later == nil)
         #expect(refused.fields == (#""failures";r=0;t=6"#, #""failures";q=10;w=60"#))
     }
 
-    @Test func requestsWithoutSessionAreLimited() {
+    @Test func manyDevicesMayConnectFromOneAddress() {
+        var limits = RequestLimits<Int>(Quotas())
+        let refused = (0..<10_000).contains { _ in limits.beginVerification(from: 7, at: 0) != nil }
+        #expect(!refused)
+    }
+
+    @Test func requestsWithoutCredentialAreLimited() {
         var limits = RequestLimits<Int>(Quotas())
         let address = 7
-        let passed = (0..<100).count { _ in limits.beginUnauthenticated(from: address, at: 0) == nil }
+        let passed = (0..<100).count { _ in limits.beginAnonymous(from: address, at: 0) == nil }
         #expect(passed == 20)
     }
 

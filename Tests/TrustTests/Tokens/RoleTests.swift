@@ -46,6 +46,7 @@ struct RoleTests {
             #"[{"ns":"{sub}*","in":["carts"],"may":["read"]}]"#, #"[{"ns":"shop","in":["carts/{sub}{claim:a}/x"],"may":["read"]}]"#,
             #"[{"ns":"{sub}-{claim:a}","in":["carts"],"may":["read"]}]"#, #"[{"ns":"shop","in":["carts/{user}"],"may":["read"]}]"#,
             #"[{"ns":"shop","in":["carts/{sub"],"may":["read"]}]"#, #"[{"ns":"shop","in":["carts/{claim:}"],"may":["read"]}]"#,
+            #"[{"ns":"shop","in":["carts/{claim:jti}"],"may":["read"]}]"#,
             #"[{"ns":"shop","in":["ca rts/{sub}"],"may":["read"]}]"#, #"[{"ns":"shop","in":["carts/{sub}"],"may":["drop"]}]"#,
         ])
     func invalidTemplates(text: String) {
