@@ -94,7 +94,7 @@ let package = Package(
         .target(
             name: "FreshetServer",
             dependencies: [
-                "CFreshetOpenAPI", "FreshetPlatform", "FreshetWire", "FreshetSQLite", "FreshetSocketHTTP",
+                "CFreshetOpenAPI", "FreshetPlatform", "FreshetTrust", "FreshetWire", "FreshetSQLite", "FreshetSocketHTTP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

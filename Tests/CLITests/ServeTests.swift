@@ -83,7 +83,8 @@ struct ServeTests {
     @Test(arguments: ["0.0.0.0", "::"]) func itListensBeyondLoopbackOnlyIfToldTo(_ host: String) async throws {
         let arguments = ["--memory", "--port", "0", "--host", host]
         // Without --open it refuses to start, and states the consequence
-        try await expectRefusal(arguments, .usage, saying: "can read and change all records, without a password or encryption: add --open")
+        let text = "can read and change all records, without a password or encryption: add --require-keys, or --open"
+        try await expectRefusal(arguments, .usage, saying: text)
     }
 
     @Test func itSaysWhatListeningBeyondLoopbackMeans() async throws {

@@ -16,6 +16,7 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLES
               freshet serve
+              freshet serve --host 0.0.0.0 --require-keys --data /var/lib/freshet
               freshet serve --host 0.0.0.0 --open --port 8180 --data /var/lib/freshet
               freshet serve --port 0 --memory
               freshet serve --port 0 --memory --test-faults
@@ -30,10 +31,11 @@ struct Serve: AsyncParsableCommand {
     private static let exposure = "everyone who can reach the server can read and change all records, without a password or encryption"
 
     @Option(
-        help: "The address or name to listen on; with --open if it is not loopback.",
+        help: "The address or name to listen on; with --require-keys or --open if it is not loopback.",
         completion: .list(["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"]))
     var host = "127.0.0.1"
     @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
+    @Flag(help: "Answer only requests with a key; 'freshet key create' makes the first one.") var requireKeys = false
     @Option(help: "The port; 0 takes any free one.") var port = 8180
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
     var data = "./freshet-data"
@@ -75,6 +77,10 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: .hidden) var untilInputEnds = false
 
     func validate() throws {
+        guard !(memory && requireKeys) else {
+            throw ValidationError("--require-keys goes with --data, where the keys are, and not with --memory")
+        }
+        guard !(open && requireKeys) else { throw ValidationError("one of these: --open, --require-keys") }
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         guard recentLimit >= 0 else { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
@@ -98,9 +104,11 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let isExposed = !ListeningHost.isLoopback(host)
-        guard open || !isExposed else {
+        guard open || requireKeys || !isExposed else {
             throw CommandFailure(
-                .usage, "--host \(host) is beyond loopback, where \(Self.exposure): add --open if that is meant, or leave --host out")
+                .usage,
+                "--host \(host) is beyond loopback, where \(Self.exposure): add --require-keys, or --open if that is meant, or leave --host out"
+            )
         }
         guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
         // Every write allocates in SQLite, and so do the threads that read.
@@ -120,6 +128,7 @@ struct Serve: AsyncParsableCommand {
         if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
         configuration.hostNames = hostName
         configuration.allowedOrigins = allowOrigin
+        configuration.requiresKeys = requireKeys
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
@@ -135,7 +144,7 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        if isExposed {
+        if isExposed, open {
             StandardStream.error.printLine("warning: --open with --host \(host) means that \(Self.exposure)")
         }
         if testFaults {

@@ -21,6 +21,7 @@ extension HistoryEvent {
         case .rejected(let writeID, let code): "write \(writeID.number) was rejected (\(code)): rolled back"
         case .merged(let writeID, let into): "write \(writeID.number) met a conflict and was merged into write \(into.number)"
         case .confirmed(let writeID): "the confirmed record holds write \(writeID.number)"
+        case .forbidden: "the token may not read it any more: removed from this device"
         case .reset: "the history or the position was lost: everything is being verified"
         case .revalidated(let asOf): "verified after the reset, right as of \(asOf)"
         }

@@ -197,7 +197,7 @@ struct Follower: Hashable, Sendable {
     ) -> [Effect] {
         reachability.touched(turn)
         switch problem.code {
-        case .cursorExpired: return [.reset(state.epoch, forgets: false, because: problem.description)]
+        case .cursorExpired, .rightsChanged: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         case .invalidCursor where state.cursor != nil: return [.reset(state.epoch, forgets: false, because: problem.description)]
         case .cursorAhead:

@@ -39,6 +39,8 @@ package struct HistoryEvent: Hashable, Sendable {
         case confirmed(LocalWriteID)
         /// The history or the position was lost; all entries are being verified.
         case reset
+        /// The device may not read the record any more: the entry was removed.
+        case forbidden
         /// After a reset, the entry was confirmed or replaced.
         case revalidated(asOf: Revision)
     }

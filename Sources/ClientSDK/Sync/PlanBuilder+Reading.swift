@@ -17,8 +17,13 @@ extension PlanBuilder {
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
+        let forbidden = Set(response.forbidden)
         for held in keys {
             let key = held.key
+            if forbidden.contains(key) {
+                evict(forbidden: key, in: cursor.epoch)
+                continue
+            }
             note(.key(key), .revalidated(asOf: cursor.revision))
             let known = records[key]?.revision ?? (missing.contains(key) ? nil : held.revision)
             if let record = records[key], let content = record.content {
@@ -53,9 +58,14 @@ extension PlanBuilder {
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
+        let forbidden = Set(response.forbidden)
         var large: [RecordKey] = []
         for held in keys {
             let key = held.key
+            if forbidden.contains(key) {
+                evict(forbidden: key, in: cursor.epoch)
+                continue
+            }
             guard let record = records[key] else {
                 if missing.contains(key) {
                     let absent = Entry(
@@ -83,6 +93,12 @@ extension PlanBuilder {
         }
         removeIncluded(.fetched)
         return large
+    }
+
+    /// Removes the copy of a record that this device may not read any more.
+    private mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
+        note(.key(key), .forbidden)
+        apply(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)), to: key, .revalidated)
     }
 
     mutating func addEndOfRevalidation(at cursor: Cursor) {

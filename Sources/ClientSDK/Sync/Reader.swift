@@ -151,9 +151,13 @@ struct Reader: Hashable, Sendable {
         }
         let records = Dictionary(response.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         let missing = Set(response.missing)
+        let forbidden = Set(response.forbidden)
         var keyResponses: [KeyResponse] = []
         for key in keys.prefix(answered) {
-            if let record = records[key] {
+            if forbidden.contains(key) {
+                let problem = Problem(.forbidden, "The token may not read \(key.description.shortened)")
+                fail(key, .refused(problem), isFinal: true, &turn)
+            } else if let record = records[key] {
                 if record.content == nil {
                     // Too large for a response with other records.
                     queue.update(key) { $0.isAlone = true }

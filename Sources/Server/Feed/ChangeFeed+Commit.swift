@@ -61,6 +61,16 @@ extension ChangeFeed {
         }
     }
 
+    /// Ends the waits of the waiters that `condition` names: polls are refused, streams are closed. O(waiters).
+    package mutating func end(where condition: (Waiter) -> Bool) -> [FeedDelivery<Waiter>] {
+        groups.numbers.compactMap { group in
+            guard let present = groups[group] else { return nil }
+            let ended = present.members.filter { slot in waiters.waiter(at: slot).map(condition) ?? false }
+            let removed = ended.compactMap { remove($0, from: group) }
+            return removed.isEmpty ? nil : end(removed, present.subscription, .ended)
+        }
+    }
+
     /// Drops the recent changes. From then on the store answers for positions before the head.
     package mutating func dropRecent() {
         recent = RecentChanges(floor: head.revision, limits: limits)
@@ -78,18 +88,30 @@ extension ChangeFeed {
         for slot in waiters.takeDue(now: now) {
             let group = waiters.group(at: slot)
             let target = groups[group]?.target
+            let isStream = groups[group]?.subscription.delivery == .stream
             guard let waiter = remove(slot, from: group) else { continue }
+            // A stream that waits no longer is closed, and its client reconnects.
+            guard !isStream else {
+                deliveries.append(.close([waiter]))
+                continue
+            }
             // A waiter that knows a later position must not be sent back to the head.
-            if let target { deliveries.append(.answer([waiter], .idle(target))) } else { idle.append(waiter) }
+            let part = groups[group]?.subscription.part
+            guard target != nil || part != nil else {
+                idle.append(waiter)
+                continue
+            }
+            deliveries.append(.answer([waiter], .idle((target ?? head).issued(to: part))))
         }
         if !idle.isEmpty { deliveries.append(.answer(idle, .idle(head))) }
         if now >= nextKeepAlive ?? now {
             if nextKeepAlive != nil {
-                let streams = groups.numbers.flatMap { number -> [Waiter] in
-                    guard let group = groups[number], group.target == nil, group.subscription.delivery == .stream else { return [] }
-                    return members(of: group)
+                let streams = groups.numbers.compactMap { groups[$0] }.filter { $0.target == nil && $0.subscription.delivery == .stream }
+                let open = streams.filter { $0.subscription.part == nil }.flatMap { members(of: $0) }
+                if !open.isEmpty { deliveries.append(.keepAlive(open, head)) }
+                for group in streams where group.subscription.part != nil && !group.members.isEmpty {
+                    deliveries.append(.keepAlive(members(of: group), head.issued(to: group.subscription.part)))
                 }
-                if !streams.isEmpty { deliveries.append(.keepAlive(streams, head)) }
             }
             nextKeepAlive = now + Self.keepAliveInterval
         }
@@ -102,6 +124,8 @@ extension ChangeFeed {
         for place in recent.places(after: revision) {
             guard let scope = recent.scope(at: place) else { continue }
             for group in groups.matching(scope) {
+                // The index has the filter that covers a part, and the part may have gaps.
+                if let part = groups[group]?.subscription.part, !part.matches(scope) { continue }
                 guard let last = groups[group]?.wanted.last else {
                     groups[group]?.wanted = [place]
                     woken.append(group)
@@ -137,7 +161,7 @@ extension ChangeFeed {
                 deliveries.append(end(take(group), present.subscription, .idle(target)))
                 continue
             }
-            let wanted = wanted(after: target.revision, upTo: head.revision, present.subscription.filter)
+            let wanted = wanted(after: target.revision, upTo: head.revision, present.subscription)
             if wanted.isEmpty {
                 join(group)
             } else {
@@ -157,6 +181,8 @@ extension ChangeFeed {
     }
 
     func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: PollResult) -> FeedDelivery<Waiter> {
-        subscription.delivery == .stream ? .close(waiters) : .answer(waiters, reply)
+        if subscription.delivery == .stream { return .close(waiters) }
+        guard case .idle(let position) = reply else { return .answer(waiters, reply) }
+        return .answer(waiters, .idle(position.issued(to: subscription.part)))
     }
 }

@@ -56,7 +56,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         case .start: return .scan(.start)
         case .now:
             let encoder = PageEncoder(limit: 0, pageBytes: 0)
-            return .reply(.page(encoder.page(at: head, upToDate: true)))
+            return .reply(.page(encoder.page(at: head.issued(to: subscription.part), upToDate: true)))
         case .after(let cursor):
             if cursor.epoch == previousEpoch { return .reply(.gone(Self.epochChanged(cursor, head), head)) }
             // A reader that starts from nothing gets the records as they are at its origin or later, without earlier
@@ -105,10 +105,11 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, target: Cursor?, noMatchAfter: Revision, _ deadline: Int64?,
         _ now: Int64
     ) -> PollDecision {
-        if isDraining { return .reply(.idle(position)) }
-        if let deadline, deadline <= now { return .reply(.idle(position)) }
+        let idle = PollDecision.reply(.idle(position.issued(to: subscription.part)))
+        if isDraining { return idle }
+        if let deadline, deadline <= now { return idle }
         let group = groups.group(for: subscription, target: target, noMatchAfter: noMatchAfter)
-        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return .reply(.idle(position)) }
+        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return idle }
         return .parked(ticket)
     }
 
@@ -140,7 +141,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         let group = groups.find(subscription)
         let end = group.flatMap { groups[$0]?.noMatchAfter } ?? head.revision
         guard revision < end else { return nil }
-        let wanted = wanted(after: revision, upTo: end, subscription.filter)
+        let wanted = wanted(after: revision, upTo: end, subscription)
         guard wanted.isEmpty else {
             let page = page(of: wanted, subscription)
             pages.keepLatest(page, after: revision, subscription)
@@ -150,11 +151,11 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// The places of the changes after a revision, up to another, that the filter wants.
-    mutating func wanted(after revision: Revision, upTo end: Revision, _ filter: ChangeFilter) -> [Int] {
+    /// The places of the changes after a revision, up to another, that the reader wants.
+    mutating func wanted(after revision: Revision, upTo end: Revision, _ subscription: Subscription) -> [Int] {
         let places = recent.places(after: revision).lowerBound..<recent.places(after: end).lowerBound
         scannedChanges += places.count
-        return places.filter { place in recent.scope(at: place).map(filter.matches) ?? false }
+        return places.filter { place in recent.scope(at: place).map(subscription.matches) ?? false }
     }
 
     /// The first page of the changes at these places, of which there is one at least. The page does not end within an
@@ -164,11 +165,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         for (number, place) in places.enumerated() {
             if encoder.isFull, !(encoder.keepsBatches && recent.isOneBatch(places[number - 1], place)) {
                 return encoder.page(
-                    at: Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1])), upToDate: false)
+                    at: Cursor(epoch: head.epoch, revision: recent.revision(at: places[number - 1])).issued(to: subscription.part),
+                    upToDate: false)
             }
-            if let json = recent.json(at: place, values: subscription.values) { encoder.append(json) }
+            for json in recent.json(at: place, values: subscription.values, for: subscription.part) { encoder.append(json) }
         }
-        return encoder.page(at: head, upToDate: isUpToDate)
+        return encoder.page(at: head.issued(to: subscription.part), upToDate: isUpToDate)
     }
 
     static func epochChanged(_ cursor: Cursor, _ head: Cursor) -> Problem {

@@ -12,7 +12,7 @@ extension ServerMetrics {
             switch reply {
             case .page: feed.woken.add(readers.count)
             case .idle: feed.expired.add(readers.count)
-            case .gone: feed.gone.add(readers.count)
+            case .gone, .ended: feed.gone.add(readers.count)
             }
             countResponse(.getChanges, status: response.status.code, times: readers.count)
             Exchange.respond(to: readers.compactMap(\.exchange), with: encoded)

@@ -26,6 +26,8 @@ package enum PollResult: Hashable, Sendable {
     case idle(Cursor)
     /// The reader's position is no longer valid: `410`, with the feed's position.
     case gone(Problem, Cursor)
+    /// The reader's session has ended: `401`.
+    case ended
 }
 
 /// The outcome of a question to the feed. Large payloads are indirect, since most readers wait and carry none.

@@ -108,6 +108,14 @@ package struct RecentChanges: Sendable {
         return json
     }
 
+    /// The change at a place as a reader of the part may see it, each as JSON; empty if a later one has replaced it.
+    package mutating func json(at place: Int, values: Bool, for part: ReadablePart?) -> [[UInt8]] {
+        if let part, let change = entries[place].change, case .invalidate = change.effect {
+            return change.restricted(to: part).map(\.json)
+        }
+        return json(at: place, values: values).map { [$0] } ?? []
+    }
+
     private mutating func supersede(_ revision: Revision) {
         let place = places(after: revision).lowerBound - 1
         guard place >= 0, entries[place].revision == revision, entries[place].change != nil else { return }

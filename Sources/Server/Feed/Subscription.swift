@@ -18,6 +18,8 @@ package struct Subscription: Hashable, Sendable {
     /// unless the limit is 1.
     package var limit: Int
     package var delivery: Delivery
+    /// The part of the feed that the reader may read; `nil` for everything. Then ``filter`` covers it.
+    package var part: ReadablePart?
 
     package init(filter: ChangeFilter = .all, values: Bool = true, limit: Int = 1_000, delivery: Delivery = .answer) {
         self.filter = filter
@@ -25,4 +27,7 @@ package struct Subscription: Hashable, Sendable {
         self.limit = max(limit, 1)
         self.delivery = delivery
     }
+
+    /// Whether the reader wants the changes of a scope, and may read them.
+    package func matches(_ scope: InvalidationScope) -> Bool { part?.matches(scope) ?? filter.matches(scope) }
 }

@@ -25,6 +25,8 @@ final class ClosableStore: RecordStore {
 
     func namespaces(limit: Int) throws(StoreError) -> [Namespace] { try open().namespaces(limit: limit) }
 
+    func accessRows() throws(StoreError) -> [AccessRow] { try open().accessRows() }
+
     func state(of namespace: Namespace) throws(StoreError) -> NamespaceState { try open().state(of: namespace) }
 
     func counts(of namespace: Namespace) throws(StoreError) -> Snapshot<NamespaceCounts> { try open().counts(of: namespace) }

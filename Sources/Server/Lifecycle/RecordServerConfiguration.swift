@@ -30,6 +30,9 @@ public struct RecordServerConfiguration: Sendable {
     /// Addresses that may have as many connections as there are, since they carry those of many clients: reverse
     /// proxies. By default the machine itself.
     public var trustedProxies = AddressRange.loopback
+    /// Whether each request must have a key, as `freshet key create` makes them. Without it, everybody who
+    /// reaches the server may do everything.
+    public var requiresKeys = false
     /// Names, without ports, that requests may have in `Host`, in addition to ``host``, IP literals and localhost.
     /// Others are answered `421`, so that no web page reaches the server by a name that its owner controls (DNS
     /// rebinding). `*` allows all, for a proxy that checks them itself.

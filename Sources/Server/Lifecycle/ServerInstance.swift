@@ -23,9 +23,13 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             store = ClosableStore(try Self.open(configuration, environment))
         } catch { throw RecordServerError(error) }
+        let access: AccessControl?
+        do throws(StoreError) {
+            access = configuration.requiresKeys ? AccessControl(rows: try store.accessRows(), environment: environment) : nil
+        } catch { throw RecordServerError(error) }
         let core = ServerCore(
-            store: store, settings: configuration.settings, pendingReads: configuration.pendingReads, environment: environment,
-            logger: logger)
+            store: store, settings: configuration.settings, access: access, pendingReads: configuration.pendingReads,
+            environment: environment, logger: logger)
         self.core = core
         self.environment = environment
         server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in

@@ -67,7 +67,7 @@ final class FeedMetrics: Sendable {
         switch verdict {
         case .reply(.page): hits.add()
         case .reply(.idle): expired.add()
-        case .reply(.gone): gone.add()
+        case .reply(.gone), .reply(.ended): gone.add()
         case .scan: scans.add()
         case .parked: parked.add()
         }

@@ -1,10 +1,11 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import HTTPTypes
 
 /// A parsed `GET /v1/{ns}/changes`. It depends on the request's head alone.
 struct ChangesRequest: Sendable {
-    let selection: ChangeSelection
+    private(set) var selection: ChangeSelection
     let since: Since
     /// Seconds.
     let wait: Int
@@ -55,9 +56,42 @@ struct ChangeSelection: Sendable {
     ///
     /// - Parameter client: the device whose last decided write the response states.
     func query(since: Since, client: ClientIdentifier?, _ limits: FeedLimits) -> ChangeQuery {
-        ChangeQuery(
+        var query = ChangeQuery(
             since: since, filter: subscription.filter, limit: subscription.limit,
             byteLimit: limits.pageBytes(for: subscription.delivery), inlineLimit: subscription.values ? limits.inlineBytes : -1,
             client: client)
+        query.part = subscription.part
+        return query
+    }
+}
+
+extension ChangesRequest {
+    /// Limits the request to what its principal may read.
+    ///
+    /// - Throws: `forbidden` if that is nothing of a range that the request names; `rights-changed` if the position was given
+    ///   under other rights, so that the reader may hold records that it may not read any more, or lack others.
+    mutating func restrict(to rights: Rights) throws {
+        var subscription = selection.subscription
+        switch rights.decideFeed(in: selection.namespace, subscription.filter) {
+        case .everything: break
+        case .part(let ranges):
+            guard let digest = RightsDigest(rights.ranges(of: .read, in: selection.namespace).digest) else { break }
+            let part = ReadablePart(ranges: ranges, digest: digest)
+            subscription.part = part
+            subscription.filter = part.cover
+        case .needs(let missing): throw Problem(missing)
+        }
+        selection = ChangeSelection(namespace: selection.namespace, subscription: subscription)
+        if let problem = subscription.part.refusal(of: since) { throw problem }
+    }
+}
+
+extension ReadablePart? {
+    /// The problem with a position that was given under other rights; `nil` if there is none.
+    func refusal(of since: Since) -> Problem? {
+        guard case .after(let cursor) = since, cursor.rights != self?.digest else { return nil }
+        return Problem(
+            .rightsChanged,
+            "The position was given under other rights: verify everything that is cached, or start again from a list or since=0.")
     }
 }

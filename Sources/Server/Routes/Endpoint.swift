@@ -4,15 +4,16 @@ import HTTPTypes
 enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
-    case getNamespace, deleteNamespace, getServer
+    case getNamespace, deleteNamespace, getRights, getServer
+    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
     var method: HTTPRequest.Method {
         switch self {
         case .putRecord: .put
-        case .patchRecord: .patch
-        case .deleteRecord, .deleteNamespace: .delete
-        case .read, .write, .invalidate: .post
+        case .patchRecord, .changeKey: .patch
+        case .deleteRecord, .deleteNamespace, .revokeKey: .delete
+        case .read, .write, .invalidate, .makeKey, .rotateKey: .post
         default: .get
         }
     }
@@ -27,7 +28,11 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getClient: "/v1/{namespace}/clients/{client}"
         case .getChanges: "/v1/{namespace}/changes"
         case .getNamespace, .deleteNamespace: "/v1/{namespace}"
+        case .getRights: "/v1/{namespace}/rights"
         case .getServer: "/v1"
+        case .listKeys, .makeKey: "/admin/keys"
+        case .getKey, .changeKey, .revokeKey: "/admin/keys/{id}"
+        case .rotateKey: "/admin/keys/{id}/rotate"
         case .getHealth: "/healthz"
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"

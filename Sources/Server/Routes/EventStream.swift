@@ -18,6 +18,7 @@ final class EventStream: Sendable {
     private static let highWater = 96 << 10
 
     let stream: ResponseStream
+    let session: AccessSession?
     private let core: ServerCore
     private let changes: ChangesRequest
     private let state = Mutex(State())
@@ -25,6 +26,7 @@ final class EventStream: Sendable {
     private init(_ context: RequestContext, _ changes: ChangesRequest, _ fields: ResponseFields) {
         core = context.core
         self.changes = changes
+        session = context.session
         stream = context.exchange.stream(status: .ok, fields: fields)
         core.metrics.countResponse(context.endpoint, status: 200)
     }
@@ -53,10 +55,11 @@ final class EventStream: Sendable {
                 stream.stream.write(encode(page))
                 stream.goOn(after: page.cursor)
             case .nothing(let reached, let isComplete):
-                let stream = begin(reached)
+                let part = changes.selection.subscription.part
+                let stream = begin(reached.issued(to: part))
                 // Gives the reader a position to resume from, even if the connection ends at once.
                 if changes.since == .now {
-                    stream.stream.write(encode(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)))
+                    stream.stream.write(encode(PageEncoder(limit: 0, pageBytes: 0).page(at: reached.issued(to: part), upToDate: true)))
                 }
                 stream.goOn(after: reached, isVerified: isComplete)
             }
@@ -78,17 +81,23 @@ final class EventStream: Sendable {
     }
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
+        var deadline: Int64?
+        if let session, let access = core.access {
+            // The client reconnects, and gets the reason as a status.
+            guard access.mayContinue(session) else { return stream.finish() }
+            deadline = access.deadline(of: session)
+        }
         let (verdict, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
-            deadline: nil,
-            now: core.now())
+            deadline: deadline, now: core.now())
         switch verdict {
         case .parked(let ticket):
             let isCancelled = state.withLock { state in
                 state.waiting = (entry, ticket)
                 return state.isCancelled
             }
-            if isCancelled { entry.cancel(ticket) }
+            // A revocation just before this did not find the stream among the waiters.
+            if isCancelled || session.map({ core.access?.mayContinue($0) == false }) ?? false { entry.cancel(ticket) }
         case .reply(.page(let page)):
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)

@@ -2,11 +2,19 @@ import FreshetSocketHTTP
 
 /// A reader that waits in a feed of this server.
 enum FeedReader: Sendable {
-    case poll(Exchange)
+    /// `session` is `nil` on a server that is open to all.
+    case poll(Exchange, session: AccessSession?)
     case stream(EventStream)
 
     var exchange: Exchange? {
-        if case .poll(let exchange) = self { exchange } else { nil }
+        if case .poll(let exchange, _) = self { exchange } else { nil }
+    }
+
+    var session: AccessSession? {
+        switch self {
+        case .poll(_, let session): session
+        case .stream(let stream): stream.session
+        }
     }
 
     var stream: EventStream? {

@@ -1,22 +1,26 @@
 import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
+import Synchronization
 
 /// The long polls of one connection that differ only in their position: route, filter and access were decided for the
 /// first one.
 ///
-/// Every later poll passes through ``handle(_:_:)``, so this is where a decision that may end, such as a session, has to be
-/// checked again. Polls that wait at that moment are waiters of ``feed``.
+/// Every later poll passes through ``handle(_:_:)``, so a session that has ended is noticed there. A wait ends with its
+/// session: at its expiry by the deadline, and at a revocation by ``FeedRegistry/end(where:)``.
 final class Poll: RepeatedRequestHandler {
     private let core: ServerCore
     private let selection: ChangeSelection
+    /// `nil` on a server that is open to all.
+    private let session: Mutex<AccessSession?>
     /// Seconds.
     private let wait: Int
     /// The feed that the polls wait in, as long as the registry has it.
     private let feed: FeedRegistry<FeedReader>.Entry
 
-    init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int) {
+    init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int, session: AccessSession?) {
         self.core = core
+        self.session = Mutex(session)
         self.selection = selection
         self.wait = wait
         feed = core.feeds.entry(for: selection.namespace, now: core.now())
@@ -31,48 +35,66 @@ final class Poll: RepeatedRequestHandler {
     /// Answers a poll from the feed or the store, or lets it wait.
     func ask(since: Since, _ exchange: Exchange) {
         let now = core.now()
-        do throws(StoreError) { try ask(exchange, since: since, deadline: now + Int64(wait) * 1_000, now: now) } catch {
+        var deadline = now + Int64(wait) * 1_000
+        let session: AccessSession?
+        do { session = try currentSession() } catch { return respond(exchange, core.challenge(error)) }
+        if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
+        if let problem = selection.subscription.part.refusal(of: since) { return fail(exchange, problem) }
+        do throws(StoreError) { try ask(exchange, since: since, session, deadline: deadline, now: now) } catch {
             fail(exchange, error)
         }
     }
 
+    /// The session of the polls, checked now.
+    private func currentSession() throws(Problem) -> AccessSession? {
+        guard let access = core.access, let known = session.withLock({ $0 }) else { return nil }
+        let current = try access.current(known)
+        if current !== known { session.withLock { $0 = current } }
+        return current
+    }
+
     private func ask(
-        _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
+        _ exchange: Exchange, since: Since, _ session: AccessSession?, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws(StoreError) {
-        if let verdict = feed.ask(since, selection.subscription, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now) {
-            return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
+        let reader = FeedReader.poll(exchange, session: session)
+        if let verdict = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
+            return carryOut(verdict, of: feed, exchange, session, isVerified: isVerified, deadline: deadline)
         }
         let (verdict, entry) = try core.feeds.ask(
-            since, selection.subscription, in: selection.namespace, .poll(exchange), isVerified: isVerified, deadline: deadline, now: now)
-        carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
+            since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: deadline, now: now)
+        carryOut(verdict, of: entry, exchange, session, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool, deadline: Int64
+        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, _ session: AccessSession?, isVerified: Bool,
+        deadline: Int64
     ) {
         switch verdict {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
-        case .parked(let ticket): exchange.onDisconnect(notify: feed, ticket.number)
-        case .reply(let reply): respond(exchange, Response(reply))
+        case .parked(let ticket):
+            exchange.onDisconnect(notify: feed, ticket.number)
+            // A revocation while the poll was in the store did not find it among the waiters.
+            if let session, core.access?.mayContinue(session) == false { feed.cancel(ticket) }
+        case .reply(let reply): respond(exchange, reply, session)
         case .scan(let since):
-            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }
+            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, session, deadline: deadline) }
         }
     }
 
     /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
     /// store has reached.
-    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws(StoreError) {
+    private func scan(_ exchange: Exchange, since: Since, _ session: AccessSession?, deadline: Int64) throws(StoreError) {
         let found = try core.scan(selection, since: since)
         switch found.value {
         case .refused(let problem, let position):
             core.metrics.feed.gone.add()
             fail(exchange, problem, at: position)
-        case .page(let page): respond(exchange, Response(.page(page)))
+        case .page(let page): respond(exchange, .page(page), session)
         case .nothing(let reached, isComplete: true):
-            try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
+            try ask(exchange, since: .after(reached), session, isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), deadline: deadline) }
+            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), session, deadline: deadline) }
         }
     }
 
@@ -84,6 +106,11 @@ final class Poll: RepeatedRequestHandler {
 
     private func fail(_ exchange: Exchange, _ error: any Error, at position: Cursor? = nil) {
         respond(exchange, core.response(to: error, at: position, in: selection.namespace))
+    }
+
+    private func respond(_ exchange: Exchange, _ reply: PollResult, _ session: AccessSession?) {
+        let isEnded = session.map { core.access?.mayContinue($0) == false } ?? false
+        respond(exchange, Response(isEnded ? .ended : reply))
     }
 
     private func respond(_ exchange: Exchange, _ response: Response) {

@@ -1,4 +1,5 @@
 package import FreshetSocketHTTP
+import FreshetTrust
 package import FreshetWire
 import HTTPTypes
 
@@ -8,6 +9,8 @@ struct RequestContext: Sendable {
     let endpoint: Endpoint
     let request: Request
     let exchange: Exchange
+    /// `nil` on a server that is open to all.
+    var session: AccessSession?
 
     /// Runs the endpoint's handler. An error that the handler throws answers the call.
     func handle(_ handler: (RequestContext) throws -> Void) {
@@ -23,11 +26,25 @@ struct RequestContext: Sendable {
     func requireJSON() throws(Problem) { try request.requireJSON() }
 
     func respond(_ response: consuming Response) {
+        var response = response
+        // A session that has ended since the request was received learns nothing more.
+        if response.status.code < 400, let session, let access = core.access, !access.mayContinue(session) {
+            response = core.challenge(AccessControl.ended)
+        }
         core.metrics.countResponse(endpoint, status: response.status.code)
         exchange.respond(core.marked(response))
     }
 
     func respond(json: [UInt8], at cursor: Cursor?) { respond(Response(json: json, at: cursor)) }
+
+    /// A position of the request's namespace, with the digest of what the principal may read: it may follow the feed from
+    /// there.
+    func issued(_ cursor: Cursor) -> Cursor {
+        guard let session, let access = core.access, let namespace = try? namespace(),
+            let digest = access.readClass(of: session, in: namespace)?.digest
+        else { return cursor }
+        return Cursor(epoch: cursor.epoch, revision: cursor.revision, origin: cursor.origin, rights: RightsDigest(digest))
+    }
 
     /// Answers with an error and the namespace's position, which errors carry too.
     func fail(_ error: any Error, at cursor: Cursor? = nil) {
@@ -35,7 +52,15 @@ struct RequestContext: Sendable {
     }
 
     func response(to error: any Error, at cursor: Cursor? = nil) -> Response {
-        core.response(to: error, at: cursor, in: try? namespace())
+        if let problem = error as? Problem, problem.status == 401 || problem.status == 403 { return refusal(problem) }
+        let position = cursor ?? (try? namespace()).flatMap { try? core.store.state(of: $0).cursor }
+        return core.response(to: error, at: position.map(issued), in: nil)
+    }
+
+    /// The response to a request that may not be done. It has no position, since the principal may read none, and states
+    /// why (RFC 6750 §3).
+    func refusal(_ error: any Error) -> Response {
+        core.challenge(error, hasCredential: request.has(.authorization))
     }
 
     /// Runs work that may take long on the read queue. An error answers the call.

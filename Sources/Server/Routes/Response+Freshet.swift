@@ -84,6 +84,9 @@ extension Response {
         case .page(let page): self.init(json: page.body, at: page.cursor)
         case .idle(let cursor): self.init(status: .noContent, fields: .bare(at: cursor))
         case .gone(let problem, let cursor): self.init(problem, at: cursor, retryAfter: 1)
+        case .ended:
+            self.init(AccessControl.ended, at: nil, retryAfter: 1)
+            fields.append(.wwwAuthenticate, #"Bearer realm="freshet", error="invalid_token""#)
         }
     }
 }

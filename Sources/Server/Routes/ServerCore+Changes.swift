@@ -4,12 +4,17 @@ package import FreshetWire
 extension ServerCore {
     /// `GET /v1/{ns}/changes`
     @Sendable func getChanges(_ context: RequestContext) throws {
-        let changes = try ChangesRequest(context.request, hold: settings.hold)
+        var changes = try ChangesRequest(context.request, hold: settings.hold)
+        if context.session != nil { try changes.restrict(to: context.rights) }
+        try answer(context, changes)
+    }
+
+    private func answer(_ context: RequestContext, _ changes: ChangesRequest) throws {
         switch changes.selection.subscription.delivery {
         case .stream: EventStream.open(context, changes)
         case .answer where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
         case .answer:
-            let poll = Poll(context.core, changes.selection, wait: changes.wait)
+            let poll = Poll(context.core, changes.selection, wait: changes.wait, session: context.session)
             context.request.onRepeat(varying: "since", poll)
             poll.ask(since: changes.since, context.exchange)
         }
@@ -28,12 +33,16 @@ extension ServerCore {
     /// same snapshot.
     private func answerFromStore(_ context: RequestContext, _ changes: ChangesRequest, since: Since) throws {
         let found = try scan(changes.selection, since: since, client: changes.client)
+        let part = changes.selection.subscription.part
         let reply: PollResult
         switch found.value {
         case .refused(let problem, let position): reply = .gone(problem, position)
         case .page(let page): reply = .page(page)
         case .nothing(let reached, isComplete: true):
-            reply = changes.since == .now ? .page(PageEncoder(limit: 0, pageBytes: 0).page(at: reached, upToDate: true)) : .idle(reached)
+            reply =
+                changes.since == .now
+                ? .page(PageEncoder(limit: 0, pageBytes: 0).page(at: reached.issued(to: part), upToDate: true))
+                : .idle(reached.issued(to: part))
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
             return context.later(isContinuation: true) { [self] in try answerFromStore(context, changes, since: .after(reached)) }
@@ -66,8 +75,11 @@ extension RecordStore {
         case .changes(let scanned):
             guard !scanned.changes.isEmpty else { return .nothing(scanned.reached, isComplete: scanned.isComplete) }
             var encoder = PageEncoder(limit: .max, pageBytes: .max)
-            for change in scanned.changes { encoder.append(change.json) }
-            return .page(encoder.page(at: scanned.reached, upToDate: scanned.isComplete))
+            let readable = query.part.map { part in scanned.changes.filter { part.matches($0.scope) }.flatMap { $0.restricted(to: part) } }
+            let changes = readable ?? scanned.changes
+            guard !changes.isEmpty else { return .nothing(scanned.reached, isComplete: scanned.isComplete) }
+            for change in changes { encoder.append(change.json) }
+            return .page(encoder.page(at: scanned.reached.issued(to: query.part), upToDate: scanned.isComplete))
         }
     }
 }

@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 
 extension ServerCore {
@@ -18,8 +19,9 @@ extension ServerCore {
         context.later { [self] in
             let snapshot = try store.records(query, in: namespace)
             let records = hasValues ? snapshot.value.records : snapshot.value.records.map(\.withoutValue)
-            let list = RecordList(records: records, next: snapshot.value.next, cursor: snapshot.cursor)
-            context.respond(json: list.json, at: snapshot.cursor)
+            let cursor = context.issued(snapshot.cursor)
+            let list = RecordList(records: records, next: snapshot.value.next, cursor: cursor)
+            context.respond(json: list.json, at: cursor)
         }
     }
 
@@ -29,10 +31,10 @@ extension ServerCore {
         let namespace = try context.namespace()
         context.later { [self] in
             let request = try ReadsRequest(json: context.request.body, profile: .interoperable)
-            let snapshot = try store.records(request, in: namespace)
-            let found = snapshot.value
-            let response = ReadsResponse(records: found.records, missing: found.missing, next: found.next, cursor: snapshot.cursor)
-            context.respond(Response(json: response.json, at: snapshot.cursor).stating(snapshot.lastWrite))
+            let readable = ReadableItems(request, context.rights, in: namespace)
+            let snapshot = try store.records(readable.request, in: namespace)
+            let response = readable.response(snapshot, at: context.issued(snapshot.cursor))
+            context.respond(Response(json: response.json, at: response.cursor).stating(snapshot.lastWrite))
         }
     }
 
@@ -45,9 +47,11 @@ extension ServerCore {
         context.nowOrLater { [self] in
             let batch = try WriteBatch(json: context.request.body, profile: .interoperable)
             let client = batch.client
+            let access = context.writeAccess(in: namespace)
             committer.submit(
-                .batch(batch, in: namespace) { [self] committed in
+                .batch(batch, in: namespace, by: access) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
+                    let committed = access.map { Self.shown(committed, of: batch, to: $0) } ?? committed
                     guard let outcomes = try? committed.result.get(), outcomes.contains(where: \.showsOutline) else {
                         return respond(context, to: committed)
                     }
@@ -62,11 +66,24 @@ extension ServerCore {
         }
     }
 
+    /// The outcomes as a session may learn them.
+    private static func shown(
+        _ committed: Committed<[WriteOutcome]>, of batch: WriteBatch, to access: WriteAccess
+    ) -> Committed<[WriteOutcome]> {
+        let outcomes = committed.result.map { outcomes in
+            zip(outcomes, batch.writes).map { outcome, write in
+                guard case .rejected(let problem) = outcome.verdict else { return outcome }
+                return WriteOutcome(number: outcome.number, verdict: .rejected(access.shown(problem, of: write.key)))
+            }
+        }
+        return Committed(outcomes, committed.cursor, lastWrite: committed.lastWrite)
+    }
+
     private func respond(_ context: RequestContext, to committed: Committed<[WriteOutcome]>) {
         switch (committed.result, committed.cursor) {
         case (.success(let outcomes), let cursor?):
-            let results = WriteResults(results: outcomes, cursor: cursor)
-            context.respond(Response(json: results.json, at: cursor).stating(committed.lastWrite))
+            let results = WriteResults(results: outcomes, cursor: context.issued(cursor))
+            context.respond(Response(json: results.json, at: results.cursor).stating(committed.lastWrite))
         case (.success, nil): context.fail(Problem(.storageFailed, "The writes are on disk, but the store did not say where it stands"))
         case (.failure(let problem), let cursor): context.fail(problem, at: cursor)
         }
@@ -86,15 +103,16 @@ extension ServerCore {
         let namespace = try context.namespace()
         context.nowOrLater { [self] in
             let scopes = try InvalidationRequest(json: context.request.body, profile: .interoperable).scopes
+            if context.session != nil { for scope in scopes { try context.require(.invalidate, of: scope) } }
             committer.submit(
-                .invalidate(scopes, in: namespace) { committed in
+                .invalidate(scopes, in: namespace, by: context.writeAccess(in: namespace)) { committed in
                     switch committed.result {
                     case .success(let revision):
                         var writer = JSONWriter(capacity: 32)
                         writer.beginObject()
                         writer.member("revision", revision.number)
                         writer.endObject()
-                        context.respond(json: writer.bytes, at: committed.cursor)
+                        context.respond(json: writer.bytes, at: committed.cursor.map(context.issued))
                     case .failure(let problem): context.fail(problem, at: committed.cursor)
                     }
                 })
@@ -106,6 +124,6 @@ extension ServerCore {
         let namespace = try context.namespace()
         let client = try ClientIdentifier(context.request.parameter("client"))
         let snapshot = try store.lastWrite(of: client, in: namespace)
-        context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: snapshot.cursor)
+        context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: context.issued(snapshot.cursor))
     }
 }

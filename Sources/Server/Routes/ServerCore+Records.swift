@@ -32,7 +32,7 @@ extension ServerCore {
         fields.reserve(256)
         fields.append(.eTag, position.entityTag)
         fields.append(.lastModified, record.modified.httpDate)
-        fields.append(.freshetCursor, snapshot.cursor.description)
+        fields.append(.freshetCursor, context.issued(snapshot.cursor).description)
         guard !isNotModified else {
             return context.respond(Response(status: .notModified, fields: fields).stating(snapshot.lastWrite))
         }
@@ -92,13 +92,15 @@ extension ServerCore {
             author: try Self.author(context.request))
         let start = environment.monotonicNanoseconds()
         // Making the submission checks the value, which takes a while for a long one.
+        let access = context.writeAccess(in: namespace)
         context.nowOrLater { [self] in
             committer.submit(
-                .single(write, in: namespace) { [self] committed in
+                .single(write, in: namespace, by: access) { [self] committed in
                     metrics.writeSeconds.record(Double(environment.monotonicNanoseconds() - start) / 1e9)
                     switch committed.result {
-                    case .success(let receipt): context.respond(Self.response(to: write.key, receipt, committed.cursor))
-                    case .failure(let problem): refuse(context, problem, at: committed.cursor, in: namespace)
+                    case .success(let receipt): context.respond(Self.response(to: write.key, receipt, committed.cursor.map(context.issued)))
+                    case .failure(let problem):
+                        refuse(context, access?.shown(problem, of: write.key) ?? problem, at: committed.cursor, in: namespace)
                     }
                 })
         }

@@ -2,10 +2,10 @@ import FreshetSocketHTTP
 import FreshetWire
 
 extension ServerCore {
-    /// `GET /v1`: the server, its limits, and its namespaces.
+    /// `GET /v1`: the server, its limits, and those of its namespaces in which the request may do anything.
     @Sendable func getServer(_ context: RequestContext) {
         context.later { [self] in
-            let namespaces = try store.namespaces(limit: Self.namespaceLimit)
+            let namespaces = try store.namespaces(limit: Self.namespaceLimit).filter(context.mayKnow)
             var writer = JSONWriter()
             writer.beginObject()
             writer.member("server", "freshet")

@@ -13,6 +13,8 @@ final class ServerCore: Sendable {
     let metrics: ServerMetrics
     let readiness: ReadinessProbe
     let environment: ServerEnvironment
+    /// `nil` on a server that is open to all.
+    let access: AccessControl?
     let settings: Settings
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
@@ -34,7 +36,10 @@ final class ServerCore: Sendable {
         var access = AccessRules()
     }
 
-    init(store: any RecordStore, settings: Settings, pendingReads: Int, environment: ServerEnvironment, logger: Logger) {
+    init(
+        store: any RecordStore, settings: Settings, access: AccessControl? = nil, pendingReads: Int, environment: ServerEnvironment,
+        logger: Logger
+    ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
         let feeds = FeedRegistry<FeedReader>(
@@ -61,6 +66,7 @@ final class ServerCore: Sendable {
         self.metrics = metrics
         self.environment = environment
         self.settings = settings
+        self.access = access
         self.logger = logger
     }
 
@@ -92,6 +98,19 @@ final class ServerCore: Sendable {
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
+    /// The response to a request that may not be done, with the field that states why (RFC 6750 §3). It has no position.
+    func challenge(_ error: any Error, hasCredential: Bool = true) -> Response {
+        var response = response(to: error, at: nil, in: nil)
+        guard access != nil else { return response }
+        switch response.status.code {
+        case 401:
+            response.fields.append(.wwwAuthenticate, #"Bearer realm="freshet""# + (hasCredential ? #", error="invalid_token""# : ""))
+        case 403 where hasCredential: response.fields.append(.wwwAuthenticate, #"Bearer realm="freshet", error="insufficient_scope""#)
+        default: break
+        }
+        return response
+    }
+
     /// The response with the field that names its store.
     func marked(_ response: consuming Response) -> Response { response.marked(with: store.identifier) }
 
@@ -118,9 +137,13 @@ final class ServerCore: Sendable {
         for endpoint in Endpoint.allCases {
             let handler = handler(of: endpoint)
             router.on(endpoint.method, endpoint.pattern) { [self] request, exchange in
-                let context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
-                // A page that is refused learns no position either.
-                do { try settings.access.check(request) } catch { return context.respond(response(to: error, at: nil, in: nil)) }
+                var context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
+                // A page or a principal that is refused learns no position either.
+                do {
+                    try settings.access.check(request)
+                    if let access, endpoint.needsSession { context.session = try access.session(of: request) }
+                    try context.authorize()
+                } catch { return context.respond(context.refusal(error)) }
                 context.handle(handler)
             }
         }
@@ -148,6 +171,13 @@ final class ServerCore: Sendable {
         case .getChanges: getChanges
         case .getNamespace: getNamespace
         case .deleteNamespace: deleteNamespace
+        case .getRights: getRights
+        case .listKeys: listKeys
+        case .makeKey: makeKey
+        case .getKey: getKey
+        case .changeKey: changeKey
+        case .rotateKey: rotateKey
+        case .revokeKey: revokeKey
         case .getServer: getServer
         case .getHealth: getHealth
         case .getReadiness: getReadiness

@@ -15,6 +15,8 @@ package struct ChangeQuery: Hashable, Sendable {
     package var scanLimit: Int
     /// The device whose last decided write the answer states.
     package var client: ClientIdentifier?
+    /// The part of the feed that the reader may read; `nil` for everything. Then ``filter`` covers it.
+    package var part: ReadablePart?
 
     package init(
         since: Since, filter: ChangeFilter = .all, limit: Int = 1_000, byteLimit: Int = 4 << 20,

@@ -46,6 +46,9 @@ package protocol RecordStore: Sendable {
     /// The number of the last decided write of a device; 0 if it has none.
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
 
+    /// The keys and revocations of access control, by kind and name.
+    func accessRows() throws(StoreError) -> [AccessRow]
+
     /// Prepares writes to these records, which the next transaction makes. A store that would wait for the disk at each
     /// of them may fetch their pages beforehand; it changes nothing else.
     ///
@@ -69,6 +72,9 @@ extension RecordStore {
     }
 
     package func prepare(_ records: () -> [RecordAddress]) {}
+
+    /// A store without access control.
+    package func accessRows() throws(StoreError) -> [AccessRow] { [] }
 
     /// All stores that keep their records in memory have the same identifier.
     package var identifier: StoreIdentifier { .memory }

@@ -28,6 +28,12 @@ package protocol RecordTransaction: AnyObject {
     /// `limit` rows.
     func compact(before time: Timestamp, limit: Int) throws -> Compaction
 
+    /// Stores a key or a revocation over that of the same kind and name.
+    func keep(_ row: AccessRow) throws
+
+    /// Removes a key or a revocation, if there is one of this name.
+    func remove(_ kind: AccessRow.Kind, named name: String) throws
+
     /// Makes a write without meaning, so that a commit shows whether the disk accepts it.
     func touch() throws
 }

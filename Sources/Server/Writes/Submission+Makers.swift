@@ -4,17 +4,24 @@ extension Submission {
     /// `POST …/writes`. Without effect if the batch names another history than the one that the transaction finds.
     package static func batch(
         _ batch: WriteBatch, in namespace: Namespace, then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
+    ) -> Submission { .batch(batch, in: namespace, by: nil, then: completion) }
+
+    /// - Parameter access: what the writer may do; a write of another record is rejected, and uses up its number.
+    static func batch(
+        _ batch: WriteBatch, in namespace: Namespace, by access: WriteAccess?,
+        then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {
         let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
         let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
         let items = batch.writes.map { write in
             NumberedWrites.Item(
                 number: write.number, key: write.key,
-                work: .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce)
+                work: access?.problem(of: write.key).map { .reject($0) }
+                    ?? .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce)
         }
         let (client, epoch) = (batch.client, batch.epoch)
         var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in
-            let committed = try context.write(to: namespace) { applier throws -> Result<NumberedWrites.Answer, Problem> in
+            let committed = try context.write(to: namespace, by: access) { applier throws -> Result<NumberedWrites.Answer, Problem> in
                 if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
                 return try writes.apply(items, with: &applier)
             }
@@ -28,17 +35,46 @@ extension Submission {
     /// `PUT`, `PATCH`, `DELETE`.
     package static func single(
         _ write: SingleWrite, in namespace: Namespace, then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void
+    ) -> Submission { .single(write, in: namespace, by: nil, then: completion) }
+
+    static func single(
+        _ write: SingleWrite, in namespace: Namespace, by access: WriteAccess?,
+        then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void
     ) -> Submission {
         Submission(
-            WriteLoad(writes: 1, bytes: write.operation.byteCount), .single(SubmittedWrite(write, namespace, then: completion)))
+            WriteLoad(writes: 1, bytes: write.operation.byteCount),
+            .single(SubmittedWrite(write, namespace, by: access, then: completion)))
     }
 
     /// `POST …/invalidations`: each scope takes a revision. The result is the last one.
     package static func invalidate(
         _ scopes: [InvalidationScope], in namespace: Namespace, then completion: @escaping @Sendable (Committed<Revision>) -> Void
+    ) -> Submission { .invalidate(scopes, in: namespace, by: nil, then: completion) }
+
+    static func invalidate(
+        _ scopes: [InvalidationScope], in namespace: Namespace, by access: WriteAccess?,
+        then completion: @escaping @Sendable (Committed<Revision>) -> Void
     ) -> Submission {
         Submission(writes: scopes.count, then: completion) { context in
-            try context.write(to: namespace) { try $0.invalidate(scopes) }
+            try context.write(to: namespace, by: access) { try $0.invalidate(scopes) }
+        }
+    }
+
+    /// Stores a key or a revocation. Accepted in an overload too, which it may end.
+    static func access(keep row: AccessRow, then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
+        Submission(isVital: true, then: completion) { context in
+            try context.transaction.keep(row)
+            return Committed(.success(()), nil)
+        }
+    }
+
+    /// Removes a key or a revocation.
+    static func access(
+        remove row: (kind: AccessRow.Kind, name: String), then completion: @escaping @Sendable (Committed<Void>) -> Void
+    ) -> Submission {
+        Submission(isVital: true, then: completion) { context in
+            try context.transaction.remove(row.kind, named: row.name)
+            return Committed(.success(()), nil)
         }
     }
 

@@ -91,10 +91,13 @@ package struct Submission: Sendable {
 
 extension Submission.Context {
     /// Runs `work`, which applies writes to the namespace, and logs the changes that they make.
+    ///
+    /// - Parameter access: what the writer may do; `nil` for everything.
     mutating func write<Value>(
-        to name: Namespace, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
+        to name: Namespace, by access: WriteAccess?, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
+        if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
         var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room)
         let result = try work(&applier)
         room -= min(applier.touched, room)

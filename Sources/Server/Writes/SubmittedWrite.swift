@@ -4,21 +4,26 @@ internal import FreshetWire
 final class SubmittedWrite: Sendable {
     private let write: SingleWrite
     private let namespace: Namespace
+    private let access: WriteAccess?
     /// The problem with the value itself, if any.
     private let flaw: Problem?
     let completion: @Sendable (Committed<SingleReceipt>) -> Void
 
     var record: RecordAddress { RecordAddress(namespace: namespace, key: write.key) }
 
-    init(_ write: SingleWrite, _ namespace: Namespace, then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void) {
+    init(
+        _ write: SingleWrite, _ namespace: Namespace, by access: WriteAccess?,
+        then completion: @escaping @Sendable (Committed<SingleReceipt>) -> Void
+    ) {
         self.write = write
         self.namespace = namespace
+        self.access = access
         flaw = write.operation.flaw
         self.completion = completion
     }
 
     func perform(_ context: inout Submission.Context) throws -> Committed<SingleReceipt> {
-        try context.write(to: namespace) { applier in
+        try context.write(to: namespace, by: access) { applier in
             guard let author = write.author else {
                 if let flaw { return .failure(flaw) }
                 return SingleReceipt.of(try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true))

@@ -33,7 +33,7 @@ extension SimulatedSystem {
         } catch { throw fail(error.rule, device.number, error.text) }
     }
 
-    /// Whether what was right of each key before is right in the device's present state.
+    /// Checks the keys again that a change of the device's state can make wrong.
     private func checkState(_ device: SimulatedDevice) throws(Oracle.InvariantFailure) {
         let state = device.store.state
         defer { device.inspectedState = device.isCleared ? nil : state }

@@ -146,6 +146,7 @@ extension SimulatedSystem {
             do throws(WireError) { return .page(try ChangePage(json: page.body)) } catch { return .garbage("\(error)") }
         case .idle(let cursor): return .quiet(cursor)
         case .gone(let problem, let cursor): return .problem(problem, cursor: cursor, retryAfter: nil)
+        case .ended: return .problem(Problem(.unauthorized, "the session has ended"), cursor: nil, retryAfter: nil)
         }
     }
 

@@ -59,7 +59,7 @@ extension InvalidationScope {
     }
 
     /// The position in that order. No collection has an empty name, so that everything is the first.
-    var place: (collection: String, text: String.UTF8View, isKey: Bool) {
+    package var place: (collection: String, text: String.UTF8View, isKey: Bool) {
         switch self {
         case .everything: ("", "".utf8, false)
         case .collection(let collection, let prefix): (collection, prefix.utf8, false)

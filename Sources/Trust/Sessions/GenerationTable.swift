@@ -17,6 +17,8 @@ struct GenerationTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { recent.count + older.count }
 
+    mutating func removeAll() { (recent, older, weight) = ([:], [:], 0) }
+
     mutating func value(for key: Key) -> Value? {
         if let entry = recent[key] { return entry.value }
         guard let entry = older.removeValue(forKey: key) else { return nil }

@@ -82,6 +82,9 @@ package struct SessionTable: Sendable {
         refusals.set((refusal, now.monotonic + Self.refusalTime), for: Credential(credential).hashValue)
     }
 
+    /// Forgets the refused credentials, since a key was added or enabled.
+    package mutating func forgetRefusals() { refusals.removeAll() }
+
     private static func refusal(of session: Session, _ revocations: RevocationList, at now: Moment) -> SessionRefusal? {
         if session.isExpired(at: now) { return .expired }
         return revocations.revocation(of: session) == nil ? nil : .revoked

@@ -1,6 +1,7 @@
 /// A position in a namespace's order of writes: `<epoch>-<revision>`. Opaque to clients; every response about a namespace carries one.
 ///
-/// A reader that started from nothing gets `<epoch>-<revision>-<origin>` until it has reached the origin.
+/// A reader that started from nothing gets `<epoch>-<revision>-<origin>` until it has reached the origin. A reader that may
+/// not read everything gets `<epoch>-<revision>-<origin>-<rights>`, with the origin `0` once it has reached its own.
 public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// The history that the position belongs to.
     public let epoch: Epoch
@@ -12,11 +13,15 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// its cursor expiring.
     public let origin: Revision?
 
+    /// The records that the reader may read; `nil` for all.
+    public let rights: RightsDigest?
+
     /// The position after `revision` in the history `epoch`.
-    public init(epoch: Epoch, revision: Revision, origin: Revision? = nil) {
+    public init(epoch: Epoch, revision: Revision, origin: Revision? = nil, rights: RightsDigest? = nil) {
         self.epoch = epoch
         self.revision = revision
         self.origin = origin
+        self.rights = rights
     }
 
     /// - Throws: ``WireError/invalidCursor(_:)``.
@@ -38,8 +43,15 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
             self.init(epoch: epoch, revision: revision)
             return
         }
-        guard let origin = Self.revision(numbers[(revisionEnd + 1)...]) else { return nil }
-        self.init(epoch: epoch, revision: revision, origin: origin)
+        let rest = numbers[(revisionEnd + 1)...]
+        let originEnd = rest.firstIndex(of: Self.hyphen) ?? rest.endIndex
+        guard let origin = Self.revision(rest[..<originEnd]) else { return nil }
+        guard originEnd < rest.endIndex else {
+            self.init(epoch: epoch, revision: revision, origin: origin)
+            return
+        }
+        guard let rights = RightsDigest(utf8: rest[(originEnd + 1)...]) else { return nil }
+        self.init(epoch: epoch, revision: revision, origin: origin == .zero ? nil : origin, rights: rights)
     }
 
     private static let hyphen = UInt8(ascii: "-")
@@ -55,7 +67,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         return Revision(number)
     }
 
-    /// `<epoch>-<revision>`, and `-<origin>` where there is one.
+    /// `<epoch>-<revision>`, and `-<origin>` and `-<rights>` where there are any.
     public var description: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(whole: self) } }
 
     /// Appends ``description`` without making a string of it.
@@ -69,13 +81,15 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
         ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(entityTagOf: self) }
     }
 
-    /// An epoch of 32 letters and two revisions of 16 digits, with their separators.
-    private static let longest = 32 + 2 * (1 + 16)
+    /// An epoch of 32 letters, two revisions of 16 digits and a digest, with their separators.
+    private static let longest = 32 + 2 * (1 + 16) + 1 + RightsDigest.count
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
     public init?(entityTag: some StringProtocol) {
         guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
-        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil else { return nil }
+        guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil, cursor.rights == nil else {
+            return nil
+        }
         self = cursor
     }
 }
@@ -83,9 +97,12 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
 extension ASCIIWriter {
     fileprivate mutating func write(whole cursor: Cursor) {
         write(cursor)
-        guard let origin = cursor.origin else { return }
+        guard cursor.origin != nil || cursor.rights != nil else { return }
         write(UInt8(ascii: "-"))
-        write(origin.number)
+        write(cursor.origin?.number ?? 0)
+        guard let rights = cursor.rights else { return }
+        write(UInt8(ascii: "-"))
+        for letter in rights.bytes { write(letter) }
     }
 
     fileprivate mutating func write(entityTagOf cursor: Cursor) {

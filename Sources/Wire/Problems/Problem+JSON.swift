@@ -11,6 +11,13 @@ extension Problem: WireMessage {
             current.write(to: &writer)
         }
         if let expected { writer.member("expected", expected) }
+        if let needs {
+            writer.member("needs")
+            writer.beginObject()
+            writer.member("may", needs.may)
+            writer.member("of", needs.of)
+            writer.endObject()
+        }
         writer.endObject()
     }
 
@@ -31,6 +38,7 @@ extension Problem: WireMessage {
         var detail = ""
         var current: Record?
         var expected: Int64?
+        var needs: Need?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -39,6 +47,7 @@ extension Problem: WireMessage {
             case "detail": detail = try reader.string()
             case "current": current = try reader.takeNull() ? nil : try Record(&reader)
             case "expected": expected = try reader.integer()
+            case "needs": needs = try Need(&reader)
             default: try reader.skip()
             }
         }
@@ -46,6 +55,23 @@ extension Problem: WireMessage {
         let isOurs = type.utf8.starts(with: typePrefix.utf8)
         let text = isOurs ? String(Substring(type.utf8.dropFirst(typePrefix.utf8.count))) : type
         let code = ProblemCode(text: text, status: status)
-        return (Problem(code, detail, status: status, current: current, expected: expected), isOurs)
+        var problem = Problem(code, detail, status: status, current: current, expected: expected)
+        problem.needs = needs
+        return (problem, isOurs)
+    }
+}
+
+extension Problem.Need {
+    fileprivate init(_ reader: inout JSONReader) throws(WireError) {
+        var (may, of) = ("", "")
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "may": may = try reader.string()
+            case "of": of = try reader.string()
+            default: try reader.skip()
+            }
+        }
+        self.init(may: may, of: of)
     }
 }

@@ -14,6 +14,22 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var current: Record?
     /// The number that the server expects next, if a write's number skipped one.
     public var expected: Int64?
+    /// The right that the request lacks.
+    public var needs: Need?
+
+    /// An operation, and the records of which it is to be allowed.
+    public struct Need: Hashable, Sendable {
+        /// The verb of a grant, for example `write`.
+        public var may: String
+        /// A namespace and a range of it, as a grant states them: `shop:carts/u7/*`.
+        public var of: String
+
+        /// A right.
+        public init(may: String, of: String) {
+            self.may = may
+            self.of = of
+        }
+    }
 
     /// A problem; `status` is the code's own unless given.
     public init(_ code: ProblemCode, _ detail: String, status: Int? = nil, current: Record? = nil, expected: Int64? = nil) {

@@ -34,6 +34,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let epochChanged = ProblemCode("epoch-changed", 410, "The namespace has a new epoch")
     /// The cursor is past the newest change: start again from a list.
     public static let cursorAhead = ProblemCode("cursor-ahead", 410, "The cursor is ahead of the server")
+    /// The cursor was given under other rights: verify everything that is cached, or start again from a list.
+    public static let rightsChanged = ProblemCode("rights-changed", 410, "The rights of the reader have changed")
     /// A write's number skips one; `expected` is the number that comes next.
     public static let writeGap = ProblemCode("write-gap", 409, "A write is missing before this one")
     /// The client's number was decided for another write, which had another `nonce`: this one had no effect.
@@ -66,7 +68,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     private static let known: [String: ProblemCode] = Dictionary(
         uniqueKeysWithValues: [
             notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, outOfBounds, cursorExpired,
-            epochChanged, cursorAhead, writeGap, numberTaken, batchRejected, tooLarge, unsupportedMediaType, methodNotAllowed, unauthorized,
+            epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, batchRejected, tooLarge, unsupportedMediaType,
+            methodNotAllowed, unauthorized,
             forbidden,
             misdirectedRequest, overloaded,
             unavailable, storageFull, storageFailed, malformedRequest,

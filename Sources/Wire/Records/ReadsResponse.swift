@@ -1,10 +1,12 @@
 /// The answer to a ``ReadsRequest``: to all of its keys, or to those before ``next``. A record whose key is among
-/// these, and neither in ``records`` nor in ``missing``, is as the client has it.
+/// these, and in none of ``records``, ``missing`` and ``forbidden``, is as the client has it.
 public struct ReadsResponse: WireMessage {
     /// The records that differ from the client's.
     public var records: [Record]
     /// The keys that have no record.
     public var missing: [RecordKey]
+    /// The keys that the request's principal may not read, whether or not they have a record.
+    public var forbidden: [RecordKey]
     /// The place in the request, counted from 0, of the first key that is not answered: ask again for the keys from
     /// there on. `nil` if all are answered.
     public var next: Int?
@@ -12,14 +14,15 @@ public struct ReadsResponse: WireMessage {
     public var cursor: Cursor
 
     /// An answer.
-    public init(records: [Record], missing: [RecordKey], next: Int? = nil, cursor: Cursor) {
+    public init(records: [Record], missing: [RecordKey], forbidden: [RecordKey] = [], next: Int? = nil, cursor: Cursor) {
         self.records = records
         self.missing = missing
+        self.forbidden = forbidden
         self.next = next
         self.cursor = cursor
     }
 
-    /// `{"records":[…],"missing":["key",…],"next":…,"cursor":…}`
+    /// `{"records":[…],"missing":["key",…],"next":…,"cursor":…}`, and `"forbidden":["key",…]` if there are any.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("records")
@@ -30,6 +33,12 @@ public struct ReadsResponse: WireMessage {
         writer.beginArray()
         for key in missing { writer.string(key.description) }
         writer.endArray()
+        if !forbidden.isEmpty {
+            writer.member("forbidden")
+            writer.beginArray()
+            for key in forbidden { writer.string(key.description) }
+            writer.endArray()
+        }
         writer.member("next")
         if let next { writer.integer(Int64(next)) } else { writer.null() }
         writer.member("cursor", cursor.description)
@@ -40,6 +49,7 @@ public struct ReadsResponse: WireMessage {
     public init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var missing: [RecordKey] = []
+        var forbidden: [RecordKey] = []
         var next: Int?
         var cursor: Cursor?
         try reader.beginObject()
@@ -47,12 +57,13 @@ public struct ReadsResponse: WireMessage {
             switch name {
             case "records": records = try reader.elements { reader throws(WireError) in try Record(&reader) }
             case "missing": missing = try reader.elements { reader throws(WireError) in try reader.key() }
+            case "forbidden": forbidden = try reader.elements { reader throws(WireError) in try reader.key() }
             case "next": next = try reader.takeNull() ? nil : Int(try reader.integer())
             case "cursor": cursor = try reader.cursor()
             default: try reader.skip()
             }
         }
         guard let cursor else { throw .unexpectedJSON("an answer to reads takes 'records', 'missing' and 'cursor'") }
-        self.init(records: records, missing: missing, next: next, cursor: cursor)
+        self.init(records: records, missing: missing, forbidden: forbidden, next: next, cursor: cursor)
     }
 }

@@ -19,7 +19,7 @@ import Testing
     /// The statuses of an endpoint's answers: those of its handler, of another host, and, if the endpoint changes
     /// something, of another origin.
     private func statuses(of endpoint: Endpoint) -> Set<String> {
-        handled(by: endpoint).union(endpoint.method == .get ? ["421"] : ["403", "421"])
+        handled(by: endpoint).union(endpoint.needsSession ? ["401", "403", "421"] : ["421"])
     }
 
     /// The statuses that the handlers of an endpoint can answer with.
@@ -36,6 +36,11 @@ import Testing
         case .write: committed.union(["409", "410", "413", "415"])
         case .invalidate: committed.union(["413", "415"])
         case .getClient, .getNamespace: failed.union(["200"])
+        case .getRights: ["200", "400"]
+        case .listKeys, .getKey: ["200", "404"]
+        case .makeKey: ["201", "400", "404", "409", "413", "415", "500", "503", "507"]
+        case .changeKey, .rotateKey: ["200", "400", "404", "413", "415", "500", "503", "507"]
+        case .revokeKey: ["200", "404", "500", "503", "507"]
         case .getChanges: failed.union(["200", "204", "410", "503"])
         case .deleteNamespace: committed.union(["404"])
         case .getServer: ["200", "500", "503"]

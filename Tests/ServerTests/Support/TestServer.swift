@@ -61,11 +61,11 @@ struct TestServer: Sendable {
     }
 
     /// Waits until the server reports this number of waiting clients; gives up after a while.
-    func waitUntil(waiting count: Int, in namespace: String) async throws {
+    func waitUntil(waiting count: Int, in namespace: String, _ fields: (String, String)...) async throws {
         try await thread { connection in
             let end = ContinuousClock.now + .seconds(120)
             while ContinuousClock.now < end {
-                let status = try connection.request("GET", "/v1/\(namespace)").message(NamespaceStatus.self)
+                let status = try connection.request("GET", "/v1/\(namespace)", fields).message(NamespaceStatus.self)
                 if status.waiting == count { return }
             }
             throw RawConnection.Failure.timeout

@@ -28,6 +28,8 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { Array($0.names.prefix(limit)) }
     }
 
+    package func accessRows() -> [AccessRow] { content.withLock { $0.accessRows } }
+
     package func state(of namespace: Namespace) -> NamespaceState {
         content.withLock { $0.made(namespace)?.state ?? $0.unmade(namespace) }
     }

@@ -6,6 +6,7 @@ final class MemoryRecordTransaction: RecordTransaction {
     private var generations: [Int64: Int64] = [:]
     private var namespaces: [Namespace: MemoryNamespace] = [:]
     private var made = 0
+    private var access: [AccessRow.Kind: [String: AccessRow]] = [:]
     private var touched: [MemoryNamespaceTransaction] = []
     private var undo: [(MemoryRecordTransaction) -> Void] = []
 
@@ -17,10 +18,11 @@ final class MemoryRecordTransaction: RecordTransaction {
         fileprivate var generations: [Int64: Int64]
         fileprivate var namespaces: [Namespace: MemoryNamespace.Image]
         fileprivate var made: Int
+        fileprivate var access: [AccessRow.Kind: [String: AccessRow]]
     }
 
     var image: Image {
-        Image(source: source, generations: generations, namespaces: namespaces.mapValues(\.image), made: made)
+        Image(source: source, generations: generations, namespaces: namespaces.mapValues(\.image), made: made, access: access)
     }
 
     init(_ image: Image) {
@@ -28,6 +30,7 @@ final class MemoryRecordTransaction: RecordTransaction {
         generations = image.generations
         namespaces = image.namespaces.mapValues { MemoryNamespace($0) }
         made = image.made
+        access = image.access
     }
 
     /// The namespace of this name; `nil` for one that no write has made yet.
@@ -82,6 +85,21 @@ final class MemoryRecordTransaction: RecordTransaction {
     }
 
     func touch() {}
+
+    /// The keys and revocations, by kind and name.
+    var accessRows: [AccessRow] {
+        access.values.flatMap(\.values).sorted { ($0.kind.rawValue, $0.name) < ($1.kind.rawValue, $1.name) }
+    }
+
+    func keep(_ row: AccessRow) { set(row, row.kind, row.name) }
+
+    func remove(_ kind: AccessRow.Kind, named name: String) { set(nil, kind, name) }
+
+    private func set(_ row: AccessRow?, _ kind: AccessRow.Kind, _ name: String) {
+        let old = access[kind]?[name]
+        undo.append { $0.access[kind, default: [:]][name] = old }
+        access[kind, default: [:]][name] = row
+    }
 
     func drop(_ name: Namespace) -> Bool {
         guard let namespace = namespaces.removeValue(forKey: name) else { return false }

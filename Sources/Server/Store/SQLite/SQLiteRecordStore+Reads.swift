@@ -13,6 +13,20 @@ extension SQLiteRecordStore {
         }
     }
 
+    package func accessRows() throws(StoreError) -> [AccessRow] {
+        try read { connection in
+            try connection.withStatement("SELECT kind, name, value FROM access ORDER BY kind, name") { row in
+                var rows: [AccessRow] = []
+                while try row.step() {
+                    // Rows of a later version mean nothing to this one.
+                    guard let kind = AccessRow.Kind(rawValue: row.text(0)) else { continue }
+                    rows.append(AccessRow(kind, name: row.text(1), value: row.bytes(2)))
+                }
+                return rows
+            }
+        }
+    }
+
     package func state(of namespace: Namespace) throws(StoreError) -> NamespaceState {
         try lookUp { try $0.row(of: namespace).state }
     }

@@ -12,6 +12,23 @@ final class SQLiteRecordTransaction: RecordTransaction {
 
     func touch() throws { try connection.withStatement("UPDATE store SET touched = touched + 1") { try $0.run() } }
 
+    func keep(_ row: AccessRow) throws {
+        try connection.withStatement("INSERT OR REPLACE INTO access(kind, name, value) VALUES(?, ?, ?)") { statement in
+            try statement.bind(1, row.kind.rawValue)
+            try statement.bind(2, row.name)
+            try statement.bind(3, row.value)
+            try statement.run()
+        }
+    }
+
+    func remove(_ kind: AccessRow.Kind, named name: String) throws {
+        try connection.withStatement("DELETE FROM access WHERE kind = ? AND name = ?") { statement in
+            try statement.bind(1, kind.rawValue)
+            try statement.bind(2, name)
+            try statement.run()
+        }
+    }
+
     func drop(_ namespace: Namespace) throws -> Bool {
         try writer.flush()
         writer.forget()

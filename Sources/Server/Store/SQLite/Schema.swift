@@ -7,7 +7,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second, third, fourth, fifth]
+    static let steps: [String] = [first, second, third, fourth, fifth, sixth]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -172,4 +172,10 @@ enum Schema {
     /// The identifier of the store, made once and kept over restarts and restored back-ups, so that clients recognise
     /// the store at another address.
     private static let fifth = "ALTER TABLE store ADD COLUMN identifier TEXT;"
+
+    /// Keys and revocations (``AccessRow``). An earlier server would serve such a store without access control, so it must
+    /// refuse the file.
+    private static let sixth = """
+        CREATE TABLE access(kind TEXT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(kind, name)) WITHOUT ROWID;
+        """
 }

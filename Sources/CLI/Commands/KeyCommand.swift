@@ -1,0 +1,210 @@
+import ArgumentParser
+import FreshetClient
+import FreshetServer
+import FreshetWire
+import HTTPTypes
+
+/// `freshet key …`: the keys of a server that requires them.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Make, list and revoke the keys of a server that requires them.",
+        discussion: """
+            A server that is started with --require-keys answers only requests with a key. An administrator's key may do
+            everything and make others. The first one is made in the server's folder while the server does not run.
+
+            EXAMPLES
+              freshet key create --data ./freshet-data --name operator --admin --out operator.key
+              freshet serve --require-keys
+              freshet key create --token-file operator.key --name backend --allow 'shop:orders/*:read,write' --expires 90d
+              freshet key list --token-file operator.key
+              freshet key rotate ID --token-file operator.key --overlap 7d
+              freshet key revoke ID --token-file operator.key
+            """,
+        subcommands: [KeyCreate.self, KeyList.self, KeyRotate.self, KeyDisable.self, KeyEnable.self, KeyRevoke.self])
+}
+
+/// The key that a command is about.
+struct KeyArgument: ParsableArguments {
+    @Argument(help: "The key's id, as 'freshet key list' shows it.") var id: String
+
+    func validate() throws {
+        let isID = id.utf8.count == 10 && id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+        guard isID else { throw ValidationError("an id has 10 characters of a-z and 2-7; '\(id)' is none") }
+    }
+
+    var path: String { "/admin/keys/\(id)" }
+}
+
+/// Where a new secret goes.
+struct SecretOutput: ParsableArguments {
+    @Option(help: ArgumentHelp("Write the key to a new file that only you can read, and not to the terminal.", valueName: "path"))
+    var out: String?
+
+    func show(_ token: String, id: String) throws(CommandFailure) {
+        guard let out else { return StandardStream.output.printLine(token) }
+        try SecretFile.create(out, containing: token + "\n")
+        StandardStream.output.printLine("\(id) is in \(out)")
+    }
+}
+
+struct KeyCreate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Make a key, and show it for the only time.",
+        discussion: """
+            EXAMPLES
+              freshet key create --data ./freshet-data --name operator --admin
+              freshet key create --name backend --allow 'shop:orders/*:read,write' --allow 'shop:articles:read'
+            """)
+
+    @Option(help: "A name for people: who or what uses the key.") var name: String
+    @Option(help: ArgumentHelp("What the key may do, as \(AllowArgument.form); can be repeated.", valueName: "grant"))
+    var allow: [String] = []
+    @Flag(help: "An administrator's key: it makes and revokes keys, and without --allow it may do everything.") var admin = false
+    @Option(help: ArgumentHelp("How long the key is valid: \(DurationArgument.form). (default: without end)", valueName: "duration"))
+    var expires: String?
+    @Option(
+        help: ArgumentHelp("Make it in the folder of a server that does not run, instead of asking a server.", valueName: "folder"),
+        completion: .directory)
+    var data: String?
+    @OptionGroup var secret: SecretOutput
+    @OptionGroup var options: RemoteOptions
+
+    func validate() throws {
+        guard admin || !allow.isEmpty else { throw ValidationError("a key without --allow and --admin could do nothing: add one of them") }
+        for text in allow where AllowArgument(text) == nil { throw ValidationError("--allow takes \(AllowArgument.form), not '\(text)'") }
+        if let expires, DurationArgument(expires) == nil {
+            throw ValidationError("--expires takes \(DurationArgument.form), not '\(expires)'")
+        }
+    }
+
+    func run() async throws {
+        let grants = AllowArgument.json(allow.compactMap { AllowArgument($0) })
+        let now = ServerEnvironment.system.wallMilliseconds()
+        let end = expires.flatMap { DurationArgument($0) }.map { now + $0.seconds * 1_000 }
+        if let data {
+            let key: (id: String, token: String)
+            do {
+                key = try OfflineKeys.make(
+                    inDirectory: data, name: name, grants: allow.isEmpty ? [] : grants, isAdmin: admin, expires: end, now: now)
+            } catch { throw CommandFailure(offline: error) }
+            return try secret.show(key.token, id: key.id)
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("name", name)
+        if !allow.isEmpty {
+            writer.member("allow")
+            writer.raw(grants)
+        }
+        writer.member("admin")
+        writer.boolean(admin)
+        if let end { writer.member("expires", end) }
+        writer.endObject()
+        let made = try await NewKey(options.remote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
+        try secret.show(made.token, id: made.id)
+    }
+}
+
+struct KeyList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List all keys, without their secrets.")
+
+    @OptionGroup var options: RemoteOptions
+
+    func run() async throws {
+        let reply = try await options.remote().reply(.get, "/admin/keys")
+        StandardStream.output.printValue(reply.body + [UInt8(ascii: "\n")])
+    }
+}
+
+struct KeyRotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Replace the secret of a key, and show the new one for the only time.")
+
+    @OptionGroup var key: KeyArgument
+    @Option(
+        help: ArgumentHelp("How long the former secret stays valid: \(DurationArgument.form). (default: not at all)", valueName: "duration")
+    )
+    var overlap: String?
+    @OptionGroup var secret: SecretOutput
+    @OptionGroup var options: RemoteOptions
+
+    func validate() throws {
+        if let overlap, DurationArgument(overlap) == nil {
+            throw ValidationError("--overlap takes \(DurationArgument.form), not '\(overlap)'")
+        }
+    }
+
+    func run() async throws {
+        let body = #"{"overlap":\#(overlap.flatMap { DurationArgument($0) }?.seconds ?? 0)}"#
+        let remote = try options.remote()
+        let made = try await NewKey(
+            remote.reply(.post, key.path + "/rotate", fields: [.contentType: Content.json], body: Array(body.utf8)))
+        try secret.show(made.token, id: made.id)
+    }
+}
+
+struct KeyDisable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "disable", abstract: "Disable a key until it is enabled again.")
+
+    @OptionGroup var key: KeyArgument
+    @OptionGroup var options: RemoteOptions
+
+    func run() async throws { try await options.remote().setDisabled(true, key) }
+}
+
+struct KeyEnable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "enable", abstract: "Enable a key that was disabled.")
+
+    @OptionGroup var key: KeyArgument
+    @OptionGroup var options: RemoteOptions
+
+    func run() async throws { try await options.remote().setDisabled(false, key) }
+}
+
+struct KeyRevoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Revoke a key for good.",
+        discussion: "When the command returns, no write of the key is applied any more, and its waiting requests have ended.")
+
+    @OptionGroup var key: KeyArgument
+    @OptionGroup var options: RemoteOptions
+
+    func run() async throws { _ = try await options.remote().reply(.delete, key.path) }
+}
+
+extension Remote {
+    fileprivate func setDisabled(_ isDisabled: Bool, _ key: KeyArgument) async throws(CommandFailure) {
+        let body = Array(#"{"disabled":\#(isDisabled)}"#.utf8)
+        _ = try await reply(.patch, key.path, fields: [.contentType: Content.json], body: body, isRepeatable: true)
+    }
+}
+
+/// The answer to the making of a key.
+private struct NewKey {
+    let id: String
+    let token: String
+
+    init(_ reply: HTTPReply) throws {
+        var token: String?
+        var reader = JSONReader(reply.body)
+        try reader.beginObject()
+        while let member = try reader.nextMember() {
+            if member == "key" { token = try reader.string() } else { try reader.skip() }
+        }
+        guard let token, token.utf8.count > 13 else { throw CommandFailure(.software, "the server's answer has no key") }
+        self.token = token
+        // fk_, then the id.
+        id = String(token.dropFirst(3).prefix(10))
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(offline error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as RecordServerError: self.init(error)
+        default: self.init(.usage, "\(error)")
+        }
+    }
+}

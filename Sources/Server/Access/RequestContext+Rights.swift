@@ -1,0 +1,113 @@
+import FreshetSocketHTTP
+import FreshetTrust
+import FreshetWire
+
+extension RequestContext {
+    /// What the request may do; everything on a server without access control.
+    var rights: Rights { session?.value.rights ?? .all }
+
+    /// Decides the request by its address, before anything of the namespace is read. A request for many records needs a
+    /// right in the namespace here; its handler decides each record.
+    func authorize() throws {
+        guard session != nil else { return }
+        switch endpoint {
+        case .getHealth, .getOpenAPI, .getServer, .getRights: break
+        case .getRecord: try require(.read, of: .key(try key()))
+        case .putRecord, .patchRecord, .deleteRecord: try require(.write, of: .key(try key()))
+        case .listRecords:
+            let prefix = try Parameters(request).prefix()
+            try require(.read, of: .collection(request.parameter("collection"), prefix: prefix))
+        case .read, .getChanges: try requireAny(.read)
+        case .write: try requireAny(.write)
+        case .invalidate: try requireAny(.invalidate)
+        case .getClient:
+            // A writer may ask for a client's number.
+            if !rights.reaches(try namespace(), with: .write) { try require(.inspect, of: .everything) }
+        case .getNamespace: try require(.inspect, of: .everything)
+        case .deleteNamespace: try require(.drop, of: .everything)
+        case .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey: try requireAdministrator()
+        }
+    }
+
+    /// Whether the request may do anything in a namespace, and so may learn that there is one.
+    func mayKnow(_ namespace: Namespace) -> Bool { session == nil || Verb.allCases.contains { rights.reaches(namespace, with: $0) } }
+
+    /// - Throws: `forbidden`, with the right that the request lacks.
+    func require(_ verb: Verb, of range: KeyRange) throws {
+        if case .needs(let missing) = rights.decide(verb, in: try namespace(), of: range) { throw Problem(missing) }
+    }
+
+    /// Requires the verb on at least one record of the namespace.
+    private func requireAny(_ verb: Verb) throws {
+        let namespace = try namespace()
+        guard rights.reaches(namespace, with: verb) else {
+            throw Problem(MissingRight(may: verb, namespace: namespace, range: .everything))
+        }
+    }
+
+    private func requireAdministrator() throws(Problem) {
+        guard session?.value.isAdmin == true else {
+            throw Problem(.forbidden, "Only a key of an administrator may read this: make one with 'freshet key create --admin'.")
+        }
+    }
+
+    /// What the request may write in the namespace; `nil` where it may write everything.
+    func writeAccess(in namespace: Namespace) -> WriteAccess? {
+        guard let session, let access = core.access else { return nil }
+        return WriteAccess(session: session, namespace: namespace, control: access)
+    }
+}
+
+/// What a session may write in a namespace. The committer checks it within the transaction, in one order with
+/// revocations.
+struct WriteAccess: Sendable {
+    private let session: AccessSession
+    private let namespace: Namespace
+    private let control: AccessControl
+
+    init(session: AccessSession, namespace: Namespace, control: AccessControl) {
+        self.session = session
+        self.namespace = namespace
+        self.control = control
+    }
+
+    /// The problem with a write of this record; `nil` if the session may write it.
+    func problem(of key: RecordKey) -> Problem? {
+        guard case .needs(let missing) = session.value.rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
+        return Problem(missing)
+    }
+
+    /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
+    /// there is none.
+    func problem(in state: NamespaceState) -> Problem? {
+        do { _ = try control.current(session) } catch { return error }
+        guard state.head == .zero, case .needs(let missing) = session.value.rights.decide(.create, in: namespace, of: .everything) else {
+            return nil
+        }
+        return Problem(missing)
+    }
+
+    /// A problem as the session may learn it: without the record, where the session may not read it.
+    func shown(_ problem: Problem, of key: RecordKey) -> Problem {
+        guard case .needs = session.value.rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
+        switch problem.code {
+        case .preconditionFailed, .outOfBounds, .notFound:
+            return Problem(
+                problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
+        default:
+            var problem = problem
+            problem.current = nil
+            return problem
+        }
+    }
+}
+
+extension Problem {
+    init(_ missing: MissingRight) {
+        self.init(
+            .forbidden,
+            "This key or token may not \(missing.may.rawValue) \(missing.of.shortened): ask the operator for that right; "
+                + "'freshet rights' shows those that it has.")
+        needs = Need(may: missing.may.rawValue, of: missing.of)
+    }
+}

@@ -1,0 +1,110 @@
+import FreshetTrust
+import FreshetWire
+
+extension StoredKey {
+    /// The row of the store. It has no secret, only the secret's hash.
+    var row: AccessRow {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writeMembers(to: &writer)
+        writer.member("digest", Hex.text(digest.bytes))
+        if let previous {
+            writer.member("previous", Hex.text(previous.digest.bytes))
+            writer.member("previousUntil", previous.until)
+        }
+        writer.endObject()
+        return AccessRow(.key, name: id.text, value: writer.bytes)
+    }
+
+    /// The key as an administrator sees it.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("id", id.text)
+        writeMembers(to: &writer)
+        if let previous { writer.member("previousUntil", previous.until) }
+        writer.endObject()
+    }
+
+    private func writeMembers(to writer: inout JSONWriter) {
+        writer.member("name", name)
+        writer.member("allow")
+        rights.write(to: &writer)
+        writer.member("admin")
+        writer.boolean(isAdmin)
+        writer.member("created", created)
+        writer.member("expires")
+        if let expires { writer.integer(expires) } else { writer.null() }
+        writer.member("disabled")
+        writer.boolean(isDisabled)
+        if let lastUsed { writer.member("lastUsedDay", lastUsed) }
+    }
+
+    /// Reads a row; `nil` for one that this version cannot read.
+    init?(_ row: AccessRow) {
+        guard row.kind == .key, let id = KeyIdentifier(row.name), let read = try? StoredKeyRow(row.value),
+            let rights = try? Rights(json: read.allow),
+            let digest = Hex.bytes(read.digest).flatMap({ SHA256Digest(stored: $0) })
+        else { return nil }
+        let previous = Hex.bytes(read.previous).flatMap { SHA256Digest(stored: $0) }
+        self.init(
+            id: id, name: read.name, rights: rights, isAdmin: read.isAdmin, created: read.created, expires: read.expires,
+            isDisabled: read.isDisabled, digest: digest, previous: previous.map { Previous(digest: $0, until: read.previousUntil) },
+            lastUsed: read.lastUsed)
+    }
+}
+
+/// The members of a stored key.
+private struct StoredKeyRow {
+    var name = ""
+    var allow: [UInt8] = []
+    var isAdmin = false
+    var created: Int64 = 0
+    var expires: Int64?
+    var isDisabled = false
+    var digest = ""
+    var previous = ""
+    var previousUntil: Int64 = 0
+    var lastUsed: Int64?
+
+    init(_ json: [UInt8]) throws(WireError) {
+        var reader = JSONReader(json)
+        try reader.beginObject()
+        while let member = try reader.nextMember() {
+            switch member {
+            case "name": name = try reader.string()
+            case "allow": allow = try reader.rawValue()
+            case "admin": isAdmin = try reader.boolean()
+            case "created": created = try reader.integer()
+            case "expires": expires = try reader.takeNull() ? nil : try reader.integer()
+            case "disabled": isDisabled = try reader.boolean()
+            case "digest": digest = try reader.string()
+            case "previous": previous = try reader.string()
+            case "previousUntil": previousUntil = try reader.integer()
+            case "lastUsedDay": lastUsed = try reader.integer()
+            default: try reader.skip()
+            }
+        }
+        try reader.end()
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+private enum Hex {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// `nil` for a text of an odd length or with another character.
+    static func bytes(_ text: String) -> [UInt8]? {
+        let values = text.utf8.map { digits.firstIndex(of: $0) }
+        guard !values.isEmpty, values.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: values.count, by: 2) {
+            guard let high = values[place], let low = values[place + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}

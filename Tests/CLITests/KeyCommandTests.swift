@@ -1,0 +1,66 @@
+import FoundationEssentials
+import FreshetTestSupport
+import Testing
+
+@testable import freshet
+
+/// The program with keys: from nothing to a client that may read one collection.
+@Suite(.timeLimit(.minutes(5)))
+struct KeyCommandTests {
+    @Test func fromNothingToAKeyThatReadsOneCollection() async throws {
+        let folder = TemporaryDirectory()
+        let data = folder.file("data")
+        let (operate, till) = (folder.file("operator.key"), folder.file("till.key"))
+        // Given the first key, made while no server runs
+        let offline = Program(server: "http://127.0.0.1:1")
+        let made = try await offline("key", "create", "--data", data, "--name", "operator", "--admin", "--out", operate)
+        #expect(made.status == 0 && made.error.isEmpty && !made.output.contains("fk_"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: operate)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        // When the server requires keys
+        let server = try await ServerProcess.start(executable: Program.path, data: data, options: ["--require-keys"])
+        let freshet = Program(server: server.url)
+        do {
+            // Then nothing is answered without one, and the operator makes another
+            let refused = try await freshet("get", "articles/1")
+            #expect(refused.status == ExitStatus.noPermission.rawValue && refused.error.contains("unauthorized"))
+            #expect(try await freshet("put", "--token-file", operate, "articles/1", "1").status == 0)
+            let second = try await freshet(
+                "key", "create", "--token-file", operate, "--name", "till", "--allow", "default:articles:read", "--expires", "90d", "--out",
+                till)
+            #expect(second.status == 0)
+            #expect(try await freshet("get", "--token-file", till, "articles/1").output == "1")
+            let forbidden = try await freshet("put", "--token-file", till, "articles/1", "2")
+            #expect(forbidden.status == ExitStatus.noPermission.rawValue && forbidden.error.contains("may not write default:articles/1"))
+            #expect(try await freshet("get", "--token-file", till, "orders/1").status == ExitStatus.noPermission.rawValue)
+            // When it is disabled, enabled, rotated and revoked
+            let id = String(second.output.prefix(10))
+            #expect(try await freshet("key", "disable", id, "--token-file", operate).status == 0)
+            #expect(try await freshet("get", "--token-file", till, "articles/1").status == ExitStatus.noPermission.rawValue)
+            #expect(try await freshet("key", "enable", id, "--token-file", operate).status == 0)
+            #expect(try await freshet("get", "--token-file", till, "articles/1").status == 0)
+            let rotated = try await freshet("key", "rotate", id, "--token-file", operate, "--overlap", "1h")
+            #expect(rotated.output.hasPrefix("fk_\(id)_"))
+            #expect(try await freshet("get", "--token-file", till, "articles/1").status == 0)
+            #expect(try await freshet("key", "revoke", id, "--token-file", operate).status == 0)
+            #expect(try await freshet("get", "--token-file", till, "articles/1").status == ExitStatus.noPermission.rawValue)
+            #expect(try await freshet("key", "list", "--token-file", operate).output.contains(id) == false)
+        } catch {
+            await server.kill()
+            throw error
+        }
+        #expect(await server.stop() == .exited(0))
+    }
+
+    @Test func theArgumentsOfAGrant() {
+        let grant = AllowArgument("shop:orders/a:b*:read,write")
+        #expect(grant?.namespace == "shop" && grant?.range == "orders/a:b*" && grant?.verbs == ["read", "write"])
+        for text in ["", "shop", "shop:orders", ":orders:read", "shop::read", "shop:orders:", "shop:orders:read,"] {
+            #expect(AllowArgument(text) == nil, "\(text)")
+        }
+        #expect(DurationArgument("90d")?.seconds == 7_776_000 && DurationArgument("30s")?.seconds == 30)
+        for text in ["", "d", "-1d", "0d", "1", "1w", "99999999999999999999d", "36501d"] {
+            #expect(DurationArgument(text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import FreshetTrust
+import FreshetWire
+import HTTPTypes
+import Testing
+
+@testable import FreshetServer
+
+/// Every endpoint with every kind of credential. A new endpoint does not compile without its row.
+@Suite("Access to each endpoint") struct AccessMatrixTests {
+    /// A request for an endpoint, within a collection of a namespace.
+    private struct Sample {
+        var target: String
+        var body: String?
+        var fields: [(String, String)] = []
+    }
+
+    private static func sample(of endpoint: Endpoint, namespace: String = "shop", in collection: String = "articles") -> Sample {
+        let base = "/v1/\(namespace)"
+        let json = TestServer.json
+        return switch endpoint {
+        case .getRecord, .deleteRecord: Sample(target: "\(base)/records/\(collection)/1")
+        case .putRecord: Sample(target: "\(base)/records/\(collection)/1", body: "1", fields: json)
+        case .patchRecord:
+            Sample(target: "\(base)/records/\(collection)/1", body: "{}", fields: [("Content-Type", "application/merge-patch+json")])
+        case .listRecords: Sample(target: "\(base)/records/\(collection)")
+        case .read: Sample(target: "\(base)/reads", body: #"{"keys":[{"key":"\#(collection)/1"}]}"#, fields: json)
+        case .write:
+            Sample(
+                target: "\(base)/writes", body: #"{"client":"c","writes":[{"number":1,"op":"put","key":"\#(collection)/1","value":1}]}"#,
+                fields: json)
+        case .invalidate: Sample(target: "\(base)/invalidations", body: #"{"collection":"\#(collection)"}"#, fields: json)
+        case .getClient: Sample(target: "\(base)/clients/c")
+        case .getChanges: Sample(target: "\(base)/changes?since=now&wait=0&collection=\(collection)")
+        case .getNamespace, .deleteNamespace: Sample(target: base)
+        case .getRights: Sample(target: "\(base)/rights")
+        case .getServer: Sample(target: "/v1")
+        case .listKeys: Sample(target: "/admin/keys")
+        case .makeKey: Sample(target: "/admin/keys", body: #"{"name":"n","admin":true}"#, fields: json)
+        case .getKey, .revokeKey: Sample(target: "/admin/keys/aaaaaaaaaa")
+        case .changeKey: Sample(target: "/admin/keys/aaaaaaaaaa", body: #"{"disabled":true}"#, fields: json)
+        case .rotateKey: Sample(target: "/admin/keys/aaaaaaaaaa/rotate", body: "{}", fields: json)
+        case .getHealth: Sample(target: "/healthz")
+        case .getReadiness: Sample(target: "/readyz")
+        case .getMetrics: Sample(target: "/metrics")
+        case .getOpenAPI: Sample(target: "/openapi.json")
+        }
+    }
+
+    private static let isPublic: Set<Endpoint> = [.getHealth, .getOpenAPI]
+    private static let isForAdministrators: Set<Endpoint> = [
+        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .getReadiness, .getMetrics,
+    ]
+    private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace]
+    /// Those that any session may use: they show what is the session's own.
+    private static let isForEverySession: Set<Endpoint> = [.getRights, .getServer]
+    private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","invalidate","create","drop","inspect"]}]"#
+    private static let part = #"[{"ns":"shop","in":["articles"],"may":["read","write","invalidate"]}]"#
+
+    private func status(_ server: AccessServer, _ endpoint: Endpoint, _ sample: Sample, _ key: (String, String)?) async throws -> Int {
+        let reply = try await server.request(endpoint.method.rawValue, sample.target, key, sample.fields, sample.body)
+        if reply.status == 401 || reply.status == 403 { #expect(reply.cursor == nil, "\(endpoint) states its position") }
+        if reply.status == 401 { #expect(reply["WWW-Authenticate"]?.hasPrefix(#"Bearer realm="freshet""#) == true, "\(endpoint)") }
+        return reply.status
+    }
+
+    @Test("Without a valid key only the health and the OpenAPI document are answered", arguments: Endpoint.allCases)
+    func unauthenticated(endpoint: Endpoint) async throws {
+        try await AccessServer.with { server in
+            let disabled = try server.key(Self.all, isAdmin: true)
+            var stored = disabled.stored
+            stored.isDisabled = true
+            server.test.server.core?.access?.set(stored)
+            let expired = try server.key(Self.all, isAdmin: true, expires: 1)
+            let unknown = "fk_aaaaaaaaaa_" + String(repeating: "0", count: 49)
+            let credentials: [(String, String)?] = [
+                nil, ("Authorization", "Basic YTpi"), ("Authorization", "Bearer "), ("Authorization", "Bearer nonsense"),
+                ("Authorization", "Bearer \(unknown)"), ("Authorization", disabled.field.1 + "0"), disabled.field, expired.field,
+            ]
+            for credential in credentials {
+                let found = try await status(server, endpoint, Self.sample(of: endpoint), credential)
+                #expect(Self.isPublic.contains(endpoint) ? found == 200 : found == 401, "\(endpoint) with \(credential?.1 ?? "nothing")")
+            }
+        }
+    }
+
+    @Test("A key reaches what its grants name, and nothing else", arguments: Endpoint.allCases)
+    func rights(endpoint: Endpoint) async throws {
+        try await AccessServer.with { server in
+            // Given a namespace with a record, and three keys
+            let everything = try server.key(Self.all).field
+            _ = try await server.request("PUT", "/v1/shop/records/articles/1", everything, TestServer.json, "1")
+            let part = try server.key(Self.part).field
+            let administrator = try server.key(Self.all, isAdmin: true).field
+            // When and then
+            let inside = Self.sample(of: endpoint)
+            let isAdministrative = Self.isForAdministrators.contains(endpoint)
+            #expect(
+                (try await status(server, endpoint, inside, part) == 403) == (isAdministrative || Self.concernsNamespace.contains(endpoint))
+            )
+            #expect((try await status(server, endpoint, inside, everything) == 403) == isAdministrative)
+            #expect(try await status(server, endpoint, inside, administrator) != 403)
+            let elsewhere = try await status(server, endpoint, Self.sample(of: endpoint, namespace: "other"), everything)
+            let isOpen = Self.isPublic.contains(endpoint) || Self.isForEverySession.contains(endpoint)
+            #expect((elsewhere == 403) == !isOpen, "\(endpoint) in another namespace")
+            let outside = try await status(server, endpoint, Self.sample(of: endpoint, in: "orders"), part)
+            // Batches, reads and the client's number are decided by the namespace here, and record by record within.
+            let isDecidedWithin: Set<Endpoint> = [.read, .write, .getClient]
+            #expect((outside == 403) == (!isOpen && !isDecidedWithin.contains(endpoint)), "\(endpoint) outside of the range")
+        }
+    }
+}

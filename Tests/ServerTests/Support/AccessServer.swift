@@ -1,0 +1,38 @@
+import FreshetTrust
+import FreshetWire
+
+@testable import FreshetServer
+
+/// A server that requires keys, in memory, with keys that a test makes.
+struct AccessServer: Sendable {
+    let test: TestServer
+
+    static func with<Result>(
+        environment: ServerEnvironment = .system, _ body: (AccessServer) async throws -> Result
+    ) async throws -> Result {
+        var configuration = RecordServerConfiguration()
+        configuration.requiresKeys = true
+        return try await TestServer.with(configuration, environment: environment) { try await body(AccessServer(test: $0)) }
+    }
+
+    /// Makes a key and returns the field that sends it.
+    func key(_ grants: String, isAdmin: Bool = false, expires: Int64? = nil) throws -> (stored: StoredKey, field: (String, String)) {
+        var random = SystemRandomNumberGenerator()
+        let key = AccessKey(using: &random)
+        let stored = StoredKey(
+            key, name: "test", rights: try Rights(json: Array(grants.utf8)), isAdmin: isAdmin, created: 0, expires: expires)
+        test.server.core?.access?.set(stored)
+        return (stored, ("Authorization", "Bearer " + String(decoding: key.token.exposed, as: UTF8.self)))
+    }
+
+    func request(
+        _ method: String, _ target: String, _ key: (String, String)?, _ fields: [(String, String)] = [], _ body: String? = nil
+    ) async throws -> Reply {
+        try await test.request(method, target, fields + (key.map { [$0] } ?? []), body)
+    }
+
+    /// Sends a message as JSON.
+    func post(_ target: String, _ key: (String, String)?, _ body: String) async throws -> Reply {
+        try await request("POST", target, key, TestServer.json, body)
+    }
+}
