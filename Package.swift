@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "FreshetCache", targets: ["FreshetCache"]),
         .library(name: "FreshetCacheEncryption", targets: ["FreshetCacheEncryption"]),
+        .library(name: "FreshetHTTPCache", targets: ["FreshetHTTPCache"]),
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
@@ -65,7 +66,6 @@ let package = Package(
             name: "FreshetCache",
             dependencies: [
                 "CFreshetLinux", "FreshetPlatform", "FreshetSQLite",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Cache",
@@ -77,6 +77,24 @@ let package = Package(
             name: "FreshetCacheEncryption",
             dependencies: ["FreshetCache", .product(name: "Crypto", package: "swift-crypto")],
             path: "Sources/CacheEncryption",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FreshetTransport",
+            dependencies: ["CFreshetCurl", "FreshetPlatform", .product(name: "HTTPTypes", package: "swift-http-types")],
+            path: "Sources/Transport",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FreshetHTTPCache",
+            dependencies: [
+                "FreshetCache", "FreshetPlatform", "FreshetTransport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/HTTPCache",
             exclude: ["README.md"],
             swiftSettings: strict
         ),
@@ -106,7 +124,7 @@ let package = Package(
         .target(
             name: "FreshetClient",
             dependencies: [
-                "CFreshetCurl", "FreshetCache", "FreshetPlatform", "FreshetWire", "FreshetSQLite",
+                "FreshetCache", "FreshetPlatform", "FreshetSQLite", "FreshetTransport", "FreshetWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -118,7 +136,7 @@ let package = Package(
         .target(
             name: "FreshetSimulator",
             dependencies: [
-                "CFreshetReport", "FreshetClient", "FreshetServer", "FreshetWire",
+                "CFreshetReport", "FreshetClient", "FreshetServer", "FreshetTransport", "FreshetWire",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -150,8 +168,8 @@ let package = Package(
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetSimulator", "FreshetWire",
-                "FreshetSQLite", "FreshetSocketHTTP",
+                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetSimulator",
+                "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -193,6 +211,10 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .testTarget(name: "TransportTests", dependencies: ["FreshetTestSupport", "FreshetTransport"], swiftSettings: strict),
+        .testTarget(
+            name: "HTTPCacheTests", dependencies: ["FreshetCache", "FreshetHTTPCache", "FreshetPlatform", "FreshetTestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
@@ -203,7 +225,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "ClientSDKTests", dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport"],
+            name: "ClientSDKTests",
+            dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetTransport"],
             swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",

@@ -3,9 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The nine modules that others embed, folder and module name.
+# The eleven modules that others embed, folder and module name.
 readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire Trust:FreshetTrust SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP
-    Server:FreshetServer ClientSDK:FreshetClient)
+    Transport:FreshetTransport HTTPCache:FreshetHTTPCache Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }
 

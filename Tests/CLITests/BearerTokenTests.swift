@@ -2,6 +2,7 @@ import FreshetClient
 import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
+import FreshetTransport
 import FreshetWire
 import HTTPTypes
 import Logging

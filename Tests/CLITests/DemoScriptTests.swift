@@ -76,7 +76,7 @@ struct DemoScriptTests {
 
     @Test func aWaitIsBounded() async {
         let failure = await #expect(throws: freshet.CommandFailure.self) {
-            try await within(.milliseconds(1), "what never comes") { try await Task.sleep(for: .seconds(3_600)) }
+            try await freshet.within(.milliseconds(1), "what never comes") { try await Task.sleep(for: .seconds(3_600)) }
         }
         #expect(failure?.message == "waited 1.0 ms for what never comes, in vain")
     }

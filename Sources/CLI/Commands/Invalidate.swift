@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetClient
+import FreshetTransport
 import FreshetWire
 import HTTPTypes
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FreshetClient
 import FreshetServer
+import FreshetTransport
 import FreshetWire
 import HTTPTypes
 

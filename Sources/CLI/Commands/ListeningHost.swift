@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetTransport
 
 /// Which clients can reach an address that the server listens on.
 enum ListeningHost {

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetTransport
 import FreshetWire
 
 extension CommandFailure {

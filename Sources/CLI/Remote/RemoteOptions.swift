@@ -1,5 +1,6 @@
 import ArgumentParser
 import FreshetClient
+import FreshetTransport
 import FreshetWire
 
 /// Which server and namespace a command speaks to.

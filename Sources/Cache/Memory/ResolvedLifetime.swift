@@ -27,25 +27,19 @@ struct ResolvedLifetime: Sendable {
 extension Int64 {
     /// The sum, clamped to the range of `Int64`.
     @inlinable
-    func saturatingAdd(_ other: Int64) -> Int64 {
+    package func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other > 0 ? .max : .min) : sum
     }
 
     /// The difference, clamped to the range of `Int64`.
-    func saturatingSubtract(_ other: Int64) -> Int64 {
+    package func saturatingSubtract(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other > 0 ? .min : .max) : difference
     }
 
-    /// A thousand times as much, clamped to the range of `Int64`.
-    var saturatingThousandfold: Int64 {
-        let (product, overflow) = multipliedReportingOverflow(by: 1_000)
-        return overflow ? (self > 0 ? .max : .min) : product
-    }
-
     /// The number rounded towards zero and clamped to the range of `Int64`; zero for NaN.
-    init(saturating value: Double) {
+    package init(saturating value: Double) {
         self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value <= -0x1p63 ? .min : Int64(value)
     }
 }

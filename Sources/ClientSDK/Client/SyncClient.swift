@@ -1,3 +1,4 @@
+internal import FreshetTransport
 public import FreshetWire
 internal import HTTPTypes
 

@@ -2,6 +2,7 @@ internal import DequeModule
 internal import Dispatch
 internal import FreshetPlatform
 internal import FreshetSQLite
+internal import FreshetTransport
 internal import FreshetWire
 internal import Logging
 

@@ -1,3 +1,4 @@
+internal import FreshetTransport
 internal import FreshetWire
 internal import Logging
 internal import Synchronization

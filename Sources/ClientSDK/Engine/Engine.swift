@@ -1,6 +1,7 @@
 internal import DequeModule
 internal import Dispatch
 internal import FreshetPlatform
+internal import FreshetTransport
 internal import FreshetWire
 internal import Logging
 

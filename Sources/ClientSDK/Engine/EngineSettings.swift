@@ -1,4 +1,5 @@
 internal import FreshetCache
+internal import FreshetTransport
 internal import FreshetWire
 internal import Logging
 

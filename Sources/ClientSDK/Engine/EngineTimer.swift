@@ -1,3 +1,5 @@
+internal import FreshetTransport
+
 /// Carries out a ``WakeSchedule``; belongs to the engine's thread.
 ///
 /// The clock of its timer does not advance while the device sleeps. So the timer reads the clocks every few seconds:

@@ -1,3 +1,4 @@
+package import FreshetTransport
 internal import FreshetWire
 internal import HTTPTypes
 

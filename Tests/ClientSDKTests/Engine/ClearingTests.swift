@@ -1,4 +1,5 @@
 import FreshetTestSupport
+import FreshetTransport
 import FreshetWire
 import Testing
 

@@ -1,3 +1,4 @@
+import FreshetTransport
 import HTTPTypes
 import Testing
 

@@ -1,5 +1,6 @@
 // swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
 
+import FreshetTestSupport
 import FreshetWire
 import Testing
 

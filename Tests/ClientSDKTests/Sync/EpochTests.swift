@@ -1,5 +1,6 @@
 // swift-format-ignore-file: NeverForceUnwrap
 
+import FreshetTestSupport
 import FreshetWire
 import Testing
 

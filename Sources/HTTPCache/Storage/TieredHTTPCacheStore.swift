@@ -1,0 +1,78 @@
+public import FreshetCache
+
+/// A store that keeps responses on disk, and the recently read ones in memory.
+///
+/// ```swift
+/// let disk = try await DiskCache.open("/var/cache/app")
+/// let client = try CachingHTTPClient(store: TieredHTTPCacheStore(disk: disk, memoryByteLimit: 16 << 20))
+/// ```
+///
+/// Only reads fill the memory, and concurrent reads of a name share one disk access. A read whose name was written or
+/// removed meanwhile is not kept, so memory never holds a response other than the disk's. Safe from any thread.
+/// `CachingHTTPClient.removeAll()` empties both tiers.
+public final class TieredHTTPCacheStore: HTTPCacheStore {
+    private struct NotThere: Error {}
+
+    private let memory: Cache<String, [UInt8]>
+    private let disk: DiskCache
+    private let protection: DiskProtection
+
+    /// - Parameters:
+    ///   - disk: the cache for the responses; it may hold other values under other names.
+    ///   - memoryByteLimit: the most bytes to hold in memory, names and fields included.
+    ///   - protection: whether responses are stored as they are, encrypted, or in the disk cache's memory alone.
+    public init(disk: DiskCache, memoryByteLimit: Int = 16 << 20, protection: DiskProtection = .plain) {
+        // The response states how long it may be used; a stale one may be revalidated long after that.
+        memory = Cache(costLimit: memoryByteLimit, lifetime: .unlimited)
+        self.disk = disk
+        self.protection = protection
+    }
+
+    /// The number of bytes in memory now.
+    public var memoryByteCount: Int { memory.totalCost }
+
+    /// The bytes of a name, from memory or else from the disk.
+    ///
+    /// - Throws: `CacheError` of the disk; `CancellationError`.
+    public func bytes(named name: String) async throws -> [UInt8]? {
+        do {
+            return try await memory.value(forKey: name, cost: { [size = name.utf8.count] in $0.count + size }) { [disk] in
+                guard let value = try await disk.value(forKey: name) else { throw NotThere() }
+                return value.bytes
+            }
+        } catch is NotThere {
+            return nil
+        }
+    }
+
+    /// Stores bytes under a name, on disk.
+    ///
+    /// - Throws: `CacheError` of the disk; then the name holds nothing.
+    public func store(_ bytes: [UInt8], named name: String) async throws {
+        // A read that began before this write must not be kept, even if it ends later.
+        defer { memory.removeValue(forKey: name) }
+        memory.removeValue(forKey: name)
+        try await disk.setValue(bytes, forKey: name, lifetime: .unlimited, protection: protection)
+    }
+
+    /// Removes a name in both tiers.
+    public func remove(named name: String) async throws {
+        defer { memory.removeValue(forKey: name) }
+        memory.removeValue(forKey: name)
+        try await disk.removeValue(forKey: name)
+    }
+
+    /// Removes the names with a prefix in both tiers.
+    public func removeAll(withPrefix prefix: String) async throws {
+        defer { memory.removeAll(withPrefix: prefix) }
+        memory.removeAll(withPrefix: prefix)
+        try await disk.removeAll(withPrefix: prefix)
+    }
+
+    /// Empties both tiers, including other values in the disk cache.
+    public func removeAll() async throws {
+        defer { memory.removeAll() }
+        memory.removeAll()
+        try await disk.removeAll()
+    }
+}

@@ -1,0 +1,33 @@
+import FreshetClient
+import Testing
+
+/// Credentials of a client over plain HTTP.
+@Suite struct CredentialTests {
+    @Test(arguments: ["http://192.168.1.7:8180", "http://localhost.evil.example", "http://127.0.0.1@evil.example"])
+    func aClientWithATokenForAnotherHostIsNotMade(url: String) throws {
+        // Given a configuration with a token for a host that http does not protect
+        var configuration = SyncClient.Configuration(url: url, namespace: "test")
+        configuration.token = { _ in "secret" }
+        // Then it is refused, and the error names the alternatives
+        let error = #expect(throws: ClientError.self) { try SyncClient(configuration) }
+        guard case .invalidConfiguration(let text)? = error else {
+            Issue.record("got \(String(describing: error))")
+            return
+        }
+        #expect(text.contains("https") && text.contains("allowsInsecureCredentials"))
+        // Unless that is allowed
+        configuration.allowsInsecureCredentials = true
+        _ = try SyncClient(configuration)
+        // Without a token any host will do, and with TLS any token
+        configuration.allowsInsecureCredentials = false
+        configuration.token = nil
+        if !url.contains("@") { _ = try SyncClient(configuration) }
+        configuration.url = "https://192.168.1.7:8180"
+        configuration.token = { _ in "secret" }
+        _ = try SyncClient(configuration)
+    }
+
+    @Test func aPasswordInTheURLOfAClientCountsAsToken() {
+        #expect(throws: ClientError.self) { try SyncClient(url: "http://ann:secret@192.168.1.7:8180", namespace: "test") }
+    }
+}
