@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "FreshetCacheEncryption", targets: ["FreshetCacheEncryption"]),
         .library(name: "FreshetHTTPCache", targets: ["FreshetHTTPCache"]),
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
+        .library(name: "FreshetWire", targets: ["FreshetWire"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
         .library(name: "FreshetSimulator", targets: ["FreshetSimulator"]),
@@ -226,7 +227,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ClientSDKTests",
-            dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetTransport"],
+            dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetTransport", "FreshetWire"],
             swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
@@ -237,12 +238,16 @@ let package = Package(
         // By itself, since its tests need a browser.
         .testTarget(name: "ReportTests", dependencies: ["FreshetSimulator", "FreshetTestSupport"], swiftSettings: strict),
         // The examples are packages of their own too; here they are built and run with the rest.
-        .executableTarget(name: "Kiosk", dependencies: ["FreshetClient"], path: "Examples/Kiosk/Sources/Kiosk", swiftSettings: strict),
+        .executableTarget(
+            name: "Kiosk", dependencies: ["FreshetClient", "FreshetWire"], path: "Examples/Kiosk/Sources/Kiosk", swiftSettings: strict),
         .target(name: "Till", dependencies: ["FreshetClient"], path: "Examples/SwiftTesting/Sources/Till", swiftSettings: strict),
         .testTarget(
-            name: "TillTests", dependencies: ["FreshetTestKit", "Till"], path: "Examples/SwiftTesting/Tests/TillTests",
+            name: "TillTests", dependencies: ["FreshetClient", "FreshetTestKit", "Till"], path: "Examples/SwiftTesting/Tests/TillTests",
             swiftSettings: strict),
-        .testTarget(name: "TestKitTests", dependencies: ["FreshetTestKit", "FreshetTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TestKitTests",
+            dependencies: ["FreshetClient", "FreshetServer", "FreshetTestKit", "FreshetTestSupport", "FreshetWire"],
+            swiftSettings: strict),
         .testTarget(
             name: "CLITests",
             dependencies: [

@@ -5,5 +5,9 @@ import PackageDescription
 let package = Package(
     name: "kiosk",
     dependencies: [.package(name: "freshet", path: "../..")],
-    targets: [.executableTarget(name: "Kiosk", dependencies: [.product(name: "FreshetClient", package: "freshet")])]
+    targets: [
+        .executableTarget(
+            name: "Kiosk",
+            dependencies: [.product(name: "FreshetClient", package: "freshet"), .product(name: "FreshetWire", package: "freshet")])
+    ]
 )

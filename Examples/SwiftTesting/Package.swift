@@ -7,6 +7,10 @@ let package = Package(
     dependencies: [.package(name: "freshet", path: "../..")],
     targets: [
         .target(name: "Till", dependencies: [.product(name: "FreshetClient", package: "freshet")]),
-        .testTarget(name: "TillTests", dependencies: ["Till", .product(name: "FreshetTestKit", package: "freshet")]),
+        .testTarget(
+            name: "TillTests",
+            dependencies: [
+                "Till", .product(name: "FreshetClient", package: "freshet"), .product(name: "FreshetTestKit", package: "freshet"),
+            ]),
     ]
 )

@@ -1,3 +1,4 @@
+import FreshetClient
 import FreshetTestKit
 import FreshetTestSupport
 import Testing

@@ -1,4 +1,6 @@
+import FreshetClient
 import FreshetTestKit
+import FreshetWire
 import Testing
 
 /// When all devices are at rest, and the error when they are not.

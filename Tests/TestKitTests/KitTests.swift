@@ -1,5 +1,8 @@
+import FreshetClient
+import FreshetServer
 import FreshetTestKit
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 /// Making and closing kits, and what they refuse.

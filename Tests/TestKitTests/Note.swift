@@ -1,3 +1,4 @@
+import FreshetClient
 import FreshetTestKit
 
 /// The value that the tests store.

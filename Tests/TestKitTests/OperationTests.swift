@@ -1,5 +1,7 @@
+import FreshetClient
 import FreshetTestKit
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 /// Operations on the namespace itself while devices follow it.

@@ -1,5 +1,7 @@
+import FreshetClient
 import FreshetTestKit
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 /// Devices that restart as a new process would.

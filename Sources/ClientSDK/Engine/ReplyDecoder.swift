@@ -1,5 +1,5 @@
 package import FreshetTransport
-internal import FreshetWire
+package import FreshetWire
 internal import HTTPTypes
 
 /// Decodes the outcome of a request. Every outcome gives a reply: nothing here fails or traps. Pure.

@@ -1,6 +1,6 @@
 extension Change: WireMessage {
     /// Writes the change object, or the sweep object.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch effect {
         case .put(let key, let content, let type, let size):
@@ -33,7 +33,7 @@ extension Change: WireMessage {
     }
 
     /// Reads a change object or a sweep object.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var fields = RecordFields()
         var operation: JSONName?
         var collection: String?

@@ -1,19 +1,19 @@
 /// The changes that a reader of the feed wants.
-public struct ChangeFilter: Hashable, Sendable {
+package struct ChangeFilter: Hashable, Sendable {
     /// The collections, sorted and each once; empty means all.
-    public let collections: [String]
+    package let collections: [String]
     /// The beginning of the ids; empty means any.
-    public let prefix: String
+    package let prefix: String
 
     /// The most collections that one request for changes may name: each is a separate range to the server, in every
     /// poll that waits.
-    public static let maximumCollections = 64
+    package static let maximumCollections = 64
 
     /// Everything.
-    public static let all = ChangeFilter(checked: [], prefix: "")
+    package static let all = ChangeFilter(checked: [], prefix: "")
 
     /// - Throws: ``WireError/invalidKey(_:)`` for a name that no collection can have.
-    public init(collections: [String], prefix: String = "") throws(WireError) {
+    package init(collections: [String], prefix: String = "") throws(WireError) {
         for collection in collections { try RecordKey.check(collection: collection) }
         self.init(checked: Set(collections).sorted(), prefix: prefix)
     }
@@ -24,24 +24,24 @@ public struct ChangeFilter: Hashable, Sendable {
     }
 
     /// Compares by bytes, as the prefix is matched.
-    public static func == (left: ChangeFilter, right: ChangeFilter) -> Bool {
+    package static func == (left: ChangeFilter, right: ChangeFilter) -> Bool {
         left.collections == right.collections && ByteIdentity.areEqual(left.prefix, right.prefix)
     }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(collections)
         ByteIdentity.hash(prefix, into: &hasher)
     }
 
     /// The filter that a request may name in place of this one: the same up to ``maximumCollections``, and beyond all
     /// collections with the same prefix. The reader ignores the other changes that the latter matches.
-    public var requestable: ChangeFilter {
+    package var requestable: ChangeFilter {
         collections.count <= Self.maximumCollections ? self : ChangeFilter(checked: [], prefix: prefix)
     }
 
     /// Whether the filter matches a record's change. O(log n) for n collections.
-    public func matches(_ key: RecordKey) -> Bool {
+    package func matches(_ key: RecordKey) -> Bool {
         includes(key.collection) && (prefix.isEmpty || key.id.utf8.starts(with: prefix.utf8))
     }
 
@@ -57,7 +57,7 @@ public struct ChangeFilter: Hashable, Sendable {
     }
 
     /// Whether a scope reaches any key that the filter matches.
-    public func matches(_ scope: InvalidationScope) -> Bool {
+    package func matches(_ scope: InvalidationScope) -> Bool {
         switch scope {
         case .key(let key): matches(key)
         case .collection(let collection, let swept):

@@ -1,21 +1,21 @@
 /// One answer of the feed. The position comes from ``cursor``, never from the changes.
-public struct ChangePage: WireMessage {
+package struct ChangePage: WireMessage {
     /// The changes in revision order.
-    public var changes: [Change]
+    package var changes: [Change]
     /// The position from which to continue.
-    public var cursor: Cursor
+    package var cursor: Cursor
     /// Whether nothing remained when the answer was made.
-    public var upToDate: Bool
+    package var upToDate: Bool
 
     /// A page.
-    public init(changes: [Change], cursor: Cursor, upToDate: Bool) {
+    package init(changes: [Change], cursor: Cursor, upToDate: Bool) {
         self.changes = changes
         self.cursor = cursor
         self.upToDate = upToDate
     }
 
     /// `{"changes":[…],"cursor":…,"upToDate":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("changes")
         writer.beginArray()
@@ -27,7 +27,7 @@ public struct ChangePage: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var changes: [Change]?
         var cursor: Cursor?
         var upToDate: Bool?

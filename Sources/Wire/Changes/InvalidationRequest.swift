@@ -1,16 +1,16 @@
 /// The body of `POST /v1/{ns}/invalidations`: `{"keys":[…]}`, `{"collection":"c","prefix":"eu-"}` or `{"all":true}`.
-public struct InvalidationRequest: WireMessage {
+package struct InvalidationRequest: WireMessage {
     /// The most keys of one request.
-    public static let maximumCount = 10_000
+    package static let maximumCount = 10_000
 
     /// The scopes to invalidate; never empty.
-    public var scopes: [InvalidationScope]
+    package var scopes: [InvalidationScope]
 
     /// A request for `scopes`: either keys alone or one sweep, as the wire has no form for a mixture.
-    public init(scopes: [InvalidationScope]) { self.scopes = scopes }
+    package init(scopes: [InvalidationScope]) { self.scopes = scopes }
 
     /// Writes the form that fits, of three.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch scopes.first {
         case .collection(let collection, let prefix)?:
@@ -27,7 +27,7 @@ public struct InvalidationRequest: WireMessage {
     }
 
     /// Reads one of the three forms; a mixture or nothing is an error.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var keys: [RecordKey]?
         var collection: String?
         var prefix: String?

@@ -5,7 +5,7 @@
 /// switch try reader.nextMember() {
 /// case "key"?: …
 /// ```
-public struct JSONName: Hashable, Sendable, CustomStringConvertible {
+package struct JSONName: Hashable, Sendable, CustomStringConvertible {
     /// The bytes of a short name, the first lowest, and zeros after them.
     private let low: UInt64
     private let high: UInt64
@@ -32,7 +32,7 @@ public struct JSONName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name as a text.
-    public var text: String {
+    package var text: String {
         if let long { return long }
         return String(unsafeUninitializedCapacity: count) { memory in
             for index in 0..<count {
@@ -44,13 +44,13 @@ public struct JSONName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name itself.
-    public var description: String { text }
+    package var description: String { text }
 
     /// Compares with literals in a `switch`. O(1) for a name of at most 16 bytes.
-    public static func ~= (literal: StaticString, name: JSONName) -> Bool { name == literal }
+    package static func ~= (literal: StaticString, name: JSONName) -> Bool { name == literal }
 
     /// Whether the bytes are the same.
-    public static func == (name: JSONName, literal: StaticString) -> Bool {
+    package static func == (name: JSONName, literal: StaticString) -> Bool {
         guard literal.utf8CodeUnitCount == name.count else { return false }
         let bytes = UnsafeRawBufferPointer(start: literal.utf8Start, count: name.count)
         if let long = name.long { return long.utf8.elementsEqual(bytes) }

@@ -1,7 +1,7 @@
 /// A path into a JSON value, by RFC 6901: empty for the whole value, or `/` before each step, `~1` for `/`, `~0` for `~`.
 ///
 /// A pointer has at most ``maximumSteps`` steps and ``maximumLength`` bytes. So the objects that an increment makes on
-/// its way are never deeper than ``JSONReader/maximumDepth``.
+/// its way are never deeper than `JSONReader.maximumDepth`.
 public struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
     /// The most steps.
     public static let maximumSteps = 128

@@ -1,6 +1,6 @@
 extension JSONReader {
     /// A string, its escapes resolved.
-    public mutating func string() throws(WireError) -> String {
+    package mutating func string() throws(WireError) -> String {
         let inner = try innerRange()
         if hasEscapes { return try unescape(inner) }
         return withBytes(inner) { String(decoding: $0, as: UTF8.self) }
@@ -36,7 +36,7 @@ extension JSONReader {
 
     /// A whole number within `Int64`. One that is written with a fraction or an exponent, such as `3.0`, is a whole number too
     /// (RFC 7493 §2.2), as long as a `Double` holds each whole number: below 2^53.
-    public mutating func integer() throws(WireError) -> Int64 {
+    package mutating func integer() throws(WireError) -> Int64 {
         let range = try literalRange()
         // Most numbers have few digits and need no string: 18 digits cannot overflow.
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
@@ -59,7 +59,7 @@ extension JSONReader {
     }
 
     /// A number as it is written.
-    public mutating func number() throws(WireError) -> String {
+    package mutating func number() throws(WireError) -> String {
         String(decoding: bytes[try literalRange()], as: UTF8.self)
     }
 
@@ -69,7 +69,7 @@ extension JSONReader {
     }
 
     /// `true` or `false`.
-    public mutating func boolean() throws(WireError) -> Bool {
+    package mutating func boolean() throws(WireError) -> Bool {
         switch peek() {
         case UInt8(ascii: "t"):
             try literal("true")
@@ -82,7 +82,7 @@ extension JSONReader {
     }
 
     /// Takes a `null` if one is next, and returns whether it did.
-    public mutating func takeNull() throws(WireError) -> Bool {
+    package mutating func takeNull() throws(WireError) -> Bool {
         guard peek() == UInt8(ascii: "n") else { return false }
         try literal("null")
         return true

@@ -1,6 +1,6 @@
 extension JSONReader {
     /// Checks the next value, whatever it is, and takes its bytes as they are. O(n) in its length.
-    public mutating func rawValue() throws(WireError) -> [UInt8] {
+    package mutating func rawValue() throws(WireError) -> [UInt8] {
         _ = peek()
         let start = position
         try skip()
@@ -9,7 +9,7 @@ extension JSONReader {
 
     /// Checks the next value and skips it. O(n) in its length, without recursion, since the input chooses how deep it
     /// is nested.
-    public mutating func skip() throws(WireError) {
+    package mutating func skip() throws(WireError) {
         var open = BracketStack()
         repeat {
             guard profile == .json || open.count < Self.maximumDepth else {
@@ -42,7 +42,7 @@ extension JSONReader {
     }
 
     /// Throws unless `bytes` are one value that can be stored; with the profile ``Profile/json``, unless they are one well-formed value.
-    public static func validate(_ bytes: [UInt8], profile: Profile = .interoperable) throws(WireError) {
+    package static func validate(_ bytes: [UInt8], profile: Profile = .interoperable) throws(WireError) {
         var reader = JSONReader(bytes, profile: profile)
         try reader.skip()
         try reader.end()

@@ -15,9 +15,9 @@
 /// }
 /// try reader.end()
 /// ```
-public struct JSONReader: Sendable {
+package struct JSONReader: Sendable {
     /// The JSON that a reader accepts.
-    public enum Profile: Hashable, Sendable {
+    package enum Profile: Hashable, Sendable {
         /// All of RFC 8259, at any depth, for data from a server: a value that was stored under earlier rules stays
         /// readable.
         case json
@@ -27,13 +27,13 @@ public struct JSONReader: Sendable {
     }
 
     /// The deepest nesting of a value that is stored. A value that is no array and no object has one level.
-    public static let maximumDepth = 256
+    package static let maximumDepth = 256
 
     let bytes: [UInt8]
     /// The JSON that the reader accepts.
-    public let profile: Profile
+    package let profile: Profile
     /// The place of the next byte to read.
-    public internal(set) var position = 0
+    package internal(set) var position = 0
     /// Set between the opening bracket of an array or object and its first entry.
     var isAtFirst = false
     /// Whether the string that was skipped last has escapes.
@@ -42,7 +42,7 @@ public struct JSONReader: Sendable {
     private var names = MemberNames()
 
     /// Begins at the first of `bytes`.
-    public init(_ bytes: [UInt8], profile: Profile = .json) {
+    package init(_ bytes: [UInt8], profile: Profile = .json) {
         self.bytes = bytes
         self.profile = profile
     }
@@ -50,13 +50,13 @@ public struct JSONReader: Sendable {
     // MARK: Structure
 
     /// Enters an object.
-    public mutating func beginObject() throws(WireError) {
+    package mutating func beginObject() throws(WireError) {
         try begin(UInt8(ascii: "{"), "an object")
         if profile == .interoperable { names.open() }
     }
 
     /// The next member's name, its value yet to be read; `nil` when the object has ended and was left.
-    public mutating func nextMember() throws(WireError) -> JSONName? {
+    package mutating func nextMember() throws(WireError) -> JSONName? {
         guard let inner = try memberName() else { return nil }
         let name = try word(inner)
         try expect(UInt8(ascii: ":"), "a colon after the member's name")
@@ -87,13 +87,13 @@ public struct JSONReader: Sendable {
     }
 
     /// Enters an array.
-    public mutating func beginArray() throws(WireError) { try begin(UInt8(ascii: "["), "an array") }
+    package mutating func beginArray() throws(WireError) { try begin(UInt8(ascii: "["), "an array") }
 
     /// Whether another element follows; `false` when the array has ended and was left.
-    public mutating func nextElement() throws(WireError) -> Bool { try hasNext(before: UInt8(ascii: "]")) }
+    package mutating func nextElement() throws(WireError) -> Bool { try hasNext(before: UInt8(ascii: "]")) }
 
     /// Throws unless only white space remains.
-    public mutating func end() throws(WireError) {
+    package mutating func end() throws(WireError) {
         skipSpace()
         guard position == bytes.count else { throw fail("something follows the end of the value") }
     }

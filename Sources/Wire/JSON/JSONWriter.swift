@@ -7,27 +7,27 @@
 /// writer.endObject()
 /// writer.bytes        // {"revision":1043}
 /// ```
-public struct JSONWriter: Sendable {
+package struct JSONWriter: Sendable {
     /// The bytes that have been written so far.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
     /// - Parameter capacity: the number of bytes to have ready.
-    public init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
     // MARK: Structure
 
     /// `{`
-    public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
     /// `}`
-    public mutating func endObject() { close(UInt8(ascii: "}")) }
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
     /// `[`
-    public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    package mutating func beginArray() { open(UInt8(ascii: "[")) }
     /// `]`
-    public mutating func endArray() { close(UInt8(ascii: "]")) }
+    package mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// The name of the value that follows. It must need no escape, as all names of the wire.
-    public mutating func member(_ name: StaticString) {
+    package mutating func member(_ name: StaticString) {
         ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + 4) { [needsComma] in Self.begin(name, after: needsComma, &$0) }
         needsComma = false
     }
@@ -44,7 +44,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// A name that is known only at run time, escaped as a string is.
-    public mutating func member(_ name: String) {
+    package mutating func member(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
@@ -53,7 +53,7 @@ public struct JSONWriter: Sendable {
     // MARK: Values
 
     /// A string, with the escapes that RFC 8259 demands and no others.
-    public mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         escape(text)
@@ -109,38 +109,38 @@ public struct JSONWriter: Sendable {
     }
 
     /// A whole number.
-    public mutating func integer(_ value: Int64) {
+    package mutating func integer(_ value: Int64) {
         separate()
         bytes.append(decimal: value)
     }
 
     /// `true` or `false`.
-    public mutating func boolean(_ value: Bool) { raw(value ? "true" : "false") }
+    package mutating func boolean(_ value: Bool) { raw(value ? "true" : "false") }
 
     /// `null`.
-    public mutating func null() { raw("null") }
+    package mutating func null() { raw("null") }
 
     /// A value that is JSON already.
-    public mutating func raw(_ json: some Sequence<UInt8>) {
+    package mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
     }
 
     /// A literal that is JSON already.
-    public mutating func raw(_ json: StaticString) {
+    package mutating func raw(_ json: StaticString) {
         raw(UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
     }
 
     // MARK: Members with their values
 
     /// A member that is a string.
-    public mutating func member(_ name: StaticString, _ text: String) {
+    package mutating func member(_ name: StaticString, _ text: String) {
         member(name)
         string(text)
     }
 
     /// A member that is a whole number.
-    public mutating func member(_ name: StaticString, _ value: Int64) {
+    package mutating func member(_ name: StaticString, _ value: Int64) {
         ASCIIWriter.append(to: &bytes, capacity: name.utf8CodeUnitCount + 24) { [needsComma] in
             Self.begin(name, after: needsComma, &$0)
             $0.decimal(value)
@@ -166,7 +166,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// A member that is `true` or `false`.
-    public mutating func member(_ name: StaticString, _ value: Bool) {
+    package mutating func member(_ name: StaticString, _ value: Bool) {
         member(name)
         boolean(value)
     }

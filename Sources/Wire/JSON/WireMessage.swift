@@ -1,7 +1,7 @@
 /// A message of the protocol: the content of one request or response body.
 ///
 /// Unknown members are ignored, so that either side can be newer than the other.
-public protocol WireMessage: Hashable, Sendable {
+package protocol WireMessage: Hashable, Sendable {
     /// Writes the message as one JSON value.
     func write(to writer: inout JSONWriter)
     /// Reads the message from the next JSON value.
@@ -10,7 +10,7 @@ public protocol WireMessage: Hashable, Sendable {
 
 extension WireMessage {
     /// The message as JSON.
-    public var json: [UInt8] {
+    package var json: [UInt8] {
         var writer = JSONWriter()
         write(to: &writer)
         return writer.bytes
@@ -18,7 +18,7 @@ extension WireMessage {
 
     /// - Throws: ``WireError``, which says at which byte and what would be right.
     /// - Parameter profile: ``JSONReader/Profile/interoperable`` for messages that a server receives.
-    public init(json bytes: [UInt8], profile: JSONReader.Profile = .json) throws(WireError) {
+    package init(json bytes: [UInt8], profile: JSONReader.Profile = .json) throws(WireError) {
         var reader = JSONReader(bytes, profile: profile)
         try self.init(&reader)
         try reader.end()

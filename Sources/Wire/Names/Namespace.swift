@@ -1,19 +1,19 @@
 /// An isolated set of records with its own order of changes: an app, a tenant, one test.
 ///
 /// `[a-z0-9][a-z0-9._-]{0,62}`, checked when made, so that a value of this type is always valid.
-public struct Namespace: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct Namespace: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The name as it stands in paths.
-    public let name: String
+    package let name: String
 
     /// - Throws: ``WireError/invalidNamespace(_:)``.
-    public init(_ name: String) throws(WireError) {
+    package init(_ name: String) throws(WireError) {
         guard NameRule.isNamespace(name) else { throw .invalidNamespace(name) }
         self.name = name
     }
 
     /// The name itself.
-    public var description: String { name }
+    package var description: String { name }
 
     /// By the bytes of the name.
-    public static func < (left: Namespace, right: Namespace) -> Bool { left.name < right.name }
+    package static func < (left: Namespace, right: Namespace) -> Bool { left.name < right.name }
 }

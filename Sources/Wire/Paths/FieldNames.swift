@@ -1,18 +1,18 @@
-public import HTTPTypes
+package import HTTPTypes
 
 extension HTTPField.Name {
     /// `Freshet-Cursor`: the position of the state that a response reflects.
-    public static let freshetCursor = Self.known("Freshet-Cursor")
+    package static let freshetCursor = Self.known("Freshet-Cursor")
     /// `Freshet-Client`: the device that a single write comes from.
-    public static let freshetClient = Self.known("Freshet-Client")
+    package static let freshetClient = Self.known("Freshet-Client")
     /// `Freshet-Write`: the number that the device gave a single write.
-    public static let freshetWrite = Self.known("Freshet-Write")
+    package static let freshetWrite = Self.known("Freshet-Write")
     /// `Freshet-Last-Write`: the number of the client's last write that was decided in the state that a response reflects.
-    public static let freshetLastWrite = Self.known("Freshet-Last-Write")
+    package static let freshetLastWrite = Self.known("Freshet-Last-Write")
     /// `Freshet-Store`: which store a response is from, whatever its address.
-    public static let freshetStore = Self.known("Freshet-Store")
+    package static let freshetStore = Self.known("Freshet-Store")
     /// `Last-Event-ID`: where a stream of server-sent events resumes (WHATWG HTML §9.2).
-    public static let lastEventID = Self.known("Last-Event-ID")
+    package static let lastEventID = Self.known("Last-Event-ID")
 
     private static func known(_ name: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is a valid field name") }

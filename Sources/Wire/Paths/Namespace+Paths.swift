@@ -1,34 +1,34 @@
 extension Namespace {
     /// `/v1/{ns}`
-    public var path: String { "/v1/\(name)" }
+    package var path: String { "/v1/\(name)" }
     /// `/v1/{ns}/records/{collection}/{id}`, the id percent-encoded. A path that would end in a dot segment is encoded too.
-    public func path(of key: RecordKey) -> String { "\(path)/records/\(Self.segment(key.collection))/\(Self.segment(key.id))" }
+    package func path(of key: RecordKey) -> String { "\(path)/records/\(Self.segment(key.collection))/\(Self.segment(key.id))" }
     /// The path of a record, with the device whose last decided write the response states.
-    public func path(of key: RecordKey, client: ClientIdentifier?) -> String {
+    package func path(of key: RecordKey, client: ClientIdentifier?) -> String {
         path(of: key) + (client.map { "?client=\($0)" } ?? "")
     }
     /// `/v1/{ns}/records/{collection}`
-    public func path(ofCollection collection: String) -> String { "\(path)/records/\(Self.segment(collection))" }
+    package func path(ofCollection collection: String) -> String { "\(path)/records/\(Self.segment(collection))" }
     /// `/v1/{ns}/records/{collection}` with the query for one page.
     /// - Parameters:
     ///   - collection: the collection to list.
     ///   - after: the `next` of the previous page; `nil` for the first page.
     ///   - limit: the most records in one answer, 1 to 1,000.
     ///   - values: whether records carry their values.
-    public func listPath(of collection: String, after: String?, limit: Int, values: Bool) -> String {
+    package func listPath(of collection: String, after: String?, limit: Int, values: Bool) -> String {
         var path = "\(path(ofCollection: collection))?limit=\(limit)"
         if let after { path += "&after=\(PercentEncoding.encode(after))" }
         if !values { path += "&values=false" }
         return path
     }
     /// `/v1/{ns}/reads`
-    public var readsPath: String { "\(path)/reads" }
+    package var readsPath: String { "\(path)/reads" }
     /// `/v1/{ns}/writes`
-    public var writesPath: String { "\(path)/writes" }
+    package var writesPath: String { "\(path)/writes" }
     /// `/v1/{ns}/invalidations`
-    public var invalidationsPath: String { "\(path)/invalidations" }
+    package var invalidationsPath: String { "\(path)/invalidations" }
     /// `/v1/{ns}/clients/{client}`
-    public func path(of client: ClientIdentifier) -> String { "\(path)/clients/\(Self.segment(client.text))" }
+    package func path(of client: ClientIdentifier) -> String { "\(path)/clients/\(Self.segment(client.text))" }
 
     /// `/v1/{ns}/changes` with its query.
     /// - Parameters:
@@ -38,7 +38,7 @@ extension Namespace {
     ///   - limit: the most changes in one answer.
     ///   - values: whether changes carry their values.
     ///   - client: the device whose last decided write the response states; needs a `wait` of 0.
-    public func changesPath(
+    package func changesPath(
         since: Since, filter: ChangeFilter, wait: Int, limit: Int, values: Bool, client: ClientIdentifier? = nil
     ) -> String {
         var path = "\(path)/changes?since=\(since)&wait=\(wait)&limit=\(limit)"

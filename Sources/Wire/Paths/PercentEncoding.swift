@@ -1,7 +1,7 @@
 /// Percent-encoding of one path segment or query value (RFC 3986 §2): everything but the unreserved characters.
-public enum PercentEncoding {
+package enum PercentEncoding {
     /// The text with every byte outside `A-Z a-z 0-9 - . _ ~` as `%XX`.
-    public static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)

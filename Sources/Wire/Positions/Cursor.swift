@@ -74,7 +74,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     package func append(to bytes: inout [UInt8]) { ASCIIWriter.append(to: &bytes, capacity: Self.longest) { $0.write(whole: self) } }
 
     /// The strong entity tag of a record whose last write has this position: `"<epoch>-<revision>"` (RFC 9110 §8.8.3).
-    public var entityTag: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(entityTagOf: self) } }
+    package var entityTag: String { ASCIIWriter.text(capacity: Self.longest) { $0.write(entityTagOf: self) } }
 
     /// Appends ``entityTag`` without making a string of it.
     package func appendEntityTag(to bytes: inout [UInt8]) {
@@ -85,7 +85,7 @@ public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     private static let longest = 32 + 2 * (1 + 16) + 1 + RightsDigest.count
 
     /// Reads an entity tag as ``entityTag`` writes it; `nil` for any other, weak ones included.
-    public init?(entityTag: some StringProtocol) {
+    package init?(entityTag: some StringProtocol) {
         guard entityTag.utf8.count > 2, entityTag.first == "\"", entityTag.last == "\"" else { return nil }
         guard let cursor = try? Cursor(String(entityTag.dropFirst().dropLast())), cursor.origin == nil, cursor.rights == nil else {
             return nil

@@ -12,7 +12,7 @@ public struct Epoch: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A token of 13 characters made of 64 bits, in base 32.
-    public init(bits: UInt64) {
+    package init(bits: UInt64) {
         let text = String(bits, radix: 32)
         token = String(repeating: "0", count: 13 - text.count) + text
     }

@@ -1,5 +1,5 @@
 /// The position from which a reader of the feed begins.
-public enum Since: Hashable, Sendable, CustomStringConvertible {
+package enum Since: Hashable, Sendable, CustomStringConvertible {
     /// `0`: from nothing, so without deletes and invalidations; never expires.
     case start
     /// `now`: the present position, answered at once.
@@ -8,7 +8,7 @@ public enum Since: Hashable, Sendable, CustomStringConvertible {
     case after(Cursor)
 
     /// - Throws: ``WireError/invalidCursor(_:)``.
-    public init(_ text: String) throws(WireError) {
+    package init(_ text: String) throws(WireError) {
         switch text {
         case "0": self = .start
         case "now": self = .now
@@ -27,7 +27,7 @@ public enum Since: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The text as it stands in a query.
-    public var description: String {
+    package var description: String {
         switch self {
         case .start: "0"
         case .now: "now"

@@ -32,7 +32,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// The preferred HTTP form (IMF-fixdate, RFC 9110 §5.6.7), for example `Sat, 21 Nov 2026 15:34:05 GMT`.
-    public var httpDate: String { HTTPDate(seconds: parts.seconds).description }
+    package var httpDate: String { HTTPDate(seconds: parts.seconds).description }
 
     /// Reads what ``description`` writes; `nil` for any other form.
     public init?(_ text: String) {

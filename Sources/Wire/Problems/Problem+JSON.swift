@@ -1,6 +1,6 @@
 extension Problem: WireMessage {
     /// Writes the problem object with its extensions.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("type", Self.typePrefix + code.text)
         writer.member("title", code.title)
@@ -22,7 +22,7 @@ extension Problem: WireMessage {
     }
 
     /// Reads a problem object. One of another type than Freshet's keeps its type as the code.
-    public init(_ reader: inout JSONReader) throws(WireError) { self = try Self.read(&reader).problem }
+    package init(_ reader: inout JSONReader) throws(WireError) { self = try Self.read(&reader).problem }
 
     /// The problem in a document whose `type` is one of Freshet's; `nil` if another program wrote the document.
     package static func own(json bytes: [UInt8]) throws(WireError) -> Problem? {

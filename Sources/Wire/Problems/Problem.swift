@@ -1,7 +1,7 @@
 /// An error as the wire carries it: `application/problem+json` (RFC 9457).
 public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The media type of a problem.
-    public static let contentType = "application/problem+json"
+    package static let contentType = "application/problem+json"
     static let typePrefix = "urn:freshet:problem:"
 
     /// The kind of problem.
@@ -41,7 +41,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Converts a ``WireError`` to the problem for the wire.
-    public init(_ error: WireError) {
+    package init(_ error: WireError) {
         switch error {
         case .invalidJSON, .unexpectedJSON: self.init(.invalidJSON, error.description)
         case .invalidNamespace, .invalidKey, .invalidClient: self.init(.invalidKey, error.description)

@@ -14,10 +14,13 @@ public struct Content: Hashable, Sendable {
         self.type = Self.isJSON(type) ? Self.json : type
     }
 
+    /// JSON.
     /// - Throws: ``WireError/invalidJSON(offset:reason:)``.
+    public init(json bytes: [UInt8]) throws(WireError) { try self.init(json: bytes, profile: .interoperable) }
+
     /// - Parameter profile: ``JSONReader/Profile/json`` for a value from a server, which may have been stored under
     ///   earlier rules.
-    public init(json bytes: [UInt8], profile: JSONReader.Profile = .interoperable) throws(WireError) {
+    package init(json bytes: [UInt8], profile: JSONReader.Profile) throws(WireError) {
         try JSONReader.validate(bytes, profile: profile)
         self.init(bytes: bytes, type: Self.json)
     }

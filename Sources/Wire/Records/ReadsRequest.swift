@@ -1,36 +1,36 @@
 /// The body of `POST /v1/{ns}/reads`: many records at once, only those that differ from the client's. Equal keys are
 /// answered once, as the first of them asks.
-public struct ReadsRequest: WireMessage {
+package struct ReadsRequest: WireMessage {
     /// A requested record, and the revision at which the client has it, if it has.
-    public struct Item: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
         /// The record's address.
-        public var key: RecordKey
+        package var key: RecordKey
         /// The revision that the client has; a record at this revision is not sent again.
-        public var revision: Revision?
+        package var revision: Revision?
 
         /// An item.
-        public init(key: RecordKey, revision: Revision? = nil) {
+        package init(key: RecordKey, revision: Revision? = nil) {
             self.key = key
             self.revision = revision
         }
     }
 
     /// The most keys of one request.
-    public static let maximumCount = 10_000
+    package static let maximumCount = 10_000
 
     /// The requested records.
-    public var items: [Item]
+    package var items: [Item]
     /// The device whose last decided write the response states.
-    public var client: ClientIdentifier?
+    package var client: ClientIdentifier?
 
     /// A request for `items`.
-    public init(items: [Item], client: ClientIdentifier? = nil) {
+    package init(items: [Item], client: ClientIdentifier? = nil) {
         self.items = items
         self.client = client
     }
 
     /// `{"client"?:…,"keys":[{"key":…,"revision"?:…}]}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         if let client { writer.member("client", client.text) }
         writer.member("keys")
@@ -46,7 +46,7 @@ public struct ReadsRequest: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var items: [Item]?
         var client: ClientIdentifier?
         try reader.beginObject()

@@ -1,20 +1,20 @@
 /// The answer to a ``ReadsRequest``: to all of its keys, or to those before ``next``. A record whose key is among
 /// these, and in none of ``records``, ``missing`` and ``forbidden``, is as the client has it.
-public struct ReadsResponse: WireMessage {
+package struct ReadsResponse: WireMessage {
     /// The records that differ from the client's.
-    public var records: [Record]
+    package var records: [Record]
     /// The keys that have no record.
-    public var missing: [RecordKey]
+    package var missing: [RecordKey]
     /// The keys that the request's principal may not read, whether or not they have a record.
-    public var forbidden: [RecordKey]
+    package var forbidden: [RecordKey]
     /// The place in the request, counted from 0, of the first key that is not answered: ask again for the keys from
     /// there on. `nil` if all are answered.
-    public var next: Int?
+    package var next: Int?
     /// The position of the state that the answer reflects.
-    public var cursor: Cursor
+    package var cursor: Cursor
 
     /// An answer.
-    public init(records: [Record], missing: [RecordKey], forbidden: [RecordKey] = [], next: Int? = nil, cursor: Cursor) {
+    package init(records: [Record], missing: [RecordKey], forbidden: [RecordKey] = [], next: Int? = nil, cursor: Cursor) {
         self.records = records
         self.missing = missing
         self.forbidden = forbidden
@@ -23,7 +23,7 @@ public struct ReadsResponse: WireMessage {
     }
 
     /// `{"records":[…],"missing":["key",…],"next":…,"cursor":…}`, and `"forbidden":["key",…]` if there are any.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("records")
         writer.beginArray()
@@ -46,7 +46,7 @@ public struct ReadsResponse: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var missing: [RecordKey] = []
         var forbidden: [RecordKey] = []

@@ -1,6 +1,6 @@
 extension Record: WireMessage {
     /// Writes the record object.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("key", key)
         writer.member("revision", revision.number)
@@ -12,7 +12,7 @@ extension Record: WireMessage {
     }
 
     /// Reads a record object.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var fields = RecordFields()
         try reader.beginObject()
         while let name = try reader.nextMember() {

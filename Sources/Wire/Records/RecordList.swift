@@ -1,21 +1,21 @@
 /// One page of `GET /v1/{ns}/records/{collection}`, ordered by id.
-public struct RecordList: WireMessage {
+package struct RecordList: WireMessage {
     /// The records of this page.
-    public var records: [Record]
+    package var records: [Record]
     /// The id for `after` in the request for the next page; `nil` on the last page.
-    public var next: String?
+    package var next: String?
     /// The position of the state that the page reflects.
-    public var cursor: Cursor
+    package var cursor: Cursor
 
     /// A page.
-    public init(records: [Record], next: String?, cursor: Cursor) {
+    package init(records: [Record], next: String?, cursor: Cursor) {
         self.records = records
         self.next = next
         self.cursor = cursor
     }
 
     /// `{"records":[…],"next":id|null,"cursor":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("records")
         writer.beginArray()
@@ -28,7 +28,7 @@ public struct RecordList: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var records: [Record] = []
         var next: String?
         var cursor: Cursor?

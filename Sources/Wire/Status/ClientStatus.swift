@@ -1,18 +1,18 @@
 /// The answer to `GET /v1/{ns}/clients/{client}`: the number of a device's last decided write.
-public struct ClientStatus: WireMessage {
+package struct ClientStatus: WireMessage {
     /// The device.
-    public var client: ClientIdentifier
+    package var client: ClientIdentifier
     /// The number of its last decided write; 0 if it has none.
-    public var last: Int64
+    package var last: Int64
 
     /// A status.
-    public init(client: ClientIdentifier, last: Int64) {
+    package init(client: ClientIdentifier, last: Int64) {
         self.client = client
         self.last = last
     }
 
     /// `{"client":…,"last":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
         writer.member("last", last)
@@ -20,7 +20,7 @@ public struct ClientStatus: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
         var last: Int64?
         try reader.beginObject()

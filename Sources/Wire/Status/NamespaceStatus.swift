@@ -1,28 +1,28 @@
 /// The answer to `GET /v1/{ns}`.
-public struct NamespaceStatus: WireMessage {
+package struct NamespaceStatus: WireMessage {
     /// The namespace.
-    public var namespace: Namespace
+    package var namespace: Namespace
     /// Its history and newest revision.
-    public var cursor: Cursor
+    package var cursor: Cursor
     /// The number of records.
-    public var records: Int
+    package var records: Int
     /// The bytes of their values.
-    public var bytes: Int
+    package var bytes: Int
     /// The number of deletes that are not forgotten yet.
-    public var tombstones: Int
+    package var tombstones: Int
     /// The number of invalidations that are not forgotten yet.
-    public var invalidations: Int
+    package var invalidations: Int
     /// The number of clients that have written under a number.
-    public var clients: Int
+    package var clients: Int
     /// The number of outcomes of their writes that are kept.
-    public var outcomes: Int
+    package var outcomes: Int
     /// The bytes of these outcomes.
-    public var outcomeBytes: Int
+    package var outcomeBytes: Int
     /// The number of requests that wait for the namespace's changes now.
-    public var waiting: Int
+    package var waiting: Int
 
     /// A status.
-    public init(
+    package init(
         namespace: Namespace, cursor: Cursor, records: Int, bytes: Int, tombstones: Int = 0, invalidations: Int = 0, clients: Int = 0,
         outcomes: Int = 0, outcomeBytes: Int = 0, waiting: Int
     ) {
@@ -40,7 +40,7 @@ public struct NamespaceStatus: WireMessage {
 
     /// `{"namespace":…,"epoch":…,"head":…,"records":…,"bytes":…,"tombstones":…,"invalidations":…,"clients":…,"outcomes":…,"outcomeBytes":…,
     /// "waiting":…,"cursor":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("namespace", namespace.name)
         writer.member("epoch", cursor.epoch.token)
@@ -58,7 +58,7 @@ public struct NamespaceStatus: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var namespace: Namespace?
         var cursor: Cursor?
         var records = 0

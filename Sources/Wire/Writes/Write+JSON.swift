@@ -1,6 +1,6 @@
 extension Write: WireMessage {
     /// `{"number":7,"op":"put","key":…,"value":…,"ifRevision"?:…,"nonce"?:…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("number", number)
         writer.member("op", operation.name)
@@ -19,7 +19,7 @@ extension Write: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var number: Int64?
         var operation: JSONName?
         var key: RecordKey?

@@ -1,19 +1,19 @@
 /// One write of a device, numbered so that it takes effect exactly once.
-public struct Write: Hashable, Sendable {
+package struct Write: Hashable, Sendable {
     /// 1, 2, 3 … for each device and namespace, for ever; at most 2^53−1. A number names this write in every history.
-    public var number: Int64
+    package var number: Int64
     /// The record to which the write applies.
-    public var key: RecordKey
+    package var key: RecordKey
     /// The operation on the record.
-    public var operation: WriteOperation
+    package var operation: WriteOperation
     /// Applies the write only if the record is at this revision; ``Revision/zero``: only if there is none.
-    public var ifRevision: Revision?
+    package var ifRevision: Revision?
     /// A random number from 1 to 2^53−1 that distinguishes the write from another of the same client and number, as of
     /// a copied device.
-    public var nonce: Int64?
+    package var nonce: Int64?
 
     /// A write.
-    public init(number: Int64, key: RecordKey, operation: WriteOperation, ifRevision: Revision? = nil, nonce: Int64? = nil) {
+    package init(number: Int64, key: RecordKey, operation: WriteOperation, ifRevision: Revision? = nil, nonce: Int64? = nil) {
         self.number = number
         self.key = key
         self.operation = operation

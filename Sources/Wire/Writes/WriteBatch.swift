@@ -1,25 +1,25 @@
 /// The body of `POST /v1/{ns}/writes`: numbered writes of one device, in order.
-public struct WriteBatch: WireMessage {
+package struct WriteBatch: WireMessage {
     /// The most writes that one batch may hold.
-    public static let maximumCount = 1_000
+    package static let maximumCount = 1_000
 
     /// The device.
-    public var client: ClientIdentifier
+    package var client: ClientIdentifier
     /// The history that the batch is for: in any other it has no effect. `nil`: whichever there is.
     ///
     /// A write that has a verdict in one history may be unknown in the next. A batch for the earlier history that
     /// arrives late must not decide the write again.
-    public var epoch: Epoch?
+    package var epoch: Epoch?
     /// Whether numbers may be left out before the first of the batch: they were decided in another history and will
     /// never be sent in this one. Only together with ``epoch``. Without effect if none is left out.
-    public var resume: Bool
+    package var resume: Bool
     /// Whether all or none are to be applied.
-    public var atomic: Bool
+    package var atomic: Bool
     /// The writes; their numbers follow each other without a gap.
-    public var writes: [Write]
+    package var writes: [Write]
 
     /// A batch.
-    public init(client: ClientIdentifier, epoch: Epoch? = nil, resume: Bool = false, atomic: Bool = false, writes: [Write]) {
+    package init(client: ClientIdentifier, epoch: Epoch? = nil, resume: Bool = false, atomic: Bool = false, writes: [Write]) {
         self.client = client
         self.epoch = epoch
         self.resume = resume
@@ -28,7 +28,7 @@ public struct WriteBatch: WireMessage {
     }
 
     /// `{"client":…,"epoch"?:…,"resume"?:…,"atomic"?:…,"writes":[…]}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("client", client.text)
         if let epoch { writer.member("epoch", epoch.token) }
@@ -42,7 +42,7 @@ public struct WriteBatch: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes; the numbers must follow each other, and `resume` takes an `epoch`.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var client: ClientIdentifier?
         var epoch: Epoch?
         var resume = false

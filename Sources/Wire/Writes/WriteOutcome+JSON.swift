@@ -1,6 +1,6 @@
 extension WriteOutcome: WireMessage {
     /// `{"number":7,"status":"applied","revision":1043}` or `{"number":8,"status":"rejected","problem":{…}}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("number", number)
         switch verdict {
@@ -17,7 +17,7 @@ extension WriteOutcome: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var number: Int64?
         var status: JSONName?
         var revision: Revision?

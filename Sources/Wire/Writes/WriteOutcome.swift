@@ -1,7 +1,7 @@
 /// The outcome of a write, the same however often a client asks.
-public struct WriteOutcome: Hashable, Sendable {
+package struct WriteOutcome: Hashable, Sendable {
     /// The verdict.
-    public enum Verdict: Hashable, Sendable {
+    package enum Verdict: Hashable, Sendable {
         /// It took effect. Without a revision: a delete of a record that was not there.
         case applied(Revision?)
         /// It did not, and never will.
@@ -11,12 +11,12 @@ public struct WriteOutcome: Hashable, Sendable {
     }
 
     /// The write's number.
-    public var number: Int64
+    package var number: Int64
     /// The verdict.
-    public var verdict: Verdict
+    package var verdict: Verdict
 
     /// An outcome.
-    public init(number: Int64, verdict: Verdict) {
+    package init(number: Int64, verdict: Verdict) {
         self.number = number
         self.verdict = verdict
     }

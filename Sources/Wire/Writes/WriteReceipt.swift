@@ -1,21 +1,21 @@
 /// The answer to a single `PUT`, `PATCH` or `DELETE`.
-public struct WriteReceipt: WireMessage {
+package struct WriteReceipt: WireMessage {
     /// The record that was written.
-    public var key: RecordKey
+    package var key: RecordKey
     /// The revision that the write took; `nil` for a numbered delete of a record that was not there.
-    public var revision: Revision?
+    package var revision: Revision?
     /// The position after the write.
-    public var cursor: Cursor
+    package var cursor: Cursor
 
     /// A receipt.
-    public init(key: RecordKey, revision: Revision?, cursor: Cursor) {
+    package init(key: RecordKey, revision: Revision?, cursor: Cursor) {
         self.key = key
         self.revision = revision
         self.cursor = cursor
     }
 
     /// `{"key":…,"revision":…,"cursor":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("key", key)
         if let revision { writer.member("revision", revision.number) }
@@ -25,7 +25,7 @@ public struct WriteReceipt: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var key: RecordKey?
         var revision: Revision?
         var cursor: Cursor?

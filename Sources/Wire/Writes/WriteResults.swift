@@ -1,18 +1,18 @@
 /// The answer to a ``WriteBatch``: one outcome a write, in order.
-public struct WriteResults: WireMessage {
+package struct WriteResults: WireMessage {
     /// The outcomes.
-    public var results: [WriteOutcome]
+    package var results: [WriteOutcome]
     /// The position after the batch.
-    public var cursor: Cursor
+    package var cursor: Cursor
 
     /// An answer.
-    public init(results: [WriteOutcome], cursor: Cursor) {
+    package init(results: [WriteOutcome], cursor: Cursor) {
         self.results = results
         self.cursor = cursor
     }
 
     /// `{"results":[…],"cursor":…}`
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("results")
         writer.beginArray()
@@ -24,7 +24,7 @@ public struct WriteResults: WireMessage {
     }
 
     /// Reads what ``write(to:)`` writes.
-    public init(_ reader: inout JSONReader) throws(WireError) {
+    package init(_ reader: inout JSONReader) throws(WireError) {
         var results: [WriteOutcome]?
         var cursor: Cursor?
         try reader.beginObject()

@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetServer
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 private func start(_ given: SyncClient.Configuration) async throws -> (client: SyncClient, used: Int) {

@@ -1,5 +1,6 @@
 import FreshetClient
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @Suite("Article: data that changes shape", .timeLimit(.minutes(5)))

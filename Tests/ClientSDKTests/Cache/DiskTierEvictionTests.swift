@@ -1,5 +1,6 @@
 import FreshetSQLite
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @testable import FreshetClient

@@ -1,5 +1,6 @@
 import FreshetSQLite
 import FreshetTestSupport
+import FreshetWire
 import Glibc
 import Testing
 

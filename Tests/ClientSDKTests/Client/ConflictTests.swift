@@ -3,6 +3,7 @@ import Foundation
 import FreshetClient
 import FreshetFaultProxy
 import FreshetTestSupport
+import FreshetWire
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetFaultProxy
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @Suite("A copy of everything, with values too large for the feed and invalidations") struct CopyTests {

@@ -1,6 +1,7 @@
 import Foundation
 import FreshetClient
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @Suite("Dates in values")

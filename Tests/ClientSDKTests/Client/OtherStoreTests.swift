@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetServer
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 /// A directory belongs to a store, at any address.

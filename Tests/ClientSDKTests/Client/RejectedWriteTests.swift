@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetFaultProxy
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 /// The calls of an app for rejected writes.

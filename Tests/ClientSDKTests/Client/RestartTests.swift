@@ -1,6 +1,7 @@
 import FreshetClient
 import FreshetFaultProxy
 import FreshetTestSupport
+import FreshetWire
 import Testing
 
 @Suite struct RestartTests {

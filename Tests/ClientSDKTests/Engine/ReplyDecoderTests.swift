@@ -1,4 +1,5 @@
 import FreshetTransport
+import FreshetWire
 import HTTPTypes
 import Testing
 

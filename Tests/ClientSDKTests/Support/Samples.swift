@@ -1,6 +1,7 @@
 // swift-format-ignore-file: NeverUseForceTry, NeverForceUnwrap
 
 import FreshetClient
+import FreshetWire
 import Testing
 
 /// Short names for values that most tests need.

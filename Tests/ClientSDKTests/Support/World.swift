@@ -2,6 +2,7 @@ import FreshetClient
 import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
+import FreshetWire
 
 /// A real server behind a proxy that can fail, for tests from end to end.
 final class World: Sendable {

@@ -1,3 +1,5 @@
+import FreshetClient
+import FreshetServer
 import FreshetTestKit
 import Testing
 

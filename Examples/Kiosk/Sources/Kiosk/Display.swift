@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetWire
 
 /// Shows all changes, from this kiosk and from others, for as long as the client runs.
 struct Display: Sendable {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import FreshetClient
+import FreshetWire
 import Glibc
 
 /// `Kiosk URL DIRECTORY`: a shop's kiosk on a terminal. It sells also while it has no network.

@@ -1,4 +1,5 @@
 import FreshetClient
+import FreshetWire
 
 /// A product of the shop.
 struct Product: Codable, Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import FreshetClient
 import FreshetTestKit
 import Testing
 import Till

@@ -1,3 +1,5 @@
+package import FreshetWire
+
 /// One operation on the outbox or its watermarks.
 package enum OutboxOperation: Hashable, Sendable {
     /// Stores the row under its id, new or in place of the old one.
