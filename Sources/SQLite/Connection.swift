@@ -25,8 +25,6 @@ package final class Connection {
     }
 
     let handle: OpaquePointer
-    /// Ends a statement of this connection from any thread.
-    package let interrupter: Interrupter
     let busyTimeout: Int32
     /// The database's file, of a connection that was opened for nonblocking reads.
     let layeredFile: NonblockingFile?
@@ -59,7 +57,6 @@ package final class Connection {
             throw failure
         }
         handle = opened
-        interrupter = Interrupter(opened)
         self.busyTimeout = busyTimeout
         layeredFile = nonblockingReads == nil ? nil : Self.layeredFile(of: opened)
         if let nonblockingReads { layeredFile?.allowNonblockingReads(nonblockingReads) }
@@ -77,7 +74,6 @@ package final class Connection {
     }
 
     deinit {
-        interrupter.disarm()
         staticStatements.removeAll()
         statements.removeAll()
         // The second version waits for statements that someone still holds, and then closes.
@@ -108,9 +104,6 @@ package final class Connection {
                 return SQLITE_OK
             }, context)
     }
-
-    /// The version of SQLite in use, such as `3.40.1`.
-    package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 }
 
 extension Connection {

@@ -1,9 +1,6 @@
 internal import CFreshetSQLite
 
 extension Statement {
-    /// The number of columns of a row.
-    package var columnCount: Int32 { sqlite3_column_count(handle) }
-
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     /// The column as an integer; 0 if it is NULL.
@@ -23,8 +20,6 @@ extension Statement {
     package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
     package func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
-
-    package func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
 
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 

@@ -100,35 +100,6 @@ import Testing
         #expect(try connection.checkpoint(truncating: true).pages == 0)
     }
 
-    @Test func aLongStatementIsInterruptedFromAnotherThread() throws {
-        // Given
-        let connection = try Connection(path: ":memory:")
-        let interrupter = connection.interrupter
-        // When
-        let error = #expect(throws: SQLiteError.self) {
-            try connection.withStatement("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n WHERE i < 0")
-            { row in
-                try withInterruption(by: interrupter) { _ = try row.step() }
-            }
-        }
-        // Then
-        #expect(error?.category == .interrupted)
-    }
-
-    /// Interrupts again and again, for an interruption before the statement has begun is without effect.
-    private func withInterruption(by interrupter: Interrupter, _ body: () throws -> Void) throws {
-        let done = Flag()
-        let thread = DispatchQueue(label: "interrupting")
-        thread.async { while !done.isRaised { interrupter.interrupt() } }
-        defer { done.raise() }
-        try body()
-    }
-
-    @Test func anInterruptionAfterTheEndIsWithoutEffect() throws {
-        let interrupter = try Connection(path: ":memory:").interrupter
-        interrupter.interrupt()
-    }
-
     @Test func aConnectionInAMutexServesManyThreads() throws {
         // Given
         let connection = try Connection(path: ":memory:")
@@ -153,12 +124,6 @@ import Testing
     final class Shared: Sendable {
         let connection: Mutex<Connection>
         init(_ connection: sending Connection) { self.connection = Mutex(connection) }
-    }
-
-    final class Flag: Sendable {
-        private let raised = Atomic(false)
-        var isRaised: Bool { raised.load(ordering: .relaxed) }
-        func raise() { raised.store(true, ordering: .relaxed) }
     }
 
     @Test(arguments: SQLiteError.Category.allCases)

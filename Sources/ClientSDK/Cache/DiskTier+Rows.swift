@@ -2,9 +2,6 @@ internal import FreshetSQLite
 internal import FreshetWire
 
 extension DiskTier {
-    /// The columns of ``bind(_:after:to:)`` and ``entry(_:)``, in their order.
-    static let columns = "collection, id, epoch, revision, as_of, pass, type, value, modified, verified, origin, invalidated"
-
     /// Binds all columns but the value. Texts equal to those of the previous entry stay bound.
     static func bind(_ entry: Entry, after last: Entry?, to statement: Statement) throws {
         if last?.key.collection != entry.key.collection { try statement.bind(1, entry.key.collection) }
