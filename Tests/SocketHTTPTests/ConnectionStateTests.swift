@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Connection state")
 struct ConnectionStateTests {
-    private static func ticket(_ number: UInt32, _ traits: Ticket.Traits = []) -> Ticket { Ticket(number: number, traits: traits) }
+    private static func slot(_ number: UInt32, _ traits: RequestSlot.Traits = []) -> RequestSlot {
+        RequestSlot(number: number, traits: traits)
+    }
 
     @Test("Safe requests are handled concurrently up to the limit")
     func safe() {
@@ -48,17 +50,17 @@ struct ConnectionStateTests {
         let second = state.admit(isSafe: true, isFinal: false)
 
         // When the server drains, Then only the second answer closes
-        #expect(!state.closes(after: ConnectionStateTests.ticket(first), isDraining: true))
+        #expect(!state.closes(after: ConnectionStateTests.slot(first), isDraining: true))
         state.finishTurn(closes: false)
-        #expect(state.closes(after: ConnectionStateTests.ticket(second), isDraining: true))
-        #expect(!state.closes(after: ConnectionStateTests.ticket(second), isDraining: false))
+        #expect(state.closes(after: ConnectionStateTests.slot(second), isDraining: true))
+        #expect(!state.closes(after: ConnectionStateTests.slot(second), isDraining: false))
     }
 
     @Test("A connection that its client ends is closed at once")
     func clientCloses() {
         var state = ConnectionState()
         let number = state.admit(isSafe: true, isFinal: true)
-        #expect(state.closes(after: ConnectionStateTests.ticket(number, .closes), isDraining: false))
+        #expect(state.closes(after: ConnectionStateTests.slot(number, .closes), isDraining: false))
         state.finishTurn(closes: true)
         #expect(state.end() == .close)
     }

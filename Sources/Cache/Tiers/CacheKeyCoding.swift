@@ -1,5 +1,4 @@
 public import FoundationEssentials
-@_spi(_Unicode) internal import Swift
 
 /// Derives the name under which a ``TwoTierCache`` stores a key's value in its second tier.
 ///
@@ -34,10 +33,7 @@ extension CacheKeyCoding where Key: Encodable {
 /// The UTF-8 of a string's canonical composition. Swift considers both encodings of `é` equal, so both need the same
 /// name.
 func canonicalBytes(_ text: String) -> [UInt8] {
-    if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
-    var scalars = String.UnicodeScalarView()
-    scalars.append(contentsOf: text._nfc)
-    return Array(String(scalars).utf8)
+    text.utf8.allSatisfy { $0 < 0x80 } ? Array(text.utf8) : text._nfcCodeUnits
 }
 
 /// Integers are encoded as eight bytes that sort in numeric order.

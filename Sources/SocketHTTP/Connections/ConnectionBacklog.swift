@@ -3,7 +3,7 @@
 final class ConnectionBacklog {
     /// An answer that was given before its turn.
     struct HeldAnswer {
-        let ticket: Ticket
+        let slot: RequestSlot
         let answer: Answer
         /// The pieces that a stream has written since.
         var written: [[UInt8]] = []

@@ -69,9 +69,9 @@ struct ConnectionState: Sendable {
     }
 
     /// Whether the answer whose turn it is must be the connection's last.
-    func closes(after ticket: Ticket, isDraining: Bool) -> Bool {
+    func closes(after slot: RequestSlot, isDraining: Bool) -> Bool {
         // A peer that has shut its writing side sends no more requests.
-        ticket.traits.contains(.closes) || pending == 1 && (isDraining || isInputEnded)
+        slot.traits.contains(.closes) || pending == 1 && (isDraining || isInputEnded)
     }
 
     /// Ends the turn of a complete answer.
@@ -98,7 +98,7 @@ struct ConnectionState: Sendable {
 }
 
 /// One request's place on its connection, and the constraints on its answer.
-struct Ticket: Sendable {
+struct RequestSlot: Sendable {
     /// The constraints on an answer.
     struct Traits: OptionSet, Sendable {
         let rawValue: UInt8

@@ -13,7 +13,7 @@ struct RequestTemplate: Sendable {
     // Of two bytes each, since each waiting connection has them.
     private let valueStart: UInt16
     private let valueEnd: UInt16
-    let traits: Ticket.Traits
+    let traits: RequestSlot.Traits
     let isSafe: Bool
     let handler: any RepeatedRequestHandler
 
@@ -61,8 +61,8 @@ extension UInt8 {
 
 extension RequestHead {
     /// The constraints that the request puts on its answer.
-    var traits: Ticket.Traits {
-        var traits: Ticket.Traits = []
+    var traits: RequestSlot.Traits {
+        var traits: RequestSlot.Traits = []
         if line.method == .head { traits.insert(.headOnly) }
         if line.isHTTP10 { traits.insert(.isHTTP10) }
         if !keepsAlive { traits.insert(.closes) }

@@ -59,7 +59,7 @@ public struct ResponseStream: Sendable {
         for stream in streams where stream.handle.isWritable {
             let exchange = stream.handle.exchange
             let recipient = Recipient(
-                connection: exchange.connection, number: exchange.ticket.number, isChunked: stream.handle.isChunked)
+                connection: exchange.connection, number: exchange.slot.number, isChunked: stream.handle.isChunked)
             guard recipient.reserve(chunk.count) else { continue }
             if let index = byLoop.firstIndex(where: { $0.loop === exchange.connection.loop }) {
                 byLoop[index].recipients.append(recipient)
@@ -99,7 +99,7 @@ extension Exchange {
     ///
     /// `HEAD` gets the head alone. If the exchange has already been answered, the stream has ended from the start.
     public func stream(status: HTTPResponse.Status, fields: ResponseFields = [:]) -> ResponseStream {
-        let isChunked = !handle.ticket.traits.contains(.isHTTP10)
+        let isChunked = !handle.slot.traits.contains(.isHTTP10)
         guard ResponseEncoder.hasBody(status) else {
             respond(Response(status: status, fields: fields))
             return ResponseStream(handle: StreamHandle(handle, isChunked: isChunked, isOpen: false))
@@ -108,10 +108,10 @@ extension Exchange {
         if isClaimed {
             var head: [UInt8] = []
             ResponseEncoder.appendStreamHead(status, fields, isChunked: isChunked, date: DateField.now(), to: &head)
-            handle.connection.loop.submit(.answer(handle.connection, handle.ticket, .stream(head: head)))
+            handle.connection.loop.submit(.answer(handle.connection, handle.slot, .stream(head: head)))
         }
         let stream = ResponseStream(handle: StreamHandle(handle, isChunked: isChunked, isOpen: isClaimed))
-        if handle.ticket.traits.contains(.headOnly) { stream.finish() }
+        if handle.slot.traits.contains(.headOnly) { stream.finish() }
         return stream
     }
 }
@@ -138,16 +138,16 @@ private final class StreamHandle: Sendable {
 
     func write(_ piece: [UInt8]) -> Bool {
         let recipient = ResponseStream.Recipient(
-            connection: exchange.connection, number: exchange.ticket.number, isChunked: isChunked)
+            connection: exchange.connection, number: exchange.slot.number, isChunked: isChunked)
         guard recipient.reserve(piece.count) else { return false }
-        exchange.connection.loop.submit(.streamBytes(exchange.connection, exchange.ticket.number, piece))
+        exchange.connection.loop.submit(.streamBytes(exchange.connection, exchange.slot.number, piece))
         return true
     }
 
     func end(_ ending: StreamEnding) {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
-        let released = exchange.connection.cancellations.withLock { $0.remove(exchange.ticket.number) }
+        let released = exchange.connection.cancellations.withLock { $0.remove(exchange.slot.number) }
         _ = released
-        exchange.connection.loop.submit(.streamEnd(exchange.connection, exchange.ticket, ending))
+        exchange.connection.loop.submit(.streamEnd(exchange.connection, exchange.slot, ending))
     }
 }

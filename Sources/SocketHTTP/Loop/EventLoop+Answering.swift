@@ -2,27 +2,27 @@ import Synchronization
 
 extension EventLoop {
     /// Writes an answer if its turn has come, and otherwise keeps it until then.
-    func deliver(_ answer: Answer, to connection: Connection, _ ticket: Ticket) {
+    func deliver(_ answer: Answer, to connection: Connection, _ slot: RequestSlot) {
         guard connection.isOpen else { return }
-        guard ticket.number == connection.state.turn else {
-            let held = ConnectionBacklog.HeldAnswer(ticket: ticket, answer: answer)
+        guard slot.number == connection.state.turn else {
+            let held = ConnectionBacklog.HeldAnswer(slot: slot, answer: answer)
             connection.backlogForKeeping().held.append(held)
             held.forEachPiece { queuedPieces.add($0) }
             return countOutput(connection)
         }
-        if write(answer, to: connection, ticket), connection.backlog != nil { deliverHeld(connection) }
+        if write(answer, to: connection, slot), connection.backlog != nil { deliverHeld(connection) }
     }
 
     /// Answers one of many exchanges whose right to answer has been taken.
     func answer(_ handle: ExchangeHandle, _ encoded: EncodedResponse) {
-        if handle.endWait() { deliver(encoded, to: handle.connection, handle.ticket) }
+        if handle.endWait() { deliver(encoded, to: handle.connection, handle.slot) }
     }
 
     /// Writes bytes that many exchanges share: the short path of a fan-out.
-    func deliver(_ encoded: EncodedResponse, to connection: Connection, _ ticket: Ticket) {
-        let isPlain = ticket.traits.isEmpty && ticket.number == connection.state.turn
-        guard isPlain, connection.isOpen, !connection.state.closes(after: ticket, isDraining: isDraining) else {
-            return deliver(.encoded(encoded), to: connection, ticket)
+    func deliver(_ encoded: EncodedResponse, to connection: Connection, _ slot: RequestSlot) {
+        let isPlain = slot.traits.isEmpty && slot.number == connection.state.turn
+        guard isPlain, connection.isOpen, !connection.state.closes(after: slot, isDraining: isDraining) else {
+            return deliver(.encoded(encoded), to: connection, slot)
         }
         counters.responses.add(1)
         transmit(encoded.bytes, to: connection)
@@ -38,7 +38,7 @@ extension EventLoop {
         if number == connection.state.turn {
             transmit(piece, to: connection)
             if let backlog = connection.backlog, backlog.output.count > limit { dropSlowReader(connection) }
-        } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.ticket.number == number }) {
+        } else if let backlog = connection.backlog, let index = backlog.held.firstIndex(where: { $0.slot.number == number }) {
             backlog.held[index].written.append(piece)
             queuedPieces.add(piece)
             countOutput(connection)
@@ -50,45 +50,45 @@ extension EventLoop {
     }
 
     /// Ends a stream, or keeps its ending until the stream's turn.
-    func deliver(_ ending: StreamEnding, to connection: Connection, _ ticket: Ticket) {
+    func deliver(_ ending: StreamEnding, to connection: Connection, _ slot: RequestSlot) {
         guard connection.isOpen else { return }
-        guard ticket.number == connection.state.turn else {
+        guard slot.number == connection.state.turn else {
             guard let backlog = connection.backlog,
-                let index = backlog.held.firstIndex(where: { $0.ticket.number == ticket.number })
+                let index = backlog.held.firstIndex(where: { $0.slot.number == slot.number })
             else { return }
             return backlog.held[index].ending = ending
         }
-        finishStream(connection, ticket, ending)
+        finishStream(connection, slot, ending)
         deliverHeld(connection)
     }
 
     /// Writes the held answers whose turn has come.
     private func deliverHeld(_ connection: Connection) {
         while connection.isOpen, let backlog = connection.backlog,
-            let index = backlog.held.firstIndex(where: { $0.ticket.number == connection.state.turn })
+            let index = backlog.held.firstIndex(where: { $0.slot.number == connection.state.turn })
         {
             let held = backlog.held.remove(at: index)
             held.forEachPiece { queuedPieces.remove($0) }
             countOutput(connection)
-            if write(held.answer, to: connection, held.ticket) { continue }
+            if write(held.answer, to: connection, held.slot) { continue }
             for piece in held.written {
                 connection.unsent.subtract(piece.count, ordering: .relaxed)
                 transmit(piece, to: connection)
             }
             notifyIfDrained(connection)
             guard let ending = held.ending else { return }
-            finishStream(connection, held.ticket, ending)
+            finishStream(connection, held.slot, ending)
         }
     }
 
-    private func finishStream(_ connection: Connection, _ ticket: Ticket, _ ending: StreamEnding) {
+    private func finishStream(_ connection: Connection, _ slot: RequestSlot, _ ending: StreamEnding) {
         if case .abandoned = ending {
             flushCork(connection)
             return close(connection)
         }
-        let closes = connection.state.closes(after: ticket, isDraining: isDraining)
+        let closes = connection.state.closes(after: slot, isDraining: isDraining)
         // Without chunks, only the end of the connection marks the end of the body.
-        let isDelimitedByEnd = ticket.traits.contains(.isHTTP10)
+        let isDelimitedByEnd = slot.traits.contains(.isHTTP10)
         if !isDelimitedByEnd { transmit(EventLoop.lastChunk, to: connection) }
         finishTurn(connection, closes: closes || isDelimitedByEnd)
     }
@@ -96,10 +96,10 @@ extension EventLoop {
     private static let lastChunk = Array("0\r\n\r\n".utf8)
 
     /// Returns whether the turn is over: the turn of a stream lasts until the stream ends.
-    private func write(_ answer: Answer, to connection: Connection, _ ticket: Ticket) -> Bool {
-        let closes = connection.state.closes(after: ticket, isDraining: isDraining)
-        let field: ConnectionField = closes ? .close : ticket.traits.contains(.isHTTP10) ? .keepAlive : .none
-        let isHeadOnly = ticket.traits.contains(.headOnly)
+    private func write(_ answer: Answer, to connection: Connection, _ slot: RequestSlot) -> Bool {
+        let closes = connection.state.closes(after: slot, isDraining: isDraining)
+        let field: ConnectionField = closes ? .close : slot.traits.contains(.isHTTP10) ? .keepAlive : .none
+        let isHeadOnly = slot.traits.contains(.headOnly)
         counters.responses.add(1)
         switch answer {
         case .encoded(let encoded):
@@ -112,7 +112,7 @@ extension EventLoop {
                 isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body
             }
         case .stream(let head):
-            let isDelimitedByEnd = ticket.traits.contains(.isHTTP10) && !isHeadOnly
+            let isDelimitedByEnd = slot.traits.contains(.isHTTP10) && !isHeadOnly
             writeHead(to: connection) { bytes in
                 bytes.append(contentsOf: head)
                 ResponseEncoder.appendEnd(isDelimitedByEnd ? .close : field, to: &bytes)

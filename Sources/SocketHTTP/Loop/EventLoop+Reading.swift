@@ -69,7 +69,7 @@ extension EventLoop {
     /// Parses `input` and handles each request in it, as far as the connection's state lets it.
     private func parse(_ input: UnsafeRawBufferPointer, from start: Int = 0, of connection: Connection) {
         var position = start
-        let bytes = Span<UInt8>(_unsafeBytes: input)
+        let bytes = input.assumingMemoryBound(to: UInt8.self).span
         var parser = connection.backlog?.parser ?? RequestParser(limits: connection.context.parserLimits)
         // The parser must have one owner, or its buffers would be copied at each change.
         connection.backlog?.parser = nil
@@ -108,8 +108,8 @@ extension EventLoop {
         let number = connection.state.admit(isSafe: template.isSafe, isFinal: template.traits.contains(.closes))
         counters.requests.add(1)
         counters.recognised.add(1)
-        let exchange = Exchange(handle: ExchangeHandle(connection, Ticket(number: number, traits: template.traits)))
-        template.handler.handle(Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(rebasing: input[value])), exchange)
+        let exchange = Exchange(handle: ExchangeHandle(connection, RequestSlot(number: number, traits: template.traits)))
+        template.handler.handle(input.assumingMemoryBound(to: UInt8.self).span.extracting(value), exchange)
         return end
     }
 
@@ -129,17 +129,17 @@ extension EventLoop {
     private static let continueResponse: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
     /// Answers a request whose exchange the handler released without an answer.
-    func answerUnanswered(_ connection: Connection, _ ticket: Ticket) {
+    func answerUnanswered(_ connection: Connection, _ slot: RequestSlot) {
         guard connection.isOpen else { return }
         let failure = RequestFailure(.unanswered, "The handler let the request go without an answer")
-        deliver(.response(connection.context.router.failure(failure)), to: connection, ticket)
+        deliver(.response(connection.context.router.failure(failure)), to: connection, slot)
     }
 
     /// Numbers a request and passes it to its handler.
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
         let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
-        let ticket = Ticket(number: number, traits: head.traits)
+        let slot = RequestSlot(number: number, traits: head.traits)
         let context = connection.context
         counters.requests.add(1)
         switch context.router.match(head) {
@@ -147,17 +147,17 @@ extension EventLoop {
             let size = parsed.body.count
             let share = size > MemoryLedger.large ? HandledBytes.Share(size, of: context.handledBytes) : nil
             let request = Request(parsed, parameters, peer: connection.peer, share)
-            parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, ticket)))
+            parameters.route.handler(request, Exchange(handle: ExchangeHandle(connection, slot)))
             // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
             // handler.
             let repetition = head.repetition.withLock { $0.take() }
             if let repetition, connection.isOpen, let template = RequestTemplate(head, repetition) { connection.template = template }
         case .options(let allow):
-            deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, ticket)
+            deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, slot)
         case .failure(let failure, let allow):
             var response = context.router.failure(failure)
             if let allow { response.fields[.allow] = allow }
-            deliver(.response(response), to: connection, ticket)
+            deliver(.response(response), to: connection, slot)
         }
     }
 
@@ -169,7 +169,7 @@ extension EventLoop {
         var response = context.router.failure(failure)
         if failure.kind == .overloaded, response.fields[.retryAfter] == nil { response.fields[.retryAfter] = "1" }
         let number = connection.state.admit(isSafe: true, isFinal: true, leavesInput: true)
-        deliver(.response(response), to: connection, Ticket(number: number, traits: .closes))
+        deliver(.response(response), to: connection, RequestSlot(number: number, traits: .closes))
     }
 
     /// Handles the end of the input. The peer has shut its writing side and may still wait for answers.

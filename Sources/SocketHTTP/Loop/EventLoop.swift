@@ -72,6 +72,7 @@ final class EventLoop: @unchecked Sendable {
         self.wakeup = wakeup
         events = .allocate(capacity: 512)
         readBuffer = .allocate(byteCount: 64 << 10, alignment: 16)
+        readBuffer.bindMemory(to: UInt8.self)
         scratch.reserveCapacity(4 << 10)
     }
 
@@ -242,12 +243,12 @@ final class EventLoop: @unchecked Sendable {
 
     private func handle(_ message: LoopMessage) {
         switch message {
-        case .answer(let connection, let ticket, .encoded(let encoded)):
-            deliver(encoded, to: connection, ticket)
-        case .answer(let connection, let ticket, let answer):
-            deliver(answer, to: connection, ticket)
-        case .unanswered(let connection, let ticket):
-            answerUnanswered(connection, ticket)
+        case .answer(let connection, let slot, .encoded(let encoded)):
+            deliver(encoded, to: connection, slot)
+        case .answer(let connection, let slot, let answer):
+            deliver(answer, to: connection, slot)
+        case .unanswered(let connection, let slot):
+            answerUnanswered(connection, slot)
         case .fanOut(let exchanges, let encoded):
             for exchange in exchanges { answer(exchange.handle, encoded) }
         case .streamBytes(let connection, let number, let piece):
@@ -258,8 +259,8 @@ final class EventLoop: @unchecked Sendable {
             }
         case .awaitDrain(let connection, let limit, let action):
             awaitDrain(connection, ConnectionBacklog.DrainListener(limit: limit, action: action))
-        case .streamEnd(let connection, let ticket, let ending):
-            deliver(ending, to: connection, ticket)
+        case .streamEnd(let connection, let slot, let ending):
+            deliver(ending, to: connection, slot)
         case .adopt(let descriptor, let peer, let context, let refusal):
             adopt(descriptor, peer, context, refusal: refusal)
         case .perform(let action):

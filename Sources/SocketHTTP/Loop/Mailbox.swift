@@ -2,15 +2,15 @@ import Synchronization
 
 /// A message to a loop, from any thread.
 enum LoopMessage: Sendable {
-    case answer(Connection, Ticket, Answer)
-    case unanswered(Connection, Ticket)
+    case answer(Connection, RequestSlot, Answer)
+    case unanswered(Connection, RequestSlot)
     /// Answers to exchanges whose right is taken and whose waits are to be ended.
     case fanOut([Exchange], EncodedResponse)
     case streamBytes(Connection, UInt32, [UInt8])
     case broadcast([ResponseStream.Recipient], chunk: [UInt8], plain: [UInt8], reserved: Int)
     /// Calls the closure once the connection has at most `limit` bytes unsent.
     case awaitDrain(Connection, limit: Int, @Sendable () -> Void)
-    case streamEnd(Connection, Ticket, StreamEnding)
+    case streamEnd(Connection, RequestSlot, StreamEnding)
     case adopt(Int32, PeerAddress, ServerContext, refusal: Connection.Refusal?)
     case perform(@Sendable (EventLoop) -> Void)
 }
