@@ -25,10 +25,11 @@ struct RequestContext: Sendable {
 
     func requireJSON() throws(Problem) { try request.requireJSON() }
 
-    func respond(_ response: consuming Response) {
+    /// - Parameter endsSession: whether the request itself may have ended its session, and still gets its answer.
+    func respond(_ response: consuming Response, endsSession: Bool = false) {
         var response = response
         // A session that has ended since the request was received learns nothing more.
-        if response.status.code < 400, let session, let access = core.access, !access.mayContinue(session) {
+        if !endsSession, response.status.code < 400, let session, let access = core.access, !access.mayContinue(session) {
             response = core.challenge(AccessControl.ended)
         }
         core.metrics.countResponse(endpoint, status: response.status.code)

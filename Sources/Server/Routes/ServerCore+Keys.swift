@@ -93,7 +93,7 @@ extension ServerCore {
                     try committed.result.get()
                     access.remove(stored.id)
                     endRevokedWaits(access)
-                    context.respond(json: Array(#"{"revoked":true}"#.utf8), at: nil)
+                    context.respond(Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), endsSession: true)
                 } catch { context.fail(error) }
             })
     }
@@ -130,7 +130,8 @@ extension ServerCore {
                 writer.member("stored")
                 stored.write(to: &writer)
                 writer.endObject()
-                context.respond(Response(json: writer.bytes, at: nil, status: status))
+                // An administrator who rotates the key of the request must get the new secret.
+                context.respond(Response(json: writer.bytes, at: nil, status: status), endsSession: true)
             })
     }
 

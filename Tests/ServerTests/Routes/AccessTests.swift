@@ -136,6 +136,22 @@ import Testing
         }
     }
 
+    @Test("An administrator who replaces or revokes the own key gets the answer, and the new secret")
+    func ownKey() async throws {
+        try await AccessServer.with { server in
+            // Given
+            let (stored, first) = try server.key(Self.all, isAdmin: true)
+            // When
+            let rotated = try await server.post("/admin/keys/\(stored.id)/rotate", first, "{}")
+            let second = ("Authorization", "Bearer \(try #require(Self.member("key", of: rotated)))")
+            // Then
+            #expect(try await server.request("GET", "/admin/keys", first).status == 401)
+            #expect(try await server.request("GET", "/admin/keys", second).status == 200)
+            #expect(try await server.request("DELETE", "/admin/keys/\(stored.id)", second).status == 200)
+            #expect(try await server.request("GET", "/admin/keys", second).status == 401)
+        }
+    }
+
     private static func member(_ name: String, of reply: Reply) -> String? {
         guard case .object(let members)? = try? JSONDocument(reply.body),
             case .string(let text)? = members.first(where: { $0.name == name })?.value
