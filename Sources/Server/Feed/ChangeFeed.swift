@@ -105,11 +105,12 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         _ waiter: Waiter, _ subscription: Subscription, at position: Cursor, target: Cursor?, noMatchAfter: Revision, _ deadline: Int64?,
         _ now: Int64
     ) -> PollDecision {
-        let idle = PollDecision.reply(.idle(position.issued(to: subscription.part)))
-        if isDraining { return idle }
-        if let deadline, deadline <= now { return idle }
+        // Made only where it is returned, since a reply is an allocation.
+        func idle() -> PollDecision { .reply(.idle(position.issued(to: subscription.part))) }
+        if isDraining { return idle() }
+        if let deadline, deadline <= now { return idle() }
         let group = groups.group(for: subscription, target: target, noMatchAfter: noMatchAfter)
-        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return idle }
+        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return idle() }
         return .parked(ticket)
     }
 

@@ -33,7 +33,8 @@ struct RequestContext: Sendable {
             response = core.challenge(AccessControl.ended)
         }
         core.metrics.countResponse(endpoint, status: response.status.code)
-        exchange.respond(core.marked(response))
+        // Consumed, since a copy of its fields is an allocation.
+        exchange.respond(core.marked(consume response))
     }
 
     func respond(json: [UInt8], at cursor: Cursor?) { respond(Response(json: json, at: cursor)) }
