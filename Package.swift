@@ -170,7 +170,7 @@ let package = Package(
             name: "freshet",
             dependencies: [
                 "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetSimulator",
-                "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetWire",
+                "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust", "FreshetWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -2,6 +2,7 @@ import ArgumentParser
 import FreshetClient
 import FreshetServer
 import FreshetTransport
+import FreshetTrust
 import FreshetWire
 import HTTPTypes
 
@@ -30,8 +31,9 @@ struct KeyArgument: ParsableArguments {
     @Argument(help: "The key's id, as 'freshet key list' shows it.") var id: String
 
     func validate() throws {
-        let isID = id.utf8.count == 10 && id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
-        guard isID else { throw ValidationError("an id has 10 characters of a-z and 2-7; '\(id)' is none") }
+        guard KeyIdentifier(id) != nil else {
+            throw ValidationError("an id has \(KeyIdentifier.count) characters of a-z and 2-7; '\(id)' is none")
+        }
     }
 
     var path: String { "/admin/keys/\(id)" }
@@ -83,14 +85,6 @@ struct KeyCreate: AsyncParsableCommand {
         let grants = AllowArgument.json(allow.compactMap { AllowArgument($0) })
         let now = ServerEnvironment.system.wallMilliseconds()
         let end = expires.flatMap { DurationArgument($0) }.map { now + $0.seconds * 1_000 }
-        if let data {
-            let key: (id: String, token: String)
-            do {
-                key = try OfflineKeys.make(
-                    inDirectory: data, name: name, grants: allow.isEmpty ? [] : grants, isAdmin: admin, expires: end, now: now)
-            } catch { throw CommandFailure(offline: error) }
-            return try secret.show(key.token, id: key.id)
-        }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("name", name)
@@ -102,6 +96,13 @@ struct KeyCreate: AsyncParsableCommand {
         writer.boolean(admin)
         if let end { writer.member("expires", end) }
         writer.endObject()
+        if let data {
+            let key: (id: String, token: String)
+            do { key = try OfflineKeys.make(inDirectory: data, request: writer.bytes, now: now) } catch {
+                throw CommandFailure(offline: error)
+            }
+            return try secret.show(key.token, id: key.id)
+        }
         let made = try await NewKey(options.remote().reply(.post, "/admin/keys", fields: [.contentType: Content.json], body: writer.bytes))
         try secret.show(made.token, id: made.id)
     }
@@ -193,17 +194,17 @@ private struct NewKey {
         while let member = try reader.nextMember() {
             if member == "key" { token = try reader.string() } else { try reader.skip() }
         }
-        guard let token, token.utf8.count > 13 else { throw CommandFailure(.software, "the server's answer has no key") }
+        guard let token, let key = try? AccessKey(Array(token.utf8)) else {
+            throw CommandFailure(.software, "the server's answer has no key")
+        }
         self.token = token
-        // fk_, then the id.
-        id = String(token.dropFirst(3).prefix(10))
+        id = key.id.text
     }
 }
 
 extension CommandFailure {
     fileprivate init(offline error: any Error) {
         switch error {
-        case let failure as CommandFailure: self = failure
         case let error as RecordServerError: self.init(error)
         default: self.init(.usage, "\(error)")
         }

@@ -88,9 +88,6 @@ final class AccessControl: Sendable {
         return try self.session(of: session.credential)
     }
 
-    /// Whether the credential of the session is still valid.
-    func mayContinue(_ session: AccessSession) -> Bool { (try? current(session)) != nil }
-
     private func session(of credential: Secret) throws(Problem) -> AccessSession {
         // Before the lookup: a change in between makes the next check look again.
         let generation = generation.load(ordering: .acquiring)
@@ -156,7 +153,7 @@ final class AccessControl: Sendable {
     static let ended = Problem(.unauthorized, "The key or token was revoked: log in again, or ask the operator.")
     private static let unknown = Problem(
         .unauthorized,
-        "The server does not know this key or token: check that it is whole, and meant for this server ('freshet token inspect').")
+        "The server does not know this key or token: check that it is whole, and meant for this server.")
 
     private static func problem(_ refusal: SessionRefusal) -> Problem {
         switch refusal {

@@ -44,4 +44,12 @@ struct KeyRequest: Sendable {
         }
         do { rights = try Rights(json: allow) } catch { throw Problem(.invalidRequest, "'allow' is wrong: \(error.description)") }
     }
+
+    /// Makes the key, and the form in which it is stored.
+    ///
+    /// - Parameter created: milliseconds since 1970.
+    func key(created: Int64, using random: inout SystemRandomNumberGenerator) -> (key: AccessKey, stored: StoredKey) {
+        let key = AccessKey(using: &random)
+        return (key, StoredKey(key, name: name, rights: rights, isAdmin: isAdmin, created: created, expires: expires))
+    }
 }

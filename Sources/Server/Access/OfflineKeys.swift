@@ -9,23 +9,17 @@ package enum OfflineKeys {
     /// Blocks on the disk.
     ///
     /// - Parameters:
-    ///   - grants: as ``Rights`` reads them, or empty for an administrator, which then may do everything.
-    ///   - expires: milliseconds since 1970.
+    ///   - request: the body that `POST /admin/keys` takes.
     ///   - now: milliseconds since 1970.
-    /// - Throws: ``RecordServerError`` if the directory is in use or cannot be written; ``TrustError`` for invalid grants.
-    package static func make(
-        inDirectory path: String, name: String, grants: [UInt8], isAdmin: Bool, expires: Int64?, now: Int64
-    ) throws -> (id: String, token: String) {
-        let rights = grants.isEmpty && isAdmin ? Rights.all : try Rights(json: grants)
+    /// - Throws: ``RecordServerError`` if the directory is in use or cannot be written; `Problem` for an invalid request.
+    package static func make(inDirectory path: String, request: [UInt8], now: Int64) throws -> (id: String, token: String) {
         var random = SystemRandomNumberGenerator()
-        let store: SQLiteRecordStore
-        do throws(StoreError) { store = try SQLiteRecordStore(directory: path, seed: random.next()) } catch {
-            throw RecordServerError(error)
-        }
-        let key = AccessKey(using: &random)
-        let stored = StoredKey(key, name: name, rights: rights, isAdmin: isAdmin, created: now, expires: expires)
-        let row = stored.row
-        try store.transaction { try $0.keep(row) }
+        let (key, stored) = try KeyRequest(json: request).key(created: now, using: &random)
+        do {
+            let store = try SQLiteRecordStore(directory: path, seed: random.next())
+            let row = stored.row
+            try store.transaction { try $0.keep(row) }
+        } catch let error as StoreError { throw RecordServerError(error) }
         return (key.id.text, String(decoding: key.token.exposed, as: UTF8.self))
     }
 }

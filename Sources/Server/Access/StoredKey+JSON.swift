@@ -7,9 +7,9 @@ extension StoredKey {
         var writer = JSONWriter()
         writer.beginObject()
         writeMembers(to: &writer)
-        writer.member("digest", Hex.text(digest.bytes))
+        writer.member("digest", digest.text)
         if let previous {
-            writer.member("previous", Hex.text(previous.digest.bytes))
+            writer.member("previous", previous.digest.text)
             writer.member("previousUntil", previous.until)
         }
         writer.endObject()
@@ -43,9 +43,9 @@ extension StoredKey {
     init?(_ row: AccessRow) {
         guard row.kind == .key, let id = KeyIdentifier(row.name), let read = try? StoredKeyRow(row.value),
             let rights = try? Rights(json: read.allow),
-            let digest = Hex.bytes(read.digest).flatMap({ SHA256Digest(stored: $0) })
+            let digest = SHA256Digest(text: read.digest)
         else { return nil }
-        let previous = Hex.bytes(read.previous).flatMap { SHA256Digest(stored: $0) }
+        let previous = SHA256Digest(text: read.previous)
         self.init(
             id: id, name: read.name, rights: rights, isAdmin: read.isAdmin, created: read.created, expires: read.expires,
             isDisabled: read.isDisabled, digest: digest, previous: previous.map { Previous(digest: $0, until: read.previousUntil) },
@@ -88,23 +88,12 @@ private struct StoredKeyRow {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
-private enum Hex {
-    private static let digits = Array("0123456789abcdef".utf8)
+extension SHA256Digest {
+    fileprivate var text: String { String(decoding: Base64URL.encode(bytes), as: UTF8.self) }
 
-    static func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    /// `nil` for a text of an odd length or with another character.
-    static func bytes(_ text: String) -> [UInt8]? {
-        let values = text.utf8.map { digits.firstIndex(of: $0) }
-        guard !values.isEmpty, values.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for place in stride(from: 0, to: values.count, by: 2) {
-            guard let high = values[place], let low = values[place + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
+    /// `nil` for any other text than that of a digest.
+    fileprivate init?(text: String) {
+        guard let bytes = Base64URL.decode(text.utf8) else { return nil }
+        self.init(stored: bytes)
     }
 }

@@ -81,12 +81,9 @@ final class EventStream: Sendable {
     }
 
     private func step(after cursor: Cursor, isVerified: Bool) throws(StoreError) {
-        var deadline: Int64?
-        if let session, let access = core.access {
-            // The client reconnects, and gets the reason as a status.
-            guard access.mayContinue(session) else { return stream.finish() }
-            deadline = access.deadline(of: session)
-        }
+        // The client reconnects, and gets the reason as a status.
+        guard !core.hasEnded(session) else { return stream.finish() }
+        let deadline = session.flatMap { core.access?.deadline(of: $0) }
         let (verdict, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
             deadline: deadline, now: core.now())
@@ -97,7 +94,7 @@ final class EventStream: Sendable {
                 return state.isCancelled
             }
             // A revocation just before this did not find the stream among the waiters.
-            if isCancelled || session.map({ core.access?.mayContinue($0) == false }) ?? false { entry.cancel(ticket) }
+            if isCancelled || core.hasEnded(session) { entry.cancel(ticket) }
         case .reply(.page(let page)):
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)

@@ -74,7 +74,7 @@ final class Poll: RepeatedRequestHandler {
         case .parked(let ticket):
             exchange.onDisconnect(notify: feed, ticket.number)
             // A revocation while the poll was in the store did not find it among the waiters.
-            if let session, core.access?.mayContinue(session) == false { feed.cancel(ticket) }
+            if core.hasEnded(session) { feed.cancel(ticket) }
         case .reply(let reply): respond(exchange, reply, session)
         case .scan(let since):
             later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, session, deadline: deadline) }
@@ -109,8 +109,7 @@ final class Poll: RepeatedRequestHandler {
     }
 
     private func respond(_ exchange: Exchange, _ reply: PollResult, _ session: AccessSession?) {
-        let isEnded = session.map { core.access?.mayContinue($0) == false } ?? false
-        respond(exchange, Response(isEnded ? .ended : reply))
+        respond(exchange, Response(core.hasEnded(session) ? .ended : reply))
     }
 
     private func respond(_ exchange: Exchange, _ response: Response) {

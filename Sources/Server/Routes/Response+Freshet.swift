@@ -37,6 +37,13 @@ extension ResponseFields {
         if let start = Self.entityTagStart { append(start) { position.appendEntityTag(to: &$0) } }
     }
 
+    /// Appends the field that asks for a credential (RFC 6750 §3).
+    ///
+    /// - Parameter error: why that of the request does not suffice; `nil` if it had none.
+    mutating func appendChallenge(error: String?) {
+        append(.wwwAuthenticate, #"Bearer realm="freshet""# + (error.map { #", error="\#($0)""# } ?? ""))
+    }
+
     /// Appends the field that names the store of the response.
     mutating func append(store: StoreIdentifier) {
         if let start = Self.storeStart { append(start) { $0.append(contentsOf: store.token.utf8) } }
@@ -86,7 +93,7 @@ extension Response {
         case .gone(let problem, let cursor): self.init(problem, at: cursor, retryAfter: 1)
         case .ended:
             self.init(AccessControl.ended, at: nil, retryAfter: 1)
-            fields.append(.wwwAuthenticate, #"Bearer realm="freshet", error="invalid_token""#)
+            fields.appendChallenge(error: "invalid_token")
         }
     }
 }

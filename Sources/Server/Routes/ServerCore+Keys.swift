@@ -24,10 +24,7 @@ extension ServerCore {
         let access = try requireAccess()
         let request = try KeyRequest(json: context.request.body)
         var random = SystemRandomNumberGenerator()
-        let key = AccessKey(using: &random)
-        let stored = StoredKey(
-            key, name: request.name, rights: request.rights, isAdmin: request.isAdmin, created: environment.wallMilliseconds(),
-            expires: request.expires)
+        let (key, stored) = request.key(created: environment.wallMilliseconds(), using: &random)
         guard access.hasRoom else {
             throw Problem(.tooLarge, "There are \(AccessControl.maximumKeys) keys: revoke some that are not used.", status: 409)
         }
@@ -92,7 +89,7 @@ extension ServerCore {
                 do {
                     try committed.result.get()
                     access.remove(stored.id)
-                    endRevokedWaits(access)
+                    endRevokedWaits()
                     context.respond(Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), endsSession: true)
                 } catch { context.fail(error) }
             })
@@ -123,7 +120,7 @@ extension ServerCore {
             .access(keep: stored.row) { [self] committed in
                 do { try committed.result.get() } catch { return context.fail(error) }
                 access.set(stored)
-                endRevokedWaits(access)
+                endRevokedWaits()
                 var writer = JSONWriter()
                 writer.beginObject()
                 if let key { writer.member("key", String(decoding: key.token.exposed, as: UTF8.self)) }
@@ -136,7 +133,7 @@ extension ServerCore {
     }
 
     /// Answers the waiting requests of sessions that have ended.
-    func endRevokedWaits(_ access: AccessControl) {
-        feeds.end(where: { reader in reader.session.map { !access.mayContinue($0) } ?? false })
+    private func endRevokedWaits() {
+        feeds.end(where: { hasEnded($0.session) })
     }
 }

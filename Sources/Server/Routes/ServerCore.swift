@@ -70,6 +70,12 @@ final class ServerCore: Sendable {
         self.logger = logger
     }
 
+    /// Whether a session has ended, by expiry or revocation; false on a server that is open to all.
+    func hasEnded(_ session: AccessSession?) -> Bool {
+        guard let session, let access else { return false }
+        return (try? access.current(session)) == nil
+    }
+
     /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
     /// all of them.
     func now() -> Int64 { environment.monotonicNanoseconds() / 1_000_000 }
@@ -98,14 +104,13 @@ final class ServerCore: Sendable {
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
-    /// The response to a request that may not be done, with the field that states why (RFC 6750 §3). It has no position.
+    /// The response to a request that may not be done, with the field that states why. It has no position.
     func challenge(_ error: any Error, hasCredential: Bool = true) -> Response {
         var response = response(to: error, at: nil, in: nil)
         guard access != nil else { return response }
         switch response.status.code {
-        case 401:
-            response.fields.append(.wwwAuthenticate, #"Bearer realm="freshet""# + (hasCredential ? #", error="invalid_token""# : ""))
-        case 403 where hasCredential: response.fields.append(.wwwAuthenticate, #"Bearer realm="freshet", error="insufficient_scope""#)
+        case 401: response.fields.appendChallenge(error: hasCredential ? "invalid_token" : nil)
+        case 403 where hasCredential: response.fields.appendChallenge(error: "insufficient_scope")
         default: break
         }
         return response

@@ -164,7 +164,7 @@ import Testing
         let directory = TemporaryDirectory()
         let path = directory.file("data")
         // Given a key that was made while no server ran
-        let made = try OfflineKeys.make(inDirectory: path, name: "first", grants: [], isAdmin: true, expires: nil, now: 0)
+        let made = try OfflineKeys.make(inDirectory: path, request: Array(#"{"name":"first","admin":true}"#.utf8), now: 0)
         var configuration = RecordServerConfiguration(directory: path)
         configuration.requiresKeys = true
         // When
