@@ -85,7 +85,7 @@ extension Engine {
 
     private func publish(_ publication: Publication) {
         switch publication {
-        case .view(let view, _):
+        case .view(let view):
             observers.notify(memory.store(view))
             if view.value == .unknown { wantsRefresh = true }
         case .confirmed(let revalidation):
@@ -94,7 +94,7 @@ extension Engine {
             } else {
                 observers.update(revalidation.key) { $0.confirmed(revalidation) }
             }
-        case .changed(let key, _): show(key)
+        case .changed(let key): show(key)
         case .invalidated(let scope, let position):
             for value in memory.invalidate(scope, at: position) { observers.notify(value) }
             observers.update { scope.contains($0.key) ? $0.invalidated(at: position) : nil }

@@ -31,7 +31,7 @@ struct LocalState: Hashable, Sendable {
         state = persisted.state
         writes = Outbox(persisted)
         rejected = RejectionList(persisted.rejections)
-        let views = writes.sortedKeys.map { Publication.view(view(of: $0, stored: nil), .written) }
+        let views = writes.sortedKeys.map { Publication.view(view(of: $0, stored: nil)) }
         if !views.isEmpty { turn.emit(.publish(views)) }
     }
 

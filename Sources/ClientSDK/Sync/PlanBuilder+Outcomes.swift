@@ -29,7 +29,7 @@ extension PlanBuilder {
                 decide(row, .rejected(problem, in: results.cursor.epoch))
             }
         }
-        removeIncluded(.confirmed)
+        removeIncluded()
     }
 
     /// Marks a write as displaced, because its number was another device's: it is sent under another name.
@@ -37,21 +37,21 @@ extension PlanBuilder {
         guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, writeID: row.writeID) else { return }
         markDecided(row.number)
         pending.rows[index].isDisplaced = true
-        stage(pending, .written)
+        stage(pending)
         suspectName()
         guard let base = pending.base else { return }
         // A record of a past history may contain the write, if the copy that used its number sent the same one: the
         // record is read again.
         if base.epoch != state.epoch {
-            return apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
+            return apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key)
         }
         guard case .put(let own) = row.operation, base.content == own else { return }
         // If the change left its value out, this device's value was taken for it: the record is read again.
-        apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key, .invalidated)
+        apply(.evict(.key(row.key), before: Cursor(epoch: base.epoch, revision: .maximum)), to: row.key)
         guard settings.following == .everything, isFollowed(row.key) else { return }
         let revalidation = Revalidation(
             key: row.key, epoch: base.epoch, revision: base.revision, asOf: base.asOf, pass: base.pass, verifiedAt: base.verifiedAt)
-        apply(.withoutValue(revalidation, keepsValue: false), to: row.key, .invalidated)
+        apply(.withoutValue(revalidation, keepsValue: false), to: row.key)
     }
 
     /// Prepares a change of name, since another device has the same one. Writes that have a number by now get their
@@ -70,7 +70,7 @@ extension PlanBuilder {
         for key in outbox.sortedKeys {
             guard var pending = pending(key) else { continue }
             pending.rename(numbers)
-            stage(pending, .written)
+            stage(pending)
         }
         change(.client(client), .nextNumber(Int64(waiting.count) + 1))
     }
@@ -81,7 +81,6 @@ extension PlanBuilder {
         markDecided(row.number)
         var outcome: LocalWriteOutcome?
         var fault: Problem?
-        var cause = Cause.confirmed
         switch decision {
         case .applied(let position):
             pending.rows[index].state = .applied(position)
@@ -91,7 +90,6 @@ extension PlanBuilder {
             pending.rows[index].state = .settled(position)
             outcome = .applied(nil)
         case .rejected(let rejection, let epoch):
-            cause = .rolledBack
             let problem = refusedWrites[row.number]
             if case .merge = row.policy, rejection.code == .preconditionFailed, problem == nil, row.attempts < settings.mergeAttempts {
                 pending.rows[index].state = .merging(epoch)
@@ -101,7 +99,7 @@ extension PlanBuilder {
             }
         }
         pending.setPrecondition(Self.precondition(after: row, decision), ofThoseAfter: row.writeID)
-        stage(pending, cause)
+        stage(pending)
         if let outcome { report(row.writeID, row.key, outcome) }
         if let fault { reject(row, fault) }
     }
@@ -137,7 +135,7 @@ extension PlanBuilder {
             verifiedAt: now.wall, origin: .ownWrite)
         let stated = WriteWatermark(epoch: position.epoch, number: row.number)
         guard let entry = newer(entry, stated) else { return }
-        apply(.put(entry, onlyIfCached: false), to: row.key, .confirmed, stated: stated)
+        apply(.put(entry, onlyIfCached: false), to: row.key, stated: stated)
     }
 
     private mutating func takeCurrent(_ record: Record, _ epoch: Epoch, _ lastWrite: Int64?) {
@@ -151,7 +149,7 @@ extension PlanBuilder {
         // A read that was requested before may return less, and the entry may be evicted by then: the end of a pass
         // evicts entries that the pass has not brought.
         raiseLowerBound(.key(record.key), to: record.revision)
-        apply(.put(entry, onlyIfCached: false), to: record.key, .rolledBack, stated: stated)
+        apply(.put(entry, onlyIfCached: false), to: record.key, stated: stated)
     }
 
     /// Applies a record without its value, which was too large: the device's value of an earlier revision is read
@@ -167,12 +165,12 @@ extension PlanBuilder {
         let isConfirmed = state.revalidation == .complete || base.epoch == epoch && base.pass == state.pass
         guard settings.following == .everything, isFollowed(record.key), isConfirmed, state.cursor != nil, let lastWrite else {
             let position = Cursor(epoch: epoch, revision: record.revision)
-            return apply(.evict(.key(record.key), before: position), to: record.key, .invalidated)
+            return apply(.evict(.key(record.key), before: position), to: record.key)
         }
         let revalidation = Revalidation(
             key: record.key, epoch: epoch, revision: record.revision, asOf: record.revision, pass: state.pass, verifiedAt: now.wall)
         let stated = WriteWatermark(epoch: epoch, number: lastWrite)
-        apply(.withoutValue(revalidation, keepsValue: false), to: record.key, .invalidated, stated: stated)
+        apply(.withoutValue(revalidation, keepsValue: false), to: record.key, stated: stated)
     }
 
     /// Returns the record of an outcome if it is newer than all that the device has known of the key. It may be as old
@@ -240,8 +238,8 @@ extension PlanBuilder {
         }
         pending.release(&number)
         if number != state.nextNumber { change(.nextNumber(number)) }
-        stage(pending, operation == nil ? .rolledBack : .written)
-        removeIncluded([key], .rolledBack)
+        stage(pending)
+        removeIncluded([key])
         return true
     }
 

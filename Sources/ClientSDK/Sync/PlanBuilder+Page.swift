@@ -37,7 +37,7 @@ extension PlanBuilder {
         if page.upToDate, page.cursor != state.cursor || state.completeAt == nil { change(.completeAt(now.wall)) }
         if !page.upToDate, state.completeAt != nil { change(.completeAt(nil)) }
         if page.upToDate { raiseAll(to: stated) }
-        removeIncluded(.confirmed)
+        removeIncluded()
     }
 
     /// Raises the watermarks of all followed keys: the page reached the end of the feed, so their records are of the
@@ -48,7 +48,7 @@ extension PlanBuilder {
             guard let before = pending(key) else { continue }
             var pending = before
             pending.raise(to: stated)
-            if pending != before { stage(pending, .confirmed) }
+            if pending != before { stage(pending) }
         }
     }
 
@@ -73,7 +73,7 @@ extension PlanBuilder {
             let absent = Entry(
                 key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: pass, content: nil,
                 verifiedAt: now.wall, origin: .feed)
-            apply(.put(absent, onlyIfCached: false), to: key, .revalidated, stated: stated)
+            apply(.put(absent, onlyIfCached: false), to: key, stated: stated)
         }
         finishPass(pass, at: cursor)
         change(.revalidation(.complete))
@@ -82,7 +82,7 @@ extension PlanBuilder {
     /// Evicts the entries that the pass has not confirmed. Entries known beyond the position from which the feed
     /// continues stay: the feed would bring them back with older values.
     mutating func finishPass(_ pass: Int64, at position: Cursor) {
-        apply(.finishPass(pass, at: position), toAllIn: .everything, .revalidated)
+        apply(.finishPass(pass, at: position), toAllIn: .everything)
     }
 
     private mutating func take(_ change: Change, _ epoch: Epoch, _ stated: WriteWatermark?, _ pass: Int64) {
@@ -99,18 +99,17 @@ extension PlanBuilder {
                 let absent = Entry(
                     key: key, epoch: epoch, revision: change.revision, asOf: change.revision, pass: pass, content: nil,
                     modified: change.modified, verifiedAt: now.wall, origin: .feed)
-                apply(.put(absent, onlyIfCached: !isOurs), to: key, .deleted, stated: stated)
+                apply(.put(absent, onlyIfCached: !isOurs), to: key, stated: stated)
                 decideOwn(change, key, position)
             } else {
-                applyOnDisk(.evict(.key(key), before: position), .deleted)
+                applyOnDisk(.evict(.key(key), before: position))
             }
         case .invalidate(let scope):
             // An invalidation says nothing about the records, and so nothing about the writes in them.
             note(scope, .invalidated(change.revision))
             // A complete copy shows its values until it has read the records again.
             apply(
-                settings.following == .everything ? .invalidate(scope, at: position) : .evict(scope, before: position), toAllIn: scope,
-                .invalidated)
+                settings.following == .everything ? .invalidate(scope, at: position) : .evict(scope, before: position), toAllIn: scope)
         }
     }
 
@@ -124,17 +123,17 @@ extension PlanBuilder {
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, content: content,
                 modified: change.modified, verifiedAt: now.wall, origin: .feed)
             let onlyIfCached = settings.following == .cachedKeys && outbox.keys[key] == nil
-            apply(.put(entry, onlyIfCached: onlyIfCached), to: key, .changed, stated: stated)
+            apply(.put(entry, onlyIfCached: onlyIfCached), to: key, stated: stated)
         } else {
             note(.key(key), .valueLeftOut(revision))
             let revalidation = Revalidation(
                 key: key, epoch: position.epoch, revision: revision, asOf: revision, pass: pass, verifiedAt: now.wall)
-            apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
+            apply(.confirm(revalidation), to: key, stated: stated)
             if settings.following == .everything, isFollowed(key) {
                 // Under writes of this device, an earlier value would lack the writes that the record contains.
-                apply(.withoutValue(revalidation, keepsValue: outbox.keys[key] == nil), to: key, .changed, stated: stated)
+                apply(.withoutValue(revalidation, keepsValue: outbox.keys[key] == nil), to: key, stated: stated)
             } else {
-                apply(.evict(.key(key), before: position), to: key, .invalidated, stated: stated)
+                apply(.evict(.key(key), before: position), to: key, stated: stated)
             }
         }
         decideOwn(change, key, position)

@@ -6,7 +6,7 @@ extension PlanBuilder {
     mutating func add(fetched entry: Entry, at cursor: Cursor, _ lastWrite: Int64?) {
         if state.epoch == nil, plan.state.isEmpty { change(.epoch(cursor.epoch)) }
         let stated = lastWrite.map { WriteWatermark(epoch: cursor.epoch, number: $0) }
-        apply(.put(entry, onlyIfCached: false), to: entry.key, .fetched, stated: stated)
+        apply(.put(entry, onlyIfCached: false), to: entry.key, stated: stated)
         note(.key(entry.key), .fetched(entry.content == nil ? nil : entry.revision, asOf: cursor.revision))
     }
 
@@ -30,21 +30,21 @@ extension PlanBuilder {
                 let entry = Entry(
                     key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                     modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-                apply(.put(entry, onlyIfCached: true), to: key, .revalidated, stated: stated)
+                apply(.put(entry, onlyIfCached: true), to: key, stated: stated)
             } else if let known {
                 // Unchanged, or too large for the response: only the same revision may stay.
                 let revalidation = Revalidation(
                     key: key, epoch: cursor.epoch, revision: known, asOf: cursor.revision, pass: state.pass, verifiedAt: now.wall)
-                apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
-                apply(.evict(.key(key), before: cursor), to: key, .revalidated, stated: stated)
+                apply(.confirm(revalidation), to: key, stated: stated)
+                apply(.evict(.key(key), before: cursor), to: key, stated: stated)
             } else {
                 let absent = Entry(
                     key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
                     verifiedAt: now.wall, origin: .fetch)
-                apply(.put(absent, onlyIfCached: true), to: key, .revalidated, stated: stated)
+                apply(.put(absent, onlyIfCached: true), to: key, stated: stated)
             }
         }
-        removeIncluded(.revalidated)
+        removeIncluded()
     }
 
     /// Adds a response about records that were invalidated or lack their values.
@@ -71,12 +71,12 @@ extension PlanBuilder {
                     let absent = Entry(
                         key: key, epoch: cursor.epoch, revision: cursor.revision, asOf: cursor.revision, pass: state.pass, content: nil,
                         verifiedAt: now.wall, origin: .fetch)
-                    apply(.put(absent, onlyIfCached: true), to: key, .fetched, stated: stated)
+                    apply(.put(absent, onlyIfCached: true), to: key, stated: stated)
                 } else {
                     let revalidation = Revalidation(
                         key: key, epoch: cursor.epoch, revision: held.revision, asOf: cursor.revision, pass: state.pass,
                         verifiedAt: now.wall)
-                    apply(.confirm(revalidation), to: key, .revalidated, stated: stated)
+                    apply(.confirm(revalidation), to: key, stated: stated)
                 }
                 note(.key(key), .revalidated(asOf: cursor.revision))
                 continue
@@ -88,23 +88,23 @@ extension PlanBuilder {
             let entry = Entry(
                 key: key, epoch: cursor.epoch, revision: record.revision, asOf: cursor.revision, pass: state.pass, content: content,
                 modified: record.modified, verifiedAt: now.wall, origin: .fetch)
-            apply(.put(entry, onlyIfCached: true), to: key, .fetched, stated: stated)
+            apply(.put(entry, onlyIfCached: true), to: key, stated: stated)
             note(.key(key), .fetched(entry.revision, asOf: cursor.revision))
         }
-        removeIncluded(.fetched)
+        removeIncluded()
         return large
     }
 
     /// Removes the copy of a record that this device may not read any more.
     private mutating func evict(forbidden key: RecordKey, in epoch: Epoch) {
         note(.key(key), .forbidden)
-        apply(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)), to: key, .revalidated)
+        apply(.evict(.key(key), before: Cursor(epoch: epoch, revision: .maximum)), to: key)
     }
 
     mutating func addEndOfRevalidation(at cursor: Cursor) {
         finishPass(state.pass, at: cursor)
         change(.revalidation(.complete))
-        removeIncluded(.revalidated)
+        removeIncluded()
     }
 
     // MARK: Reset
@@ -119,14 +119,14 @@ extension PlanBuilder {
             guard let before = outbox.keys[key] else { continue }
             var pending = before
             pending.leaveHistory()
-            if pending != before { stage(pending, .revalidated) }
+            if pending != before { stage(pending) }
         }
         guard forgets, let epoch else { return }
-        apply(.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum)), toAllIn: .everything, .invalidated)
+        apply(.evict(.everything, before: Cursor(epoch: epoch, revision: .maximum)), toAllIn: .everything)
         for key in outbox.sortedKeys {
             guard var pending = pending(key) else { continue }
             pending.forgetHistory()
-            stage(pending, .invalidated)
+            stage(pending)
         }
     }
 }

@@ -14,7 +14,7 @@ extension PlanBuilder {
                 if let retried = request.retries, !rejections.contains(retried) { throw .noRejection }
                 let (row, overlay) = try row(for: request, over: pending, LocalWriteID(writeID), number)
                 pending.append(row, showing: overlay)
-                stage(pending, .written)
+                stage(pending)
                 note(.key(request.key), .written(row.writeID))
                 if let retried = request.retries { change(.remove(retried)) }
                 accepted.append((request, row.writeID))

@@ -56,7 +56,7 @@ struct PlanBuilder {
     mutating func outdateReads() { plan.outdatesReads = true }
     mutating func clear(for client: ClientIdentifier) { plan.clear = client }
     mutating func setOnCommit(_ onCommit: TransactionPlan.OnCommit) { plan.onCommit = onCommit }
-    mutating func stage(_ pending: PendingKey, _ cause: Cause) { plan.stage(pending, cause) }
+    mutating func stage(_ pending: PendingKey) { plan.stage(pending) }
 
     mutating func note(_ scope: InvalidationScope, _ kind: HistoryEvent.Kind) {
         plan.notes.append(HistoryEvent(at: now.wall, scope: scope, kind: kind))
@@ -87,25 +87,25 @@ struct PlanBuilder {
     mutating func markDecided(_ number: Int64) { plan.decided.append(number) }
 
     /// Adds an operation on a key that is not in the outbox.
-    mutating func applyOnDisk(_ operation: EntryOperation, _ cause: Cause) { plan.add(operation, cause) }
+    mutating func applyOnDisk(_ operation: EntryOperation) { plan.add(operation) }
 
     /// Adds an operation on one key, for the disk and for the key's base in the outbox.
     ///
     /// - Parameter stated: the watermark of the response that the operation is from.
-    mutating func apply(_ operation: EntryOperation, to key: RecordKey, _ cause: Cause, stated: WriteWatermark? = nil) {
-        plan.add(operation, cause)
+    mutating func apply(_ operation: EntryOperation, to key: RecordKey, stated: WriteWatermark? = nil) {
+        plan.add(operation)
         guard var pending = pending(key) else { return }
         pending.apply(operation, stated: stated)
-        plan.stage(pending, cause)
+        plan.stage(pending)
     }
 
     /// Adds an operation on many keys. O(keys in the outbox).
-    mutating func apply(_ operation: EntryOperation, toAllIn scope: InvalidationScope, _ cause: Cause) {
-        plan.add(operation, cause)
+    mutating func apply(_ operation: EntryOperation, toAllIn scope: InvalidationScope) {
+        plan.add(operation)
         for key in outbox.sortedKeys where scope.contains(key) {
             guard var pending = pending(key) else { continue }
             pending.apply(operation)
-            plan.stage(pending, cause)
+            plan.stage(pending)
         }
     }
 
@@ -113,18 +113,18 @@ struct PlanBuilder {
 
     /// Removes the writes that the records contain from the overlay, for the state after the plan: writes of keys that
     /// the plan touches, and writes that wait only for the record.
-    mutating func removeIncluded(_ cause: Cause) {
-        removeIncluded(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil }, cause)
+    mutating func removeIncluded() {
+        removeIncluded(plan.staged.map(\.key) + outbox.keysAwaitingBase.filter { plan.staged($0) == nil })
     }
 
-    mutating func removeIncluded(_ keys: [RecordKey], _ cause: Cause) {
+    mutating func removeIncluded(_ keys: [RecordKey]) {
         let epoch = after.epoch
         for key in keys {
             guard var pending = pending(key) else { continue }
             let writeIDs = pending.removeIncluded(in: epoch)
             guard !writeIDs.isEmpty else { continue }
             for writeID in writeIDs { note(.key(key), .confirmed(writeID)) }
-            plan.stage(pending, plan.stagedCause(key) ?? cause)
+            plan.stage(pending)
         }
     }
 

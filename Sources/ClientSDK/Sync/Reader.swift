@@ -190,7 +190,7 @@ struct Reader: Hashable, Sendable {
             entries.append(entry)
         }
         guard !entries.isEmpty else { return nil }
-        builder.removeIncluded(.fetched)
+        builder.removeIncluded()
         builder.setOnCommit(.fetched(entries))
         return builder.plan
     }

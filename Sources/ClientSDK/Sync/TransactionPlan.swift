@@ -39,14 +39,11 @@ struct TransactionPlan: Hashable, Sendable {
 
     var onCommit: OnCommit
     var entries: [EntryOperation] = []
-    /// The cause of each of ``entries``.
-    var causes: [Cause] = []
     var state: [StateChange] = []
     var rejections: [RejectionOperation] = []
     var clear: ClientIdentifier?
     /// The new states of keys in the outbox, in the order in which they were touched.
     private(set) var staged: [PendingKey] = []
-    private(set) var stagedCauses: [Cause] = []
     private var stagedIndices: [RecordKey: Int] = [:]
     /// The numbers of the writes whose verdicts the plan stores.
     var decided: [Int64] = []
@@ -59,31 +56,23 @@ struct TransactionPlan: Hashable, Sendable {
 
     init(_ onCommit: OnCommit) { self.onCommit = onCommit }
 
-    mutating func add(_ operation: EntryOperation, _ cause: Cause) {
-        entries.append(operation)
-        causes.append(cause)
-    }
+    mutating func add(_ operation: EntryOperation) { entries.append(operation) }
 
     /// Returns the state of the key after this plan; `nil` if the plan has not touched it.
     func staged(_ key: RecordKey) -> PendingKey? { stagedIndices[key].map { staged[$0] } }
 
     /// Stages the key's new state in place of an earlier one.
-    mutating func stage(_ pending: PendingKey, _ cause: Cause) {
+    mutating func stage(_ pending: PendingKey) {
         if let index = stagedIndices[pending.key] {
             staged[index] = pending
-            stagedCauses[index] = cause
         } else {
             stagedIndices[pending.key] = staged.count
             staged.append(pending)
-            stagedCauses.append(cause)
         }
     }
 }
 
 extension TransactionPlan {
-    /// Returns the cause of the key's change; `nil` if this plan has not touched it.
-    func stagedCause(_ key: RecordKey) -> Cause? { stagedIndices[key].map { stagedCauses[$0] } }
-
     /// Returns the transaction for the disk; `nil` if there is nothing to store.
     func transaction(_ id: TransactionID, over outbox: Outbox) -> DiskTransaction? {
         let operations = clear == nil ? staged.flatMap { $0.operations(since: outbox.keys[$0.key]) } : []
@@ -108,26 +97,26 @@ extension TransactionPlan {
                 guard staged(entry.key) == nil else { continue }
                 // A response to a refresh may be older than an invalidation that the disk has.
                 if case .refreshed = onCommit {
-                    publications.append(.changed(entry.key, causes[index]))
+                    publications.append(.changed(entry.key))
                 } else {
-                    publications.append(.view(view(entry.key, entry), causes[index]))
+                    publications.append(.view(view(entry.key, entry)))
                 }
             case .confirm(let revalidation):
                 if staged(revalidation.key) == nil { publications.append(.confirmed(revalidation)) }
             case .withoutValue(let revalidation, _):
-                if staged(revalidation.key) == nil { publications.append(.changed(revalidation.key, causes[index])) }
+                if staged(revalidation.key) == nil { publications.append(.changed(revalidation.key)) }
             case .invalidate(.key(let key), _):
-                if staged(key) == nil { publications.append(.changed(key, causes[index])) }
+                if staged(key) == nil { publications.append(.changed(key)) }
             case .invalidate(let scope, let position): publications.append(.invalidated(scope, at: position))
             case .evict(.key(let key), _):
-                if staged(key) == nil { publications.append(.view(view(key, nil), causes[index])) }
+                if staged(key) == nil { publications.append(.view(view(key, nil))) }
             case .evict(let scope, let position): publications.append(.swept(scope, before: position))
             case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
             }
         }
         for (index, pending) in staged.enumerated() {
             let view = view(pending.key, pending.base)
-            if view != before[index] { publications.append(.view(view, stagedCauses[index])) }
+            if view != before[index] { publications.append(.view(view)) }
         }
         if !publications.isEmpty { turn.emit(.publish(publications)) }
     }

@@ -133,15 +133,18 @@ struct SmallDevice {
 
     private mutating func show(_ publication: Publication) {
         switch publication {
-        case .view(let view, let cause):
+        case .view(let view):
             guard let number = setup.numbers[view.key] else { return }
+            let old = shown[number]
             shown[number] = view.value == .unknown && !view.isPending ? nil : view
-            if bug == .flicker, cause == .changed, view.isPending { shown[number]?.value = KeyView(view.key, view.entry).value }
+            if bug == .flicker, view.isPending, let old, old.revision != view.revision {
+                shown[number]?.value = KeyView(view.key, view.entry).value
+            }
         case .confirmed(let news):
             guard let number = setup.numbers[news.key], var entry = shown[number]?.entry else { return }
             entry.confirm(news)
             shown[number]?.entry = entry
-        case .changed(let key, _):
+        case .changed(let key):
             guard let number = setup.numbers[key] else { return }
             let view = machine.view(of: key, stored: store.entries[key])
             shown[number] = view.value == .unknown && !view.isPending ? nil : view

@@ -133,19 +133,22 @@ extension SimulatedSystem {
 
     private func show(_ publication: Publication, _ device: SimulatedDevice) {
         switch publication {
-        case .view(let view, _): device.memory(of: view.key).store(view)
+        case .view(let view):
+            // A change of the record under a pending write: the faulty device shows the record without the write.
+            if bug == .flicker, view.isPending, let old = device.tier.peek(view.key), old.view.revision != view.revision {
+                device.memory(of: view.key).store(
+                    KeyView(key: view.key, value: KeyView(view.key, view.entry).value, isPending: true, entry: view.entry))
+            } else {
+                device.memory(of: view.key).store(view)
+            }
         case .confirmed(let news): device.memory(of: news.key).confirm(news)
-        case .changed(let key, _): device.memory(of: key).store(device.view(of: key))
+        case .changed(let key): device.memory(of: key).store(device.view(of: key))
         case .invalidated(let scope, let position): device.memory.invalidate(scope, at: position)
         case .swept(let scope, let position): device.memory.sweep(scope, before: position)
         case .passFinished(let pass, let position): device.memory.finishPass(pass, at: position)
         case .cleared:
             device.isCleared = true
             if bug != .clearDiskOnly { device.memory.removeAll() }
-        }
-        if bug == .flicker, case .view(let view, .changed) = publication, view.isPending {
-            device.memory(of: view.key).store(
-                KeyView(key: view.key, value: KeyView(view.key, view.entry).value, isPending: true, entry: view.entry))
         }
         recorder?.published(publication, device, at: now)
     }

@@ -62,7 +62,7 @@ import Testing
                         verifiedAt: Timestamp(milliseconds: position)))
             default:
                 let entry = Sample.entry(key, Int64.random(in: 1...3, using: &random), asOf: position, pass: pass)
-                return .view(KeyView(entry.key, entry), .changed)
+                return .view(KeyView(entry.key, entry))
             }
         }
     }

@@ -23,7 +23,7 @@ import Testing
         "UnderWay": (["plan"], ["id"]),
         "TransactionPlan": (
             [
-                "onCommit", "entries", "causes", "state", "rejections", "clear", "staged", "stagedCauses", "stagedIndices", "decided",
+                "onCommit", "entries", "state", "rejections", "clear", "staged", "stagedIndices", "decided",
                 "outcomes",
                 "notes", "outdatesReads", "lowerBounds",
             ], []

@@ -102,8 +102,7 @@ import Testing
         scene.page([Scene.delete("c/1", 12)], to: 12)
         // Then
         #expect(scene.stored("c/1") == nil)
-        #expect(
-            scene.device.publications.contains { if case .view(let view, .deleted) = $0 { view.key == Scene.key("c/1") } else { false } })
+        #expect(scene.device.publications.contains(.view(KeyView(Scene.key("c/1"), nil))))
     }
 
     @Test func anInvalidationEvictsAndASweepEvictsMany() {

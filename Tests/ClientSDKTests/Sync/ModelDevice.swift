@@ -122,13 +122,13 @@ struct ModelDevice {
     private mutating func show(_ publication: Publication) {
         publications.append(publication)
         switch publication {
-        case .view(let view, _): shown[view.key] = view.value == .unknown && !view.isPending ? nil : view
+        case .view(let view): shown[view.key] = view.value == .unknown && !view.isPending ? nil : view
         case .confirmed(let revalidation):
             guard var view = shown[revalidation.key], var entry = view.entry else { return }
             entry.confirm(revalidation)
             view.entry = entry
             shown[revalidation.key] = view
-        case .changed(let key, _):
+        case .changed(let key):
             let view = machine.view(of: key, stored: store.entries[key])
             shown[key] = view.value == .unknown && !view.isPending ? nil : view
         case .invalidated(let scope, let position):

@@ -414,7 +414,7 @@ import Testing
         scene.device.crash()
         // Then: at once, and nothing but that
         #expect(
-            scene.device.publications == [.view(scene.view("c/1"), .written), .view(scene.view("d/9"), .written)])
+            scene.device.publications == [.view(scene.view("c/1")), .view(scene.view("d/9"))])
         #expect(scene.device.shown[Scene.key("c/1")]?.value == .content(Scene.json("2")))
         #expect(scene.device.shown[Scene.key("c/1")]?.isPending == true)
         #expect(scene.device.shown[Scene.key("d/9")]?.value == .unknown)

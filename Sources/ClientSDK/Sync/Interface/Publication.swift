@@ -7,14 +7,14 @@ package import FreshetWire
 /// evicted, nor keys of a ``SyncEvent/set(_:)`` that has not been answered yet.
 package enum Publication: Hashable, Sendable {
     /// The key has this view now. An unknown value means that the key is in no tier.
-    case view(KeyView, Cause)
+    case view(KeyView)
     /// The entry of the key is confirmed with its value unchanged: only `asOf`, `pass` and `verifiedAt` are to be raised.
     case confirmed(Revalidation)
     /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more.
     /// Keys with pending writes follow as separate views and must not be removed by this.
     case swept(InvalidationScope, before: Cursor)
     /// The key's row on disk has changed, and only the disk knows how: read it and show it.
-    case changed(RecordKey, Cause)
+    case changed(RecordKey)
     /// Entries in `scope` of this epoch that are known only through an earlier position were invalidated at it
     /// (``Entry/invalidate(at:)``), except for keys with pending writes, which follow as separate views.
     case invalidated(InvalidationScope, at: Cursor)

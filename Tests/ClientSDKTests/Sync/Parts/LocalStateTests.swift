@@ -134,7 +134,7 @@ import Testing
         // When
         local.start(persisted, &turn)
         // Then
-        let views = turn.publications.compactMap { if case .view(let view, .written) = $0 { view } else { nil } }
+        let views = turn.publications.compactMap { if case .view(let view) = $0 { view } else { nil } }
         #expect(views.map(\.key.description) == ["c/1", "c/2"] && views.allSatisfy(\.isPending))
         #expect(text(local, "c/2") == #"{"n":2}"# && local.sync == state && local.outbox.queue.map(\.number) == [1, 2])
         // When nothing was pending
