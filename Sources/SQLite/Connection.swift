@@ -49,10 +49,9 @@ package final class Connection {
         var opened: OpaquePointer?
         let flags = mode.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &opened, flags, nonblockingReads == nil ? nil : NonblockingVFS.name)
-        guard let opened else { throw SQLiteError(code: code, message: "no memory for a connection to \(path)") }
+        guard let opened else { throw SQLiteError(code: code, message: "no memory for a connection") }
         guard code == SQLITE_OK else {
-            var failure = SQLiteError.last(of: opened, code: code)
-            failure = SQLiteError(code: failure.code, message: "\(path): \(failure.message)", systemError: failure.systemError)
+            let failure = SQLiteError.last(of: opened, code: code)
             sqlite3_close_v2(opened)
             throw failure
         }

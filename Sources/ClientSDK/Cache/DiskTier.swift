@@ -83,15 +83,18 @@ final class DiskTier {
 
     /// Converts an error of SQLite or this module to the user's error. A damaged file has yet to be moved aside.
     static func clientError(_ error: any Error, _ path: String?) -> ClientError {
-        if let error = error as? ClientError { return error }
-        let path = path ?? "memory"
-        guard let error = error as? SQLiteError else { return .storageFailed(path: path, "\(error)") }
+        error as? ClientError ?? ClientError(failure(error), path: path ?? "memory")
+    }
+
+    /// Converts an error of SQLite or this module.
+    static func failure(_ error: any Error) -> DiskFailure {
+        guard let error = error as? SQLiteError else { return .failed("\(error)") }
         switch error.category {
-        case .full: return .diskFull(path: path)
-        case .readOnly: return .readOnly(path: path)
-        case .corrupt, .notADatabase: return .corrupt(path: path, quarantine: path)
-        case .cannotOpen where error.systemError == EACCES: return .readOnly(path: path)
-        default: return .storageFailed(path: path, error.description)
+        case .full: return .full
+        case .readOnly: return .readOnly
+        case .corrupt, .notADatabase: return .damaged
+        case .cannotOpen where error.systemError == EACCES: return .readOnly
+        default: return .failed(error.description)
         }
     }
 

@@ -5,8 +5,7 @@ extension ClientError {
     init(_ failure: SyncFailure, _ caller: Caller, path: String) {
         self =
             switch failure {
-            case .storageFull: .diskFull(path: path)
-            case .storageFailed(let text): .storageFailed(path: path, text)
+            case .disk(let failure): Self(failure, path: path)
             case .cannotApply(let text): .cannotApply(text)
             case .baseUnknown: .baseUnknown(key: caller.key?.description ?? "the record")
             case .noRejection: .unknownRejection(caller.rejection?.number ?? 0)
@@ -26,8 +25,18 @@ extension ClientError {
             case .unauthorized: .unauthorized
             case .refused(let problem): .refused(problem)
             case .malformed(let text): .unexpectedResponse(text)
-            case .disk(.full): .diskFull(path: path)
-            case .disk(.failed(let text)): .storageFailed(path: path, text)
+            case .disk(let failure): Self(failure, path: path)
+            }
+    }
+
+    /// - Parameter path: the only place of the error's text that names the path.
+    init(_ failure: DiskFailure, path: String) {
+        self =
+            switch failure {
+            case .full: .diskFull(path: path)
+            case .readOnly: .readOnly(path: path)
+            case .damaged: .corrupt(path: path, quarantine: path)
+            case .failed(let text): .storageFailed(path: path, text)
             }
     }
 }

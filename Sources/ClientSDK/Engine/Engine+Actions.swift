@@ -70,15 +70,12 @@ extension Engine {
 
     /// Converts a failure of the disk for the machine; `nil` for damage, after which the client has stopped.
     func diskFailure(_ error: any Error) -> DiskFailure? {
-        let failure = DiskTier.clientError(error, disk?.path)
-        settings.logger.error("\(failure)")
-        switch failure {
-        case .diskFull: return .full
-        case .corrupt:
-            giveUp(failure)
-            return nil
-        default: return .failed(failure.description)
-        }
+        let failure = DiskTier.failure(error)
+        let described = ClientError(failure, path: disk?.path ?? "memory")
+        settings.logger.error("\(described)")
+        guard case .damaged = failure else { return failure }
+        giveUp(described)
+        return nil
     }
 
     // MARK: Publishing

@@ -256,7 +256,7 @@ struct Reader: Hashable, Sendable {
 
     /// Notes that the entry could not be stored: the callers get it all the same, and no observer does.
     mutating func notStored(_ key: RecordKey, _ view: KeyView, _ turn: inout Turn) {
-        if isOwn(key) { ownFailed(key, .storageFull, &turn) } else { finish(key, view, &turn) }
+        if isOwn(key) { ownFailed(key, .disk(.full), &turn) } else { finish(key, view, &turn) }
     }
 
     private mutating func finish(_ key: RecordKey, _ view: KeyView, _ turn: inout Turn) {

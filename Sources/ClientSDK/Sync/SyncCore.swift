@@ -378,7 +378,7 @@ struct SyncCore: Hashable, Sendable {
             parts.follower.notStored(failure, &parts.reachability, &turn)
             parts.cancelFollower(&turn)
         case .sets(let callers, _):
-            for request in callers { parts.local.complete(request, .failed(SyncFailure(failure)), &turn) }
+            for request in callers { parts.local.complete(request, .failed(.disk(failure)), &turn) }
         case .outcomes, .reconciled: parts.sender.notStored(failure, &turn)
         case .fetched(let entries):
             for entry in entries {
@@ -389,7 +389,7 @@ struct SyncCore: Hashable, Sendable {
         case .cachedKeysRevalidated: parts.revalidator.failed(failure, &parts.reachability, &turn)
         case .refreshed: parts.refresher.failed(&turn)
         case .merged: parts.merger.notStored(&turn)
-        case .discarded(let callerID): turn.emit(.complete(callerID, .failed(SyncFailure(failure))))
+        case .discarded(let callerID): turn.emit(.complete(callerID, .failed(.disk(failure))))
         case .bound: parts.binding.notStored(parts.local.sync.store)
         case .renamed:
             isRenaming = false

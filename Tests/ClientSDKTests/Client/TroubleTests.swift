@@ -110,7 +110,9 @@ import Testing
         _ = try await within { try await client.notes.setValue(Note(text: "small"), forKey: "1").waitUntilConfirmed() }
         // When a write comes that does not fit
         let large = Note(text: String(repeating: "x", count: 100_000))
-        await #expect(throws: ClientError.diskFull(path: directory.path)) { try await client.notes.setValue(large, forKey: "2") }
+        let error = await #expect(throws: ClientError.self) { try await client.notes.setValue(large, forKey: "2") }
+        #expect(error == .diskFull(path: directory.path))
+        #expect(error?.description.ranges(of: directory.path).count == 1, "the path is named once")
         // Then it is neither shown nor sent, the earlier record is shown, and small writes go on
         #expect(client.notes["2"]?.exists != true)
         #expect(client.notes["1"]?.value == Note(text: "small"))

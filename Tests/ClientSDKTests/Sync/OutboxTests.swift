@@ -30,7 +30,7 @@ import Testing
         // When
         scene.device.failNext(.full)
         // Then
-        #expect(scene.failure(callerID) == .storageFull)
+        #expect(scene.failure(callerID) == .disk(.full))
         #expect(scene.view("c/1").value == .unknown)
         // When: the number is free again
         scene.put("c/1", "2")

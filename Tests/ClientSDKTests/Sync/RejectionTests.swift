@@ -146,7 +146,7 @@ import Testing
         let callerID = retry(&scene, 1, "3", callerID: 91, settles: false)
         scene.device.failNext(.full)
         // Then
-        #expect(scene.failure(callerID) == .storageFull && listed(scene) == [1] && scene.device.machine.keeps(LocalWriteID(1)))
+        #expect(scene.failure(callerID) == .disk(.full) && listed(scene) == [1] && scene.device.machine.keeps(LocalWriteID(1)))
     }
 
     @Test("a rejection that is discarded leaves the disk, once")
@@ -156,7 +156,7 @@ import Testing
         // When it is discarded twice, first with a full disk
         scene.device.handle(.discard(LocalWriteID(1), CallerID(90)))
         scene.device.failNext(.full)
-        #expect(scene.failure(CallerID(90)) == .storageFull && listed(scene) == [1])
+        #expect(scene.failure(CallerID(90)) == .disk(.full) && listed(scene) == [1])
         for callerID: Int64 in 91...92 {
             scene.device.handle(.discard(LocalWriteID(1), CallerID(callerID)))
             scene.device.settleDisk()

@@ -19,7 +19,8 @@ import Testing
         #expect(scene.text("c/1") == "1")
         #expect(scene.device.status?.connection == .catchingUp)
         if let status = scene.device.status, let entry = scene.stored("c/1") {
-            #expect(status.freshness(of: entry) == .unverified(since: entry.verifiedAt))
+            let freshness = FreshnessState(isLive: status.connection == .live, pass: status.pass, filter: status.filter)
+            #expect(freshness.of(KeyView(entry.key, entry)) == .unverified(since: entry.verifiedAt))
         }
         // When
         scene.page([Scene.put("c/2", 5, "2")], to: 20, upToDate: false)

@@ -2,10 +2,8 @@ package import FreshetWire
 
 /// The reason why a caller does not get what it requested.
 package enum SyncFailure: Error, Hashable, Sendable {
-    /// The disk is full; nothing was stored or shown. Free some room and set again.
-    case storageFull
-    /// The disk failed, as the text explains; nothing was stored or shown.
-    case storageFailed(String)
+    /// The disk failed; nothing was stored or shown.
+    case disk(DiskFailure)
     /// The value cannot take the operation, for example an increment of a text. The text states what would be right.
     case cannotApply(String)
     /// The record is not known, and the write must be compared with it: fetch the key first, or let the last writer win.
@@ -24,14 +22,4 @@ package enum SyncFailure: Error, Hashable, Sendable {
     case cleared
     /// The cache was closed.
     case stopped
-}
-
-extension SyncFailure {
-    init(_ failure: DiskFailure) {
-        self =
-            switch failure {
-            case .full: .storageFull
-            case .failed(let text): .storageFailed(text)
-            }
-    }
 }

@@ -47,20 +47,4 @@ package struct SyncStatus: Hashable, Sendable {
     /// The present pass of verification.
     package var pass: Int64
     package var filter: ChangeFilter
-
-    /// How far a value can be relied on.
-    package enum Freshness: Hashable, Sendable {
-        /// Followed live: the server's newest value, except for the delay of notifications.
-        case live
-        /// Right at this time; it may have changed since.
-        case confirmed(at: Timestamp)
-        /// Kept over a reset or an invalidation, and not confirmed since.
-        case unverified(since: Timestamp)
-    }
-
-    /// Returns how far `entry` can be relied on under this status. O(number of collections in the filter).
-    package func freshness(of entry: Entry) -> Freshness {
-        guard entry.isConfirmed(in: pass) else { return .unverified(since: entry.verifiedAt) }
-        return connection == .live && filter.matches(entry.key) ? .live : .confirmed(at: entry.verifiedAt)
-    }
 }

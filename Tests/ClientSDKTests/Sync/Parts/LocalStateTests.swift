@@ -58,9 +58,9 @@ import Testing
         try begin(&local, &turn)
         // When
         _ = local.failed()
-        local.complete(request(1), .failed(.storageFull), &turn)
+        local.complete(request(1), .failed(.disk(.full)), &turn)
         // Then
-        #expect(text(local) == nil && !local.mustKeep(key) && local.isIdle && turn.failures == [.storageFull])
+        #expect(text(local) == nil && !local.mustKeep(key) && local.isIdle && turn.failures == [.disk(.full)])
         // When
         local.add(request(2))
         try begin(&local, &turn)
