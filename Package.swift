@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "FreshetServer", targets: ["FreshetServer"]),
         .library(name: "FreshetWire", targets: ["FreshetWire"]),
         .library(name: "FreshetClient", targets: ["FreshetClient"]),
+        .library(name: "FreshetService", targets: ["FreshetService"]),
         .library(name: "FreshetTestKit", targets: ["FreshetTestKit"]),
         .library(name: "FreshetSimulator", targets: ["FreshetSimulator"]),
         .executable(name: "freshet", targets: ["freshet"]),
@@ -166,11 +167,21 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: strict
         ),
+        // By itself, so that neither the server nor the client depends on swift-service-lifecycle.
+        .target(
+            name: "FreshetService",
+            dependencies: [
+                "FreshetClient", "FreshetServer", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/Service",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "freshet",
             dependencies: [
-                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetSimulator",
-                "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust", "FreshetWire",
+                "CFreshetLinux", "FreshetCache", "FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetService",
+                "FreshetSimulator", "FreshetSQLite", "FreshetSocketHTTP", "FreshetTransport", "FreshetTrust", "FreshetWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -229,6 +240,15 @@ let package = Package(
             name: "ClientSDKTests",
             dependencies: ["FreshetClient", "FreshetFaultProxy", "FreshetServer", "FreshetTestSupport", "FreshetTransport", "FreshetWire"],
             swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "FreshetClient", "FreshetServer", "FreshetService", "FreshetTestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "SimulatorTests",
             dependencies: ["FreshetSimulator", "FreshetWire", "FreshetTestSupport"],

@@ -2,6 +2,7 @@ import ArgumentParser
 import FreshetFaultProxy
 import FreshetSQLite
 import FreshetServer
+import FreshetService
 import FreshetSocketHTTP
 import Logging
 import ServiceLifecycle
@@ -136,10 +137,10 @@ struct Serve: AsyncParsableCommand {
         do throws(RecordServerError) {
             if testFaults {
                 let server = try FaultServer(configuration, logger: logger)
-                service = ServerService(url: server.url) { await server.stop() }
+                service = ServerService(url: server.url, server: server)
             } else {
                 let server = try RecordServer.running(configuration, logger: logger)
-                service = ServerService(url: server.url) { await server.stop() }
+                service = ServerService(url: server.url, server: server)
             }
         } catch {
             throw CommandFailure(error)
@@ -163,19 +164,27 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A server that runs already, as one that is stopped well.
+/// A server that runs already, and whose address is printed.
 private struct ServerService: Service {
     let url: String
-    let stop: @Sendable () async -> Void
+    let server: any Service
 
     func run() async throws {
         // Printed last: the group now handles signals, so a process that reads this line may send them.
         StandardStream.output.printLine(Serve.readyPrefix + url)
+        try await withGracefulShutdownHandler {
+            try await server.run()
+        } onGracefulShutdown: {
+            // A second signal means that the operator does not want to wait.
+            Task { await ForceQuitOnSecondSignal.endProcess() }
+        }
+    }
+}
+
+extension FaultServer: Service {
+    func run() async throws {
         try? await gracefulShutdown()
-        // A second signal means that the operator does not want to wait.
-        let impatience = Task { await ForceQuitOnSecondSignal.endProcess() }
         await stop()
-        impatience.cancel()
     }
 }
 
