@@ -156,6 +156,35 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("goes back to a mark, and forgets the names that it has read since", arguments: [2, 40])
+    func rewinds(members: Int) throws {
+        // Given an array whose element has few or many names, and ends too soon
+        let names = (1...members).map { "\"n\($0)\":[\($0)]" }.joined(separator: ",")
+        var reader = JSONReader(Array("{\"a\":[{\(names),\"o\":{\"p\":1}}]}".utf8), profile: .interoperable)
+        try reader.beginObject()
+        _ = try reader.nextMember()
+        try reader.beginArray()
+        #expect(try reader.nextElement())
+        // When the reader goes back from inside of an inner object, twice
+        let mark = reader.mark
+        for _ in 1...2 {
+            try reader.beginObject()
+            for _ in 1...members {
+                _ = try reader.nextMember()
+                try reader.skip()
+            }
+            _ = try reader.nextMember()
+            try reader.beginObject()
+            _ = try reader.nextMember()
+            reader.rewind(to: mark)
+        }
+        // Then no name counts as a repetition, and the reader reads to the end
+        try reader.skip()
+        #expect(try !reader.nextElement())
+        #expect(try reader.nextMember() == nil)
+        try reader.end()
+    }
+
     @Test("never crashes on bytes of any kind", arguments: 0..<64)
     func survivesNoise(seed: UInt64) {
         // Given well-formed documents with bytes changed at random

@@ -37,7 +37,7 @@ struct LocalState: Hashable, Sendable {
 
     // MARK: Looking
 
-    func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.keys[key]?.view ?? KeyView(key, stored) }
+    func view(of key: RecordKey, stored: Entry?) -> KeyView { writes.view(of: key, stored: stored) }
 
     /// Whether writes of this device apply to the key's entry, on disk or being stored.
     func mustKeep(_ key: RecordKey) -> Bool { writes.keys[key] != nil || unstored.contains(key) }
@@ -153,7 +153,7 @@ struct LocalState: Hashable, Sendable {
         for pending in plan.staged { writes.put(pending) }
         if case .renamed = plan.onCommit { writes.renumber() }
         unstored.apply(plan.entries)
-        plan.publish(skipped, before, { view(of: $0, stored: $1) }, &turn)
+        plan.publish(skipped, before, over: writes, &turn)
         return plan
     }
 

@@ -30,6 +30,9 @@ struct Outbox: Hashable, Sendable {
         renumber()
     }
 
+    /// Returns the view of a key, given the disk's row.
+    func view(of key: RecordKey, stored: Entry?) -> KeyView { keys[key]?.view ?? KeyView(key, stored) }
+
     /// The keys, in order.
     var sortedKeys: [RecordKey] { keys.keys.sorted() }
 

@@ -26,6 +26,7 @@ extension PlanBuilder {
 
     mutating func add(_ page: ChangePage, _ since: Since, _ lastWrite: Int64?) {
         let stated = lastWrite.map { WriteWatermark(epoch: page.cursor.epoch, number: $0) }
+        reserve(page.changes.count)
         if case .after(let position) = since {
             for change in page.changes where change.revision > position.revision { take(change, page.cursor.epoch, stated, state.pass) }
         } else {

@@ -49,6 +49,7 @@ struct PlanBuilder {
 
     // MARK: Building
 
+    mutating func reserve(_ changes: Int) { plan.reserve(changes) }
     mutating func change(_ changes: StateChange...) { plan.state += changes }
     mutating func raiseLowerBound(_ scope: InvalidationScope, to revision: Revision) {
         plan.lowerBounds.append(TransactionPlan.LowerBound(scope: scope, revision: revision))

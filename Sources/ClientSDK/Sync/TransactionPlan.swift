@@ -56,6 +56,12 @@ struct TransactionPlan: Hashable, Sendable {
 
     init(_ onCommit: OnCommit) { self.onCommit = onCommit }
 
+    /// Makes room for the operations of a page with so many changes.
+    mutating func reserve(_ changes: Int) {
+        entries.reserveCapacity(changes)
+        lowerBounds.reserveCapacity(changes)
+    }
+
     mutating func add(_ operation: EntryOperation) { entries.append(operation) }
 
     /// Returns the state of the key after this plan; `nil` if the plan has not touched it.
@@ -85,9 +91,11 @@ extension TransactionPlan {
     /// - Parameters:
     ///   - skipped: the operations that had no effect.
     ///   - before: the views that the staged keys had.
-    func publish(_ skipped: Set<Int>, _ before: [KeyView?], _ view: (RecordKey, Entry?) -> KeyView, _ turn: inout Turn) {
+    ///   - outbox: the writes after the plan.
+    func publish(_ skipped: Set<Int>, _ before: [KeyView?], over outbox: Outbox, _ turn: inout Turn) {
         turn.note(notes)
         var publications: [Publication] = []
+        publications.reserveCapacity(entries.count + staged.count)
         for case (let index, .put(let entry, _)) in entries.enumerated() where entry.origin == .feed && entry.content != nil {
             turn.note(.key(entry.key), skipped.contains(index) ? .changeSkipped(entry.revision) : .changed(entry.revision))
         }
@@ -99,7 +107,7 @@ extension TransactionPlan {
                 if case .refreshed = onCommit {
                     publications.append(.changed(entry.key))
                 } else {
-                    publications.append(.view(view(entry.key, entry)))
+                    publications.append(.view(outbox.view(of: entry.key, stored: entry)))
                 }
             case .confirm(let revalidation):
                 if staged(revalidation.key) == nil { publications.append(.confirmed(revalidation)) }
@@ -109,13 +117,13 @@ extension TransactionPlan {
                 if staged(key) == nil { publications.append(.changed(key)) }
             case .invalidate(let scope, let position): publications.append(.invalidated(scope, at: position))
             case .evict(.key(let key), _):
-                if staged(key) == nil { publications.append(.view(view(key, nil))) }
+                if staged(key) == nil { publications.append(.view(outbox.view(of: key, stored: nil))) }
             case .evict(let scope, let position): publications.append(.swept(scope, before: position))
             case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
             }
         }
         for (index, pending) in staged.enumerated() {
-            let view = view(pending.key, pending.base)
+            let view = outbox.view(of: pending.key, stored: pending.base)
             if view != before[index] { publications.append(.view(view)) }
         }
         if !publications.isEmpty { turn.emit(.publish(publications)) }

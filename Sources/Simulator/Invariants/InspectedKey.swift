@@ -8,12 +8,18 @@ struct InspectedKey {
     /// `nil` for a key without writes under way.
     var overlay: Overlay?
 
-    /// The values that a view over a key's writes is compared with.
-    struct Overlay {
-        var view: KeyView
-        var writes: WaitingWrites
+    /// The values that a view over a key's writes is compared with. An object, since few keys have one.
+    final class Overlay {
+        let view: KeyView
+        let writes: WaitingWrites
         /// ``Oracle/decisions`` at the time.
-        var decisions: Int
+        let decisions: Int
+
+        init(view: KeyView, writes: WaitingWrites, decisions: Int) {
+            self.view = view
+            self.writes = writes
+            self.decisions = decisions
+        }
     }
 
     /// Whether the key is as it was. Compares numbers before values.

@@ -20,9 +20,9 @@ extension SimulatedSystem {
                 numbers.formUnion(
                     hasNewWrites ? device.written.union(snapshot.written) : device.written.symmetricDifference(snapshot.written))
                 for number in numbers.sorted() { try checkKey(number, snapshot, device) }
-                if device.inspectedPast != snapshot.past || device.hasNewFreshness {
-                    for (number, seen) in device.inspected.enumerated() {
-                        if let held = seen?.held { try checkFreshness(held.view, number, snapshot, device) }
+                if snapshot.past != nil, device.inspectedPast != snapshot.past || device.hasNewFreshness {
+                    for number in device.inspected.indices {
+                        if let held = device.inspected[number]?.held { try checkFreshness(held.view, number, snapshot, device) }
                     }
                 }
             } else {
@@ -45,9 +45,9 @@ extension SimulatedSystem {
             return
         }
         guard known.cursor != state.cursor else { return }
-        for (number, seen) in device.inspected.enumerated() {
+        for number in device.inspected.indices {
             // A key that has changed is checked as a whole.
-            guard let entry = seen?.entry, device.store.entries[entry.key] == entry else { continue }
+            guard let entry = device.inspected[number]?.entry, device.store.entries[entry.key] == entry else { continue }
             try checkFence(entry, number, device)
         }
     }

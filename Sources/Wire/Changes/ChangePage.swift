@@ -52,9 +52,9 @@ package struct ChangePage: WireMessage {
     /// the records that it reaches are to be evicted and read singly. `nil` for a change under a key that breaks the
     /// rules for keys, since no client holds a record of such a key.
     private static func change(_ reader: inout JSONReader) throws(WireError) -> Change? {
-        let start = reader
+        let start = reader.mark
         do { return try Change(&reader) } catch {
-            reader = start
+            reader.rewind(to: start)
             return try unreadable(&reader, error)
         }
     }

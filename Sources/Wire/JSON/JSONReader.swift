@@ -47,6 +47,25 @@ package struct JSONReader: Sendable {
         self.profile = profile
     }
 
+    // MARK: Places
+
+    /// A place before a value, to which the reader can go back.
+    package struct Mark: Sendable {
+        fileprivate let position: Int
+        fileprivate let isAtFirst: Bool
+        fileprivate let openObjects: Int
+    }
+
+    /// The present place. Unlike a copy of the reader, it takes no names along.
+    package var mark: Mark { Mark(position: position, isAtFirst: isAtFirst, openObjects: names.openObjects) }
+
+    /// Goes back to a place in an object that is still open, or in none.
+    package mutating func rewind(to mark: Mark) {
+        position = mark.position
+        isAtFirst = mark.isAtFirst
+        while names.openObjects > mark.openObjects { names.close() }
+    }
+
     // MARK: Structure
 
     /// Enters an object.

@@ -8,13 +8,18 @@ struct MemberNames: Sendable {
     private var entries = NameStack()
     /// The sets of the objects that have one, the innermost last.
     private var sets: [Set<ByteIdentity.Name>] = []
+    private(set) var openObjects = 0
 
-    mutating func open() { entries.append(.object(set: nil)) }
+    mutating func open() {
+        entries.append(.object(set: nil))
+        openObjects += 1
+    }
 
     mutating func close() {
+        guard openObjects > 0 else { return }
+        openObjects -= 1
         var index = entries.count - 1
         while index > 0, case .name = entries[index] { index -= 1 }
-        guard index >= 0 else { return }
         if case .object(.some) = entries[index] { sets.removeLast() }
         entries.removeAll(from: index)
     }

@@ -7,7 +7,7 @@ public enum WriteOperation: Hashable, Sendable {
     /// The record is deleted; without effect, and without a revision, if there is none.
     case delete
     /// A number is added at a place in the record.
-    case increment(Increment)
+    indirect case increment(Increment)
 
     /// Adds a number at a place in the record; record and place begin from 0 if they are missing.
     public static func increment(path: JSONPointer, by amount: JSONNumber) -> WriteOperation {

@@ -14,6 +14,20 @@ import Testing
             content: value.map(Scene.json), verifiedAt: Timestamp(milliseconds: 5), origin: .feed)
     }
 
+    @Test func anEntryIsCopiedWithoutACall() {
+        // Then an entry, and an operation with one, have at most the size that the compiler copies in place
+        #expect(MemoryLayout<Entry>.size <= 128 && MemoryLayout<EntryOperation>.size <= 128)
+        // And the compact form of an invalidation is what was stored in it
+        var entry = entry(5)
+        #expect(entry.invalidatedAt == nil)
+        for position in [Revision.zero, Scene.revision(7), .maximum] {
+            entry.invalidatedAt = position
+            #expect(entry.invalidatedAt == position)
+        }
+        entry.invalidatedAt = nil
+        #expect(entry == self.entry(5))
+    }
+
     @Test func anEntryNeverGoesBackInAnEpoch() {
         #expect(entry(5).supersedes(entry(4)))
         #expect(entry(5).supersedes(entry(5)))

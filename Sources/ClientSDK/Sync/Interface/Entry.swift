@@ -3,6 +3,9 @@ package import FreshetWire
 /// One key of the cache as the server confirmed it: a record, or the knowledge that there is none.
 ///
 /// The disk keeps one row for each. A key without a row is *unknown*: it was never read, or it was evicted.
+///
+/// The fields are in an order, and ``invalidatedAt`` is stored in a form, that keep an entry within 128 bytes: the
+/// compiler copies values of that size in place, and larger ones by a call (`StoreRuleTests`).
 package struct Entry: Hashable, Sendable {
     /// Where an entry came from.
     package enum Origin: Int64, Hashable, Sendable {
@@ -27,15 +30,14 @@ package struct Entry: Hashable, Sendable {
     package var pass: Int64
     /// The value; `nil` where there is no record, or ``lacksValue``.
     package var content: Content?
-    /// Whether there is a record whose value is not on this device: it was too large for a response with other records.
-    package var lacksValue: Bool
-    /// The position of an invalidation that reached the record after ``asOf``; `nil` without one. The value is shown,
-    /// but not as confirmed, until the record has been read again.
-    package var invalidatedAt: Revision?
-    /// When the record was written, by the server's clock.
-    package var modified: Timestamp?
     /// When this device last confirmed it, by the device's wall clock.
     package var verifiedAt: Timestamp
+    /// The number of ``invalidatedAt``; -1 for `nil`.
+    private var invalidation: Int64
+    /// When the record was written, by the server's clock.
+    package var modified: Timestamp?
+    /// Whether there is a record whose value is not on this device: it was too large for a response with other records.
+    package var lacksValue: Bool
     package var origin: Origin
 
     package init(
@@ -49,10 +51,17 @@ package struct Entry: Hashable, Sendable {
         self.pass = pass
         self.content = content
         self.lacksValue = lacksValue
-        self.invalidatedAt = invalidatedAt
+        invalidation = invalidatedAt?.number ?? -1
         self.modified = modified
         self.verifiedAt = verifiedAt
         self.origin = origin
+    }
+
+    /// The position of an invalidation that reached the record after ``asOf``; `nil` without one. The value is shown,
+    /// but not as confirmed, until the record has been read again.
+    package var invalidatedAt: Revision? {
+        get { Revision(invalidation) }
+        set { invalidation = newValue?.number ?? -1 }
     }
 
     /// Whether there is no record.

@@ -35,19 +35,19 @@ package struct KeyView: Hashable, Sendable {
 
     package var key: RecordKey
     package var value: Value
-    /// The revision of the confirmed record underneath; `nil` where none is known.
-    package var revision: Revision?
     /// Whether a write of this device to the key is waiting for its verdict (rule 8).
     package var isPending: Bool
     /// The confirmed entry underneath, with its origin and the time of its confirmation; `nil` where none is known.
     package var entry: Entry?
+
+    /// The revision of the confirmed record underneath; `nil` where none is known.
+    package var revision: Revision? { entry?.revision }
 
     package init(key: RecordKey, value: Value, isPending: Bool, entry: Entry?) {
         self.key = key
         self.value = value
         self.isPending = isPending
         self.entry = entry
-        revision = entry?.revision
     }
 
     /// The view of a key without pending writes.

@@ -6,7 +6,7 @@ package enum LocalWriteOutcome: Hashable, Sendable {
     case applied(Revision?)
     /// It did not take effect, and never will. `current` of the problem is the record that it met, where that is
     /// known. The disk keeps the write until the user has retried or discarded it.
-    case rejected(Problem)
+    indirect case rejected(Problem)
     /// It was merged with another writer's change and continues as this new write.
     case merged(into: LocalWriteID)
     /// The cache was cleared before there was a verdict.

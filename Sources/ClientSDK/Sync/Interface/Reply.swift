@@ -21,7 +21,7 @@ package enum Reply: Hashable, Sendable {
     /// A problem document of the server, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were
     /// any; or any `401`, since a proxy in front of the server may check the token. Other error responses are
     /// ``TransportFailure/foreign(_:)``.
-    case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
+    indirect case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
     /// The response has more bytes than the transport accepts, as the text explains: ask for less.
     case tooLarge(String)
     /// No complete response arrived.

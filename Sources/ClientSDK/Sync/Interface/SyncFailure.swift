@@ -13,7 +13,7 @@ package enum SyncFailure: Error, Hashable, Sendable {
     /// The server cannot be reached.
     case offline(TransportFailure)
     /// The server refused.
-    case refused(Problem)
+    indirect case refused(Problem)
     /// Every response was older than a state that this device has seen already. Try again later.
     case outdated
     /// The server's responses violate the protocol, as the text explains; check the URL, proxies and versions.

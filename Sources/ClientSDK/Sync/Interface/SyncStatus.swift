@@ -19,7 +19,7 @@ package struct SyncStatus: Hashable, Sendable {
         /// The token was refused, and so was a fresh one. Log in again.
         case unauthorized
         /// The server refused for another reason.
-        case refused(Problem)
+        indirect case refused(Problem)
         /// The server's responses violate the protocol.
         case malformed(String)
         /// The disk does not store pages of the feed; the position does not move.
