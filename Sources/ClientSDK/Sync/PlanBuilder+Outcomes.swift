@@ -21,8 +21,11 @@ extension PlanBuilder {
                 decide(row, .applied(position))
                 takeOwnEffect(of: row, at: position)
             case .applied(nil), .settled: decide(row, .settled(results.cursor))
-            // A write over a displaced one is displaced too: its number was used up by a void write.
-            case .rejected(let problem) where problem.code == .numberTaken || outbox.followsDisplaced(row): displace(row)
+            case .rejected(let problem) where problem.code == .numberTaken:
+                displace(row, origin: row.origin ?? Write.Origin(client: state.client, number: row.number))
+            // A write over a displaced one is displaced too: its number was used up by a void write. That one's outcome
+            // would be found under the number, so it is no origin.
+            case .rejected where outbox.followsDisplaced(row): displace(row, origin: row.origin)
             case .rejected(let problem):
                 // The record in the state for which this response states the number.
                 if let current = problem.current, current.key == row.key { takeCurrent(current, results.cursor.epoch, lastWrite) }
@@ -33,10 +36,11 @@ extension PlanBuilder {
     }
 
     /// Marks a write as displaced, because its number was another device's: it is sent under another name.
-    private mutating func displace(_ row: OutboxRow) {
+    private mutating func displace(_ row: OutboxRow, origin: Write.Origin?) {
         guard var pending = pending(row.key), let index = pending.rows.index(number: row.number, writeID: row.writeID) else { return }
         markDecided(row.number)
         pending.rows[index].isDisplaced = true
+        if row.nonce != nil { pending.rows[index].origin = origin }
         stage(pending)
         suspectName()
         guard let base = pending.base else { return }

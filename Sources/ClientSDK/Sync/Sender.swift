@@ -84,7 +84,7 @@ struct Sender: Hashable, Sendable {
             if let last = writes.last, last.number + 1 != row.number { break }
             // Writes numbered after the name was found on another device are sent under the next name.
             if let last = renamesAfter, row.number > last { break }
-            var write = Write(number: row.number, key: row.key, operation: row.operation, nonce: row.nonce)
+            var write = Write(number: row.number, key: row.key, operation: row.operation, nonce: row.nonce, origin: row.origin)
             switch row.precondition {
             case .none: break
             case .revision(let revision): write.ifRevision = revision
@@ -246,7 +246,7 @@ struct Sender: Hashable, Sendable {
 
 extension Write {
     /// Makes a write that uses up the number without effect, or finds out the verdict if the number was decided.
-    fileprivate mutating func makeNoOp() { (operation, ifRevision) = (.delete, .maximum) }
+    fileprivate mutating func makeNoOp() { (operation, ifRevision, origin) = (.delete, .maximum, nil) }
 }
 
 extension WriteOperation {

@@ -15,6 +15,8 @@ struct NumberedWrites {
         var work: Work
         /// Distinguishes the write from another of the same number; `nil` if the client sends none.
         var nonce: Int64?
+        /// The first name and number of a write that was refused under them.
+        var origin: Write.Origin?
     }
 
     enum Work {
@@ -154,6 +156,7 @@ extension NumberedWrites {
         switch items[place].work {
         case .reject(let problem): return decided(.rejected(problem.kept))
         case .apply(let operation, let preconditions):
+            if let earlier = try outcomeAtOrigin(of: items[place], applier.namespace) { return decided(earlier) }
             let author = Change.Author(client: client, write: number)
             switch try applier.apply(operation, to: items[place].key, if: preconditions, by: author) {
             case .written(let revision, let created): return decided(.applied(revision), created: created)
@@ -161,6 +164,15 @@ extension NumberedWrites {
             case .rejected(let problem): return decided(.rejected(problem.kept))
             }
         }
+    }
+
+    /// The outcome that the write had under its first name and number: in this history a copy of the device has had it
+    /// decided there, before a restore or a drop hid that. O(outcomes that are kept) for a write with an origin.
+    private func outcomeAtOrigin(of item: Item, _ namespace: any NamespaceTransaction) throws -> WriteOutcome.Verdict? {
+        guard let origin = item.origin, let nonce = item.nonce else { return nil }
+        let kept = try namespace.outcomes(of: origin.number...origin.number, by: origin.client).first
+        guard let kept, kept.leavesOutFrom == nil, kept.nonce == nonce else { return nil }
+        return kept.verdict
     }
 
     /// One answer an item, from the fresh and the kept outcomes.

@@ -17,7 +17,8 @@ extension Submission {
             NumberedWrites.Item(
                 number: write.number, key: write.key,
                 work: access?.problem(of: write.key).map { .reject($0) }
-                    ?? .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce)
+                    ?? .apply(write.operation, if: write.ifRevision.map { [.revision($0)] } ?? []), nonce: write.nonce, origin: write.origin
+            )
         }
         let (client, epoch) = (batch.client, batch.epoch)
         var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in

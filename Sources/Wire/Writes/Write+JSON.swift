@@ -1,5 +1,5 @@
 extension Write: WireMessage {
-    /// `{"number":7,"op":"put","key":…,"value":…,"ifRevision"?:…,"nonce"?:…}`
+    /// `{"number":7,"op":"put","key":…,"value":…,"ifRevision"?:…,"nonce"?:…,"origin"?:…}`
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("number", number)
@@ -15,6 +15,10 @@ extension Write: WireMessage {
         }
         if let ifRevision { writer.member("ifRevision", ifRevision.number) }
         if let nonce { writer.member("nonce", nonce) }
+        if let origin {
+            writer.member("origin")
+            origin.write(to: &writer)
+        }
         writer.endObject()
     }
 
@@ -27,6 +31,7 @@ extension Write: WireMessage {
         var increment = IncrementMembers()
         var ifRevision: Revision?
         var nonce: Int64?
+        var origin: Origin?
         try reader.beginObject()
         while let name = try reader.nextMember() {
             switch name {
@@ -35,6 +40,7 @@ extension Write: WireMessage {
             case "path", "by", "onMissing", "min", "max": try increment.read(name, &reader)
             case "ifRevision": ifRevision = try reader.takeNull() ? nil : try reader.revision()
             case "nonce": nonce = try reader.takeNull() ? nil : try reader.integer()
+            case "origin": origin = try reader.takeNull() ? nil : try Origin(&reader)
             case "key": key = try reader.key()
             case "value", "body":
                 guard content == nil else { throw .unexpectedJSON("a write takes 'value' or 'body', not both") }
@@ -49,9 +55,12 @@ extension Write: WireMessage {
         guard nonce.map((1...Revision.maximum.number).contains) ?? true else {
             throw .unexpectedJSON("write \(number) has a 'nonce' that is no whole number from 1 to 2^53-1")
         }
+        guard origin == nil || nonce != nil else {
+            throw .unexpectedJSON("write \(number) has an 'origin' and no 'nonce', which identifies the write there")
+        }
         self.init(
             number: number, key: key, operation: try Self.operation(operation, number, content, increment), ifRevision: ifRevision,
-            nonce: nonce)
+            nonce: nonce, origin: origin)
     }
 
     private static func operation(
@@ -71,5 +80,33 @@ extension Write: WireMessage {
         default:
             throw .unexpectedJSON("write \(number) has the 'op' '\(name.text.shortened)': it takes put, patch, delete or increment")
         }
+    }
+}
+
+extension Write.Origin: WireMessage {
+    /// `{"client":"till-1","number":7}`
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("client", client.text)
+        writer.member("number", number)
+        writer.endObject()
+    }
+
+    /// Reads what ``write(to:)`` writes.
+    package init(_ reader: inout JSONReader) throws(WireError) {
+        var client: ClientIdentifier?
+        var number: Int64?
+        try reader.beginObject()
+        while let name = try reader.nextMember() {
+            switch name {
+            case "client": client = try ClientIdentifier(try reader.string())
+            case "number": number = try reader.integer()
+            default: try reader.skip()
+            }
+        }
+        guard let client, let number, (1...Revision.maximum.number).contains(number) else {
+            throw .unexpectedJSON("an origin takes 'client' and 'number', a whole number from 1 to 2^53-1")
+        }
+        self.init(client: client, number: number)
     }
 }

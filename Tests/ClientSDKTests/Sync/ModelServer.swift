@@ -188,7 +188,7 @@ struct ModelServer {
             } else if write.number <= ledger.last {
                 verdict = ledger.outcomes[write.number] ?? .settled
             } else {
-                verdict = apply(write, batch.client)
+                verdict = outcomeAtOrigin(of: write) ?? apply(write, batch.client)
                 ledger.last = write.number
                 ledger.outcomes[write.number] = verdict
                 ledger.nonces[write.number] = write.nonce
@@ -206,6 +206,12 @@ struct ModelServer {
             results[place].verdict = .rejected(problem)
         }
         return .results(WriteResults(results: results, cursor: cursor))
+    }
+
+    private func outcomeAtOrigin(of write: Write) -> WriteOutcome.Verdict? {
+        guard let origin = write.origin, let ledger = ledgers[origin.client], ledger.nonces[origin.number] == write.nonce
+        else { return nil }
+        return ledger.outcomes[origin.number]
     }
 
     private mutating func apply(_ write: Write, _ client: ClientIdentifier) -> WriteOutcome.Verdict {

@@ -113,6 +113,53 @@ import Testing
         #expect(try fixture.store.record(RecordKey("c/2"), in: fixture.namespace).value == nil)
     }
 
+    private func send(_ writes: [Write], as client: String, to fixture: StoreFixture) throws -> [WriteOutcome] {
+        let batch = try WriteBatch(client: ClientIdentifier(client), writes: writes)
+        return try fixture.commit { .batch(batch, in: fixture.namespace, then: $0) }.result.get()
+    }
+
+    @Test("a write that was decided under its first name and number gets that outcome under another", arguments: StoreKind.allCases)
+    func origins(_ kind: StoreKind) throws {
+        // Given writes of a device: one applied, one rejected, one deleted nothing, and a number that was left out
+        let fixture = try StoreFixture(kind)
+        let rejected = try Write(
+            number: 2, key: RecordKey("c/1"), operation: .delete, ifRevision: Revision(7), nonce: 12)
+        let empty = try Write(number: 3, key: RecordKey("c/3"), operation: .delete, nonce: 13)
+        let first = try send([write(1, 11), rejected, empty], to: fixture)
+        _ = try resume(at: 6, 16, in: fixture)
+        // When a copy of the device sends the same writes under a new name, and others whose origins are of other writes
+        func moved(_ write: Write, to number: Int64, from origin: Int64) throws -> Write {
+            var write = write
+            write.number = number
+            write.origin = Write.Origin(client: try ClientIdentifier("kiosk"), number: origin)
+            return write
+        }
+        let copies = try [
+            moved(write(1, 11), to: 1, from: 1), moved(rejected, to: 2, from: 2), moved(empty, to: 3, from: 3),
+            moved(write(5, 15), to: 4, from: 5), moved(write(8, 99), to: 5, from: 1), moved(write(9, 19), to: 6, from: 9),
+        ]
+        let outcomes = try send(copies, as: "kiosk.2", to: fixture)
+        // Then the same writes get their outcomes without effect, and the others are applied
+        #expect(outcomes[..<3].map(\.verdict) == first.map(\.verdict))
+        #expect(outcomes[3...].map(\.verdict) == [.applied(Revision(3)), .applied(Revision(4)), .applied(Revision(5))])
+        // Then a repeat has the same outcomes
+        #expect(try send(copies, as: "kiosk.2", to: fixture) == outcomes)
+    }
+
+    @Test(
+        "an origin crosses the wire, and needs a nonce",
+        arguments: [
+            #""origin":{"client":"a","number":1}"#, #""nonce":3,"origin":{"client":"a","number":0}"#, #""nonce":3,"origin":{"number":1}"#,
+            #""nonce":3,"origin":{"client":"a b","number":1}"#, #""nonce":3,"origin":7"#,
+        ])
+    func originOnTheWire(_ members: String) throws {
+        var sent = try write(4, 17)
+        sent.origin = Write.Origin(client: try ClientIdentifier("kiosk"), number: 9_007_199_254_740_991)
+        #expect(try Write(json: sent.json) == sent)
+        let json = Array(#"{"number":4,"op":"delete","key":"c/4",\#(members)}"#.utf8)
+        #expect(throws: WireError.self) { try Write(json: json) }
+    }
+
     @Test("a nonce crosses the wire, and is a whole number from 1 to 2^53-1", arguments: ["0", "-1", "9007199254740992", "\"x\""])
     func nonceOnTheWire(_ text: String) throws {
         let sent = try write(4, 9_007_199_254_740_991)

@@ -7,7 +7,8 @@ extension OutboxRow: WireMessage {
         writer.member("receipt", writeID.number)
         writer.member("write")
         let ifRevision: Revision? = if case .revision(let revision) = precondition { revision } else { nil }
-        Write(number: max(1, number), key: key, operation: operation, ifRevision: ifRevision, nonce: nonce).write(to: &writer)
+        Write(number: max(1, number), key: key, operation: operation, ifRevision: ifRevision, nonce: nonce, origin: origin)
+            .write(to: &writer)
         if number < 1 { writer.member("earlier", number) }
         if isDisplaced { writer.member("displaced", true) }
         if case .after(let earlier) = precondition { writer.member("after", earlier.number) }
@@ -82,6 +83,7 @@ extension OutboxRow: WireMessage {
             precondition: precondition, baseRevision: baseRevision, state: try Self.state(state, position, epoch), ancestor: ancestor,
             original: original, attempts: attempts, created: Timestamp(milliseconds: created), nonce: write.nonce)
         self.isDisplaced = isDisplaced
+        origin = write.origin
     }
 
     private static func state(_ name: String, _ position: Cursor?, _ epoch: Epoch?) throws(WireError) -> State {

@@ -43,6 +43,8 @@ package struct OutboxRow: Hashable, Sendable {
     /// Whether the server has decided another write under the number. The write is then sent under another name of the
     /// device.
     package var isDisplaced = false
+    /// The first name and number that the server has refused the write under as `number-taken`.
+    package var origin: Write.Origin?
     package var key: RecordKey
     package var operation: WriteOperation
     package var policy: ConflictPolicy
