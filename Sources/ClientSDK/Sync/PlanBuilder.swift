@@ -168,6 +168,10 @@ struct PlanBuilder {
             var builder = builder(.renamed(local.sync.client))
             builder.rename(to: local.sync.client.renamed(turn.now.random))
             return builder.plan
+        case .leaveName:
+            var builder = builder(.renamed(local.sync.client))
+            builder.rename(to: local.sync.client.renamed(turn.now.random))
+            return builder.plan
         case .bind(let store):
             var builder = builder(.bound)
             builder.change(.store(store))

@@ -18,6 +18,8 @@ enum QueuedInput: Hashable, Sendable {
     case bind(StoreIdentifier)
     /// Renames the device, since another one has the same name and no further answer can come under that name.
     case rename
+    /// Renames the device, since its name belongs to another principal and no write was sent under it.
+    case leaveName
 
     /// The history of the response.
     var epoch: Epoch? {
@@ -27,14 +29,14 @@ enum QueuedInput: Hashable, Sendable {
         case .results(let results, _): results.cursor.epoch
         case .fetched(let keyResponses, _): keyResponses.first?.cursor.epoch
         case .cachedKeysRevalidated(_, let response, _), .refreshed(_, let response, _): response.cursor.epoch
-        case .revalidationFinished, .sets, .merged, .discard, .bind, .rename: nil
+        case .revalidationFinished, .sets, .merged, .discard, .bind, .rename, .leaveName: nil
         }
     }
 
     /// Whether the input came from the server, and is worthless after a reset or a clear.
     var isFromServer: Bool {
         switch self {
-        case .page, .quiet, .results, .fetched, .reconcile, .cachedKeysRevalidated, .refreshed, .revalidationFinished: true
+        case .page, .quiet, .results, .fetched, .reconcile, .cachedKeysRevalidated, .refreshed, .revalidationFinished, .leaveName: true
         case .sets, .merged, .discard, .bind, .rename: false
         }
     }

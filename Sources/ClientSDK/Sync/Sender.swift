@@ -19,6 +19,11 @@ struct Sender: Hashable, Sendable {
     private var serverLastNumber: Int64?
     /// Writes up to this number may have been sent, by this process or an earlier one.
     private(set) var lastSentNumber: Int64 = 0
+    /// The value of ``lastSentNumber`` before the batch in flight.
+    private var lastSentBefore: Int64 = 0
+    /// Whether the name belongs to another principal. Only writes that may have been sent are sent then: the server
+    /// decides none of them, and states the outcomes that it knows.
+    private var isNameTaken = false
     /// The most writes in a batch; reduced to find a write that the server does not even parse, and after a response
     /// that was too large.
     private var limit = Int.max
@@ -34,7 +39,7 @@ struct Sender: Hashable, Sendable {
 
     // MARK: Sending
 
-    private func mustReconcile(_ state: SyncState) -> Bool { state.mustReconcile || hasNumberGap }
+    private func mustReconcile(_ state: SyncState) -> Bool { !isNameTaken && (state.mustReconcile || hasNumberGap) }
 
     private func wantsToSend(_ state: SyncState, _ outbox: Outbox) -> Bool {
         mustReconcile(state) || !outbox.queue.isEmpty || state.renamesAfter != nil
@@ -66,8 +71,10 @@ struct Sender: Hashable, Sendable {
                 timeout: turn.settings.requestTimeout, &turn)
             return
         }
-        let writes = nextBatch(outbox, turn.settings, renamesAfter: state.renamesAfter)
+        let limit = isNameTaken ? min(lastSentNumber, state.renamesAfter ?? .max) : state.renamesAfter
+        let writes = nextBatch(outbox, turn.settings, renamesAfter: limit)
         guard let first = writes.first, let last = writes.last else { return }
+        lastSentBefore = lastSentNumber
         lastSentNumber = max(lastSentNumber, last.number)
         let resume = serverLastNumber.map { first.number - 1 > $0 } ?? false
         request = requests.send(
@@ -119,7 +126,8 @@ struct Sender: Hashable, Sendable {
     // MARK: Responses
 
     mutating func take(
-        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ numbers: ClosedRange<Int64>, _ turn: inout Turn
+        _ reply: Reply, _ lastWrite: Int64?, to sent: RequestTable.Request, _ numbers: ClosedRange<Int64>, _ outbox: Outbox,
+        _ turn: inout Turn
     ) -> [Effect] {
         request = nil
         switch reply {
@@ -133,8 +141,12 @@ struct Sender: Hashable, Sendable {
             if let after = serverLastNumber, numbers.upperBound > after { serverLastNumber = nil }
             limit = limit > 1_000 ? Int.max : limit * 2
             isDeciding = true
+            // Those without a result are not decided.
+            if let last = results.results.map(\.number).max() { lastSentNumber = max(lastSentBefore, last) }
+            // The next writes may be known too; before they are sent, the server is asked whether the name is free again.
+            if isNameTaken { (isNameTaken, mustCheck) = (false, true) }
             return [.reachedServer, .store(.results(results, lastWrite: lastWrite))]
-        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, &turn)
+        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, numbers, outbox, &turn)
         case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .tooLarge where numbers.count > 1:
             limit = numbers.count / 2
@@ -146,7 +158,7 @@ struct Sender: Hashable, Sendable {
     }
 
     mutating func takeStatus(
-        _ reply: Reply, to sent: RequestTable.Request, of client: ClientIdentifier, _ turn: inout Turn
+        _ reply: Reply, to sent: RequestTable.Request, of client: ClientIdentifier, _ outbox: Outbox, _ turn: inout Turn
     ) -> [Effect] {
         request = nil
         switch reply {
@@ -158,7 +170,7 @@ struct Sender: Hashable, Sendable {
             retry.acceptToken()
             isReconciling = true
             return [.store(.reconcile(last: status.last, at: cursor))]
-        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, &turn)
+        case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, outbox, &turn)
         case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
         case .page, .quiet, .reads, .record, .notModified, .missing, .results:
@@ -167,7 +179,8 @@ struct Sender: Hashable, Sendable {
     }
 
     private mutating func refused(
-        _ problem: Problem, _ retryAfter: Int64?, _ sent: RequestTable.Request, _ numbers: ClosedRange<Int64>?, _ turn: inout Turn
+        _ problem: Problem, _ retryAfter: Int64?, _ sent: RequestTable.Request, _ numbers: ClosedRange<Int64>?, _ outbox: Outbox,
+        _ turn: inout Turn
     ) -> [Effect] {
         switch problem.status {
         case 401:
@@ -179,6 +192,7 @@ struct Sender: Hashable, Sendable {
             if retry.failures > 0 { return fail(.refused(problem), retryAfter, &turn) }
             retry.count(&turn)
             return []
+        case 403 where problem.code == .clientTaken: return nameTaken(problem, retryAfter, numbers, outbox, &turn)
         case 410 where problem.code == .epochChanged: return [.reset(nil, forgets: false, because: problem.description)]
         // A broken frame or another media type is excluded: not a write of this device causes those, but a proxy that
         // changes requests.
@@ -195,6 +209,25 @@ struct Sender: Hashable, Sendable {
             return []
         default: return fail(.refused(problem), retryAfter, &turn)
         }
+    }
+
+    /// Leaves the name if no waiting write was sent under it: none can have taken effect, so each takes effect once under
+    /// another name. Otherwise asks for the outcomes of the writes that were sent. Those that the server does not state
+    /// wait for the principal to whom the name belongs: docs/decisions/0053-client-names.md.
+    private mutating func nameTaken(
+        _ problem: Problem, _ retryAfter: Int64?, _ numbers: ClosedRange<Int64>?, _ outbox: Outbox, _ turn: inout Turn
+    ) -> [Effect] {
+        retry.acceptToken()
+        // The refused batch has had no effect.
+        if numbers != nil { lastSentNumber = lastSentBefore }
+        if let first = outbox.queue.first, first.number <= lastSentNumber {
+            let hasAsked = isNameTaken
+            (isNameTaken, mustCheck) = (!hasAsked, hasAsked)
+            return hasAsked ? fail(.refused(problem), max(retryAfter ?? 0, turn.settings.longestDelay), &turn) : []
+        }
+        if outbox.awaitsBase { return fail(.refused(problem), retryAfter, &turn) }
+        isDeciding = true
+        return [.store(.leaveName)]
     }
 
     private mutating func fail(_ trouble: SyncStatus.Trouble, _ retryAfter: Int64?, _ turn: inout Turn) -> [Effect] {
@@ -235,6 +268,7 @@ struct Sender: Hashable, Sendable {
     mutating func reset() {
         isDeciding = false
         isReconciling = false
+        isNameTaken = false
     }
 
     /// See ``SyncMachine/relativeState(at:)``.

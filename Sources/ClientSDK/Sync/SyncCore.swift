@@ -154,8 +154,9 @@ struct SyncCore: Hashable, Sendable {
             let effects = parts.follower.take(
                 reply, lastWrite, to: request, since: since, wait: wait, parts.local.sync, &parts.reachability, &turn)
             carryOut(effects, &turn)
-        case .writes(let numbers): carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, &turn), &turn)
-        case .clientStatus: carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, &turn), &turn)
+        case .writes(let numbers): carryOut(parts.sender.take(reply, lastWrite, to: request, numbers, parts.local.outbox, &turn), &turn)
+        case .clientStatus:
+            carryOut(parts.sender.takeStatus(reply, to: request, of: parts.local.sync.client, parts.local.outbox, &turn), &turn)
         case .fetch(let keys):
             let responses = parts.reader.take(reply, to: request, keys, parts.local.sync, &turn)
             if !responses.isEmpty { parts.local.add(.fetched(responses, lastWrite: lastWrite)) }
@@ -202,7 +203,7 @@ struct SyncCore: Hashable, Sendable {
     private mutating func renamed(from earlier: ClientIdentifier, _ turn: inout Turn) {
         turn.log(
             .warning,
-            "another device has the name \(earlier), as after a copy or a rollback of the directory: this one is \(parts.local.sync.client) from now on"
+            "the name \(earlier) is another device's, as after a copy or a rollback of the directory, or another user's: this device is \(parts.local.sync.client) from now on"
         )
         parts.beginGeneration(&turn)
         parts.sender.renamed()
@@ -293,7 +294,7 @@ struct SyncCore: Hashable, Sendable {
             return parts.revalidator.plan(keys, response, lastWrite, rule, builder(.cachedKeysRevalidated, turn))
         case .refreshed(let keys, let response, let lastWrite):
             return parts.refresher.plan(keys, response, lastWrite, rule, builder(.refreshed(large: []), turn))
-        case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .rename:
+        case .results, .reconcile, .revalidationFinished, .merged, .discard, .bind, .rename, .leaveName:
             return PlanBuilder.plan(for: input, &turn, parts.local, parts.sender, parts.merger)
         }
     }

@@ -32,6 +32,11 @@ extension RequestContext {
     /// Whether the request may do anything in a namespace, and so may learn that there is one.
     func mayKnow(_ namespace: Namespace) -> Bool { session == nil || Verb.allCases.contains { rights.reaches(namespace, with: $0) } }
 
+    /// Whether the request may do this to the whole namespace.
+    func may(_ verb: Verb, in namespace: Namespace) -> Bool {
+        if case .needs = rights.decide(verb, in: namespace, of: .everything) { false } else { true }
+    }
+
     /// - Throws: `forbidden`, with the right that the request lacks.
     func require(_ verb: Verb, of range: KeyRange) throws {
         if case .needs(let missing) = rights.decide(verb, in: try namespace(), of: range) { throw Problem(missing) }
@@ -55,50 +60,6 @@ extension RequestContext {
     func writeAccess(in namespace: Namespace) -> WriteAccess? {
         guard let session, let access = core.access else { return nil }
         return WriteAccess(session: session, namespace: namespace, control: access)
-    }
-}
-
-/// What a session may write in a namespace. The committer checks it within the transaction, in one order with
-/// revocations.
-struct WriteAccess: Sendable {
-    private let session: AccessSession
-    private let namespace: Namespace
-    private let control: AccessControl
-
-    init(session: AccessSession, namespace: Namespace, control: AccessControl) {
-        self.session = session
-        self.namespace = namespace
-        self.control = control
-    }
-
-    /// The problem with a write of this record; `nil` if the session may write it.
-    func problem(of key: RecordKey) -> Problem? {
-        guard case .needs(let missing) = session.value.rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
-        return Problem(missing)
-    }
-
-    /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
-    /// there is none.
-    func problem(in state: NamespaceState) -> Problem? {
-        do { _ = try control.current(session) } catch { return error }
-        guard state.head == .zero, case .needs(let missing) = session.value.rights.decide(.create, in: namespace, of: .everything) else {
-            return nil
-        }
-        return Problem(missing)
-    }
-
-    /// A problem as the session may learn it: without the record, where the session may not read it.
-    func shown(_ problem: Problem, of key: RecordKey) -> Problem {
-        guard case .needs = session.value.rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
-        switch problem.code {
-        case .preconditionFailed, .outOfBounds, .notFound:
-            return Problem(
-                problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
-        default:
-            var problem = problem
-            problem.current = nil
-            return problem
-        }
     }
 }
 

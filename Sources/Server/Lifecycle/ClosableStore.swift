@@ -57,6 +57,10 @@ final class ClosableStore: RecordStore {
         try open().lastWrite(of: client, in: namespace)
     }
 
+    func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? {
+        try open().owner(of: client, in: namespace)
+    }
+
     func prepare(_ records: () -> [RecordAddress]) { base.withLock { $0 }?.prepare(records) }
 
     func transaction<Result: Sendable>(_ body: @Sendable (any RecordTransaction) throws -> Result) throws -> Result {

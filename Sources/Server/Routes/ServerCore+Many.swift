@@ -123,6 +123,11 @@ extension ServerCore {
     @Sendable func getClient(_ context: RequestContext) throws {
         let namespace = try context.namespace()
         let client = try ClientIdentifier(context.request.parameter("client"))
+        if let access = context.writeAccess(in: namespace), !context.may(.inspect, in: namespace),
+            let problem = access.problem(of: client, ownedBy: try store.owner(of: client, in: namespace))
+        {
+            throw problem
+        }
         let snapshot = try store.lastWrite(of: client, in: namespace)
         context.respond(json: ClientStatus(client: client, last: snapshot.value).json, at: context.issued(snapshot.cursor))
     }

@@ -110,7 +110,8 @@ final class ServerCore: Sendable {
         guard access != nil else { return response }
         switch response.status.code {
         case 401: response.fields.appendChallenge(error: hasCredential ? "invalid_token" : nil)
-        case 403 where hasCredential: response.fields.appendChallenge(error: "insufficient_scope")
+        case 403 where hasCredential && (error as? Problem)?.code == .forbidden:
+            response.fields.appendChallenge(error: "insufficient_scope")
         default: break
         }
         return response

@@ -25,7 +25,7 @@ package protocol RecordStore: Sendable {
     /// write of `client`.
     ///
     /// Up to ``ReadBounds/lookupValueBytes`` this is short: it waits neither for lists and scans nor for the reading of large values, so it may
-    /// be called on an event loop. So may ``state(of:)``, ``counts(of:)`` and ``lastWrite(of:in:)``.
+    /// be called on an event loop. So may ``state(of:)``, ``counts(of:)``, ``lastWrite(of:in:)`` and ``owner(of:in:)``.
     func record(
         _ key: RecordKey, in namespace: Namespace, for client: ClientIdentifier?, valueBytes: Int
     ) throws(StoreError) -> Snapshot<Record?>
@@ -45,6 +45,9 @@ package protocol RecordStore: Sendable {
 
     /// The number of the last decided write of a device; 0 if it has none.
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>
+
+    /// The principal that a device's name belongs to; `nil` if it has no owner.
+    func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner?
 
     /// The keys and revocations of access control, by kind and name.
     func accessRows() throws(StoreError) -> [AccessRow]
@@ -75,6 +78,8 @@ extension RecordStore {
 
     /// A store without access control.
     package func accessRows() throws(StoreError) -> [AccessRow] { [] }
+
+    package func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? { nil }
 
     /// All stores that keep their records in memory have the same identifier.
     package var identifier: StoreIdentifier { .memory }

@@ -84,14 +84,17 @@ package protocol NamespaceTransaction: AnyObject {
     /// The number of the device's last decided write; 0 if it has none.
     func lastWrite(of client: ClientIdentifier) throws -> Int64
 
+    /// The principal that the device's name belongs to; `nil` if it has no owner.
+    func owner(of client: ClientIdentifier) throws -> ClientOwner?
+
     /// The kept outcomes of these numbers, in order: of decided writes, and of numbers that were left out. O(outcomes
     /// that are kept).
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome]
 
     /// Keeps the outcomes of writes that were decided now, in order and without a gap after the device's last number;
     /// the number of the last one becomes the device's last. Forgets outcomes at or below `settled`. Records the day,
-    /// from which it follows how long the client has been idle.
-    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws
+    /// from which it follows how long the client has been idle. The name then belongs to `owner`, unless that is `nil`.
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) throws
 
     /// Runs the closure and undoes what it did to this namespace if it throws.
     func atomically<Result>(_ body: () throws -> Result) throws -> Result

@@ -7,6 +7,8 @@ struct NumberedWrites {
     let isAtomic: Bool
     /// Whether numbers before the first may be left out: another history decided them.
     var resumes = false
+    /// What the sender may do; `nil` on a server that is open to all, where names have no owners.
+    var access: WriteAccess?
 
     /// One write of a request.
     struct Item {
@@ -52,6 +54,9 @@ struct NumberedWrites {
     func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
+        if let problem = try access?.problem(of: client, ownedBy: namespace.owner(of: client)) {
+            return try ownOutcomes(items, ledger, namespace).map(Result.success) ?? .failure(problem)
+        }
         let leftOut = resumes ? items.first.flatMap { ledger.resume(at: $0.number) }.map(StoredOutcome.init(leavesOut:)) : nil
         let decisions: [WriteLedger.Decision]
         do { decisions = try ledger.decide(items.lazy.map(\.number)) } catch {
@@ -70,7 +75,7 @@ struct NumberedWrites {
         if !fresh.isEmpty {
             var outcomes = fresh.map { Self.kept($0, items[$0.place].nonce) }
             if let leftOut { outcomes.insert(leftOut, at: 0) }
-            try namespace.keep(outcomes, of: client, settled: ledger.settled, at: applier.modified)
+            try namespace.keep(outcomes, of: client, owner: access?.owner, settled: ledger.settled, at: applier.modified)
         }
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // The record that a single write has met is still the current one.
@@ -80,6 +85,21 @@ struct NumberedWrites {
 }
 
 extension NumberedWrites {
+    /// The outcomes of the sender's own writes under a name that belongs to another principal; `nil` if the first one is
+    /// not decided, or may be another's.
+    ///
+    /// A nonce shows that the sender made the write: a device whose key was replaced learns by it that the write is
+    /// decided, and does not send it under another name. A number that went to another write is answered too, since this
+    /// one cannot be decided any more.
+    private func ownOutcomes(_ items: [Item], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Answer? {
+        let early = Array(items.prefix { $0.nonce != nil && $0.number <= ledger.last })
+        let decisions = early.map { _ in WriteLedger.Decision.replay }
+        let kept = try kept(early, decisions, nil, namespace)
+        let own = Array(early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false })
+        guard !own.isEmpty else { return nil }
+        return Answer(decided: try answers(own, decisions, [], kept, namespace), lastWrite: ledger.last)
+    }
+
     /// The kept outcomes of the items that were decided or left out earlier, read once for all of them.
     private func kept(
         _ items: [Item], _ decisions: [WriteLedger.Decision], _ leftOut: StoredOutcome?, _ namespace: any NamespaceTransaction

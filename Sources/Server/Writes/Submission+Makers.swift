@@ -12,7 +12,8 @@ extension Submission {
         then completion: @escaping @Sendable (Committed<[WriteOutcome]>) -> Void
     ) -> Submission {
         let bytes = batch.writes.reduce(0) { $0 + $1.operation.byteCount }
-        let writes = NumberedWrites(client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil)
+        let writes = NumberedWrites(
+            client: batch.client, isAtomic: batch.atomic, resumes: batch.resume && batch.epoch != nil, access: access)
         let items = batch.writes.map { write in
             NumberedWrites.Item(
                 number: write.number, key: write.key,

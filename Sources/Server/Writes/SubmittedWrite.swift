@@ -30,7 +30,7 @@ final class SubmittedWrite: Sendable {
             }
             let work = flaw.map { NumberedWrites.Work.reject($0) } ?? .apply(write.operation, if: write.preconditions)
             let item = NumberedWrites.Item(number: author.write, key: write.key, work: work)
-            return try NumberedWrites(client: author.client, isAtomic: false).apply([item], with: &applier).flatMap {
+            return try NumberedWrites(client: author.client, isAtomic: false, access: access).apply([item], with: &applier).flatMap {
                 SingleReceipt.of($0.decided)
             }
         }

@@ -40,6 +40,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let writeGap = ProblemCode("write-gap", 409, "A write is missing before this one")
     /// The client's number was decided for another write, which had another `nonce`: this one had no effect.
     public static let numberTaken = ProblemCode("number-taken", 409, "The number belongs to another write")
+    /// The client's name belongs to another principal: nothing was done, and no number was used.
+    public static let clientTaken = ProblemCode("client-taken", 403, "The client name belongs to another principal")
     /// An atomic batch failed because of another of its writes.
     public static let batchRejected = ProblemCode("batch-rejected", 409, "Another write of the atomic batch was rejected")
     /// The value, the header or the URI is over the limit that the detail names.
@@ -68,7 +70,7 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     private static let known: [String: ProblemCode] = Dictionary(
         uniqueKeysWithValues: [
             notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, outOfBounds, cursorExpired,
-            epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, batchRejected, tooLarge, unsupportedMediaType,
+            epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, clientTaken, batchRejected, tooLarge, unsupportedMediaType,
             methodNotAllowed, unauthorized,
             forbidden,
             misdirectedRequest, overloaded,

@@ -6,6 +6,9 @@ import FreshetWire
 
 /// Devices on copies of one disk, some of which are rolled back, take random steps: they write, answers are lost, processes die. At the end every
 /// write that some disk has kept must have had its effect once, and none may be confirmed that had none.
+///
+/// With `hasOwners`, names belong to principals, and the principal of a device changes now and then. A device may then wait for the principal of
+/// its name, and must not lose a write meanwhile.
 struct CopyWalk {
     private static let counter = Scene.key("counters/1")
 
@@ -19,19 +22,25 @@ struct CopyWalk {
     private var snapshots: [Int: (disk: VolatileStore, written: Int64)] = [:]
     /// The writes of each device, and their reported verdicts.
     private var written: [[Int64]] = []
+    private let hasOwners: Bool
+    /// How many devices had to wait at the end for the principal of their name.
+    private(set) var waitingForOwner = 0
 
-    init(seed: UInt64, ignoresNonces: Bool = false) {
+    init(seed: UInt64, ignoresNonces: Bool = false, hasOwners: Bool = false) {
         random = SeededRandom(seed)
         server.ignoresNonces = ignoresNonces
+        self.hasOwners = hasOwners
         // An image that was in use or not, with writes that wait or not.
         var image = Self.device(on: VolatileStore(client: try! ClientIdentifier("kiosk")), random: seed)
         var known: [Int64] = []
+        image.principal = principal()
         for _ in 0..<random.below(3) { known.append(write(&image)) }
         if random.below(2) == 0 { image.run(with: &server) }
         for _ in 0..<random.below(3) { known.append(write(&image)) }
         image.settleDisk()
         for number in 1...5 {
             devices.append(Self.device(on: image.store, random: seed &* 1_000 &+ UInt64(number)))
+            devices[number - 1].principal = principal()
             written.append(known)
         }
         for _ in 0..<150 { step() }
@@ -42,6 +51,8 @@ struct CopyWalk {
     private static func device(on disk: VolatileStore, random: UInt64) -> ModelDevice {
         ModelDevice.onCopy(of: disk, random: random) { $0.batchCount = 3 }
     }
+
+    private mutating func principal() -> String? { hasOwners ? random.below(2) == 0 ? "a" : "b" : nil }
 
     private mutating func write(_ device: inout ModelDevice) -> Int64 {
         last += 1
@@ -55,7 +66,7 @@ struct CopyWalk {
 
     private mutating func step() {
         let index = Int(random.below(Int64(devices.count)))
-        switch random.below(12) {
+        switch random.below(hasOwners ? 13 : 12) {
         case 0...2:
             var device = devices[index]
             written[index].append(write(&device))
@@ -64,6 +75,7 @@ struct CopyWalk {
         case 8: devices[index].fireTimer()
         case 9: devices[index].handle(.wake)
         case 10: if random.below(4) == 0 { devices[index].crash() }
+        case 12: if random.below(4) == 0 { devices[index].principal = principal() }
         default: rollBack(index)
         }
     }
@@ -91,9 +103,25 @@ struct CopyWalk {
         // Writes that only the lost disk had need not take effect, but those that were sent may have.
         written[index].removeSubrange(Int(snapshot.written)...)
         devices[index] = Self.device(on: snapshot.disk, random: devices[index].random &+ 77)
+        devices[index].principal = principal()
+    }
+
+    /// Lets the principals return to whose names devices wait for.
+    private mutating func returnOwners() {
+        for index in devices.indices where !devices[index].store.rows.isEmpty {
+            guard case .refused(let problem)? = devices[index].status?.writeTrouble, problem.code == .clientTaken else { continue }
+            waitingForOwner += 1
+            devices[index].principal = server.owners[devices[index].store.state.client]
+            devices[index].handle(.wake)
+        }
     }
 
     private mutating func finish() {
+        for _ in 1...6 where hasOwners {
+            // A device that waits for a principal does not come to rest before that.
+            for index in devices.indices { devices[index].run(with: &server, rounds: 30) }
+            returnOwners()
+        }
         for _ in 1...3 { for index in devices.indices { devices[index].run(with: &server) } }
         var applied: [Int64: Int] = [:]
         for decision in server.decisions.values.flatMap(\.values) {

@@ -39,6 +39,8 @@ struct ModelDevice {
     /// With the history that the device was in.
     var verdicts: [(writeID: LocalWriteID, verdict: LocalWriteOutcome, epoch: Epoch?)] = []
     var logs: [LogLine] = []
+    /// The holder of the device's token; `nil` for a server that is open to all.
+    var principal: String?
     /// The disk must not be read, since a clear is on its way.
     var isCleared = false
 
@@ -207,7 +209,7 @@ struct ModelDevice {
     /// The server's answer to this device.
     mutating func answer(_ kind: RequestDescription.Kind, by server: inout ModelServer) -> Reply? {
         if case .changes(.start, _, _, _, _) = kind { origin = server.head }
-        return server.answer(kind, origin: machine.inspection.state.revalidation == .fromStart ? origin : nil)
+        return server.answer(kind, origin: machine.inspection.state.revalidation == .fromStart ? origin : nil, from: principal)
     }
 
     mutating func fireTimer() {

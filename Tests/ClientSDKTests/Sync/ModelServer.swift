@@ -40,6 +40,8 @@ struct ModelServer {
     /// Invalidations of single keys and sweeps.
     var invalidations: [(revision: Int64, scope: InvalidationScope)] = []
     var ledgers: [ClientIdentifier: Ledger] = [:]
+    /// The principals that names belong to, where senders state one.
+    var owners: [ClientIdentifier: String] = [:]
     /// All that was decided in this history and in those that it goes on from.
     var decisions: [ClientIdentifier: [Int64: Decision]] = [:]
     /// Writes that were decided a second time: there must be none.
@@ -91,10 +93,10 @@ struct ModelServer {
 
     /// The answer; `nil` for a poll for which there is no news yet. For a reading from the start, `origin` is the head at which
     /// it began: earlier deletes do not concern it.
-    mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil) -> Reply? {
+    mutating func answer(_ kind: RequestDescription.Kind, origin: Int64? = nil, from principal: String? = nil) -> Reply? {
         switch kind {
         case .changes(let since, let filter, let wait, let limit, _): changes(since, filter, wait, limit, origin)
-        case .writes(let batch): write(batch)
+        case .writes(let batch): write(batch, from: principal)
         case .reads(let request): reads(request)
         case .record(let key, let known, _):
             if let record = record(key, full: true) {
@@ -102,6 +104,7 @@ struct ModelServer {
             } else {
                 .missing(cursor)
             }
+        case .clientStatus(let client) where isTaken(client, principal): Self.taken
         case .clientStatus(let client): .client(ClientStatus(client: client, last: ledgers[client]?.last ?? 0), cursor)
         }
     }
@@ -169,9 +172,33 @@ struct ModelServer {
         return .reads(response)
     }
 
-    private mutating func write(_ batch: WriteBatch) -> Reply {
+    /// Whether the name belongs to another principal.
+    private func isTaken(_ client: ClientIdentifier, _ principal: String?) -> Bool {
+        guard let principal, let owner = owners[client] else { return false }
+        return owner != principal
+    }
+
+    private static let taken = Reply.problem(Problem(.clientTaken, "another principal's"), cursor: nil, retryAfter: nil)
+
+    /// The outcomes that a sender learns who is not the owner of the name.
+    private func ownOutcomes(_ batch: WriteBatch, _ ledger: Ledger) -> Reply {
+        let own = batch.writes.prefix { write in
+            write.nonce != nil && write.number <= ledger.last
+                && (ledger.nonces[write.number] != nil || ledger.leftOut.contains { $0.contains(write.number) })
+        }
+        guard !own.isEmpty else { return Self.taken }
+        let results = own.map { write in
+            let verdict = ledger.isTaken(write) ? .rejected(Problem(.numberTaken, "another write")) : ledger.outcomes[write.number]
+            return WriteOutcome(number: write.number, verdict: verdict ?? .settled)
+        }
+        return .results(WriteResults(results: results, cursor: cursor))
+    }
+
+    private mutating func write(_ batch: WriteBatch, from principal: String?) -> Reply {
         guard batch.epoch == epoch else { return .problem(Problem(.epochChanged, "another epoch"), cursor: cursor, retryAfter: nil) }
         var ledger = ledgers[batch.client] ?? Ledger()
+        if isTaken(batch.client, principal) { return ownOutcomes(batch, ledger) }
+        if let principal { owners[batch.client] = principal }
         defer { ledgers[batch.client] = ledger }
         if let first = batch.writes.first, first.number > ledger.last + 1 {
             guard batch.resume else {

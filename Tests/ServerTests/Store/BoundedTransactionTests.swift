@@ -51,7 +51,7 @@ import Testing
         try fixture.store.transaction { transaction in
             let open = try transaction.namespace(namespace)
             for client in 1...22 {
-                try open.keep(outcomes, of: ClientIdentifier("phone-\(client)"), settled: 0, at: Timestamp(milliseconds: 1))
+                try open.keep(outcomes, of: ClientIdentifier("phone-\(client)"), owner: nil, settled: 0, at: Timestamp(milliseconds: 1))
             }
         }
         #expect(try fixture.store.counts(of: namespace).value.outcomes == 22_000)

@@ -189,7 +189,7 @@ import Testing
                 _ = try open.delete(key, #require(existing), metadata)
                 _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 5))
                 try open.keep(
-                    [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
+                    [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), owner: nil, settled: 0,
                     at: Timestamp(milliseconds: 1))
                 let other = try transaction.namespace(Namespace("unmade"))
                 _ = try other.put(Content(json: [0x32]), at: key, over: nil, metadata)

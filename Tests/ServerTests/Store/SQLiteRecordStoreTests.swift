@@ -63,13 +63,15 @@ import Testing
         // Given
         _ = try open()
         let path = directory.file("data/freshet.db")
-        try Connection(path: path).setUserVersion(7)
+        try Connection(path: path).setUserVersion(Schema.version + 1)
         // When
         let failure = failure()
         // Then
-        #expect(failure == .newerSchema(path: path, found: 7, known: Schema.version))
-        #expect(failure?.description.contains("schema 7") == true && failure?.description.contains("up to \(Schema.version)") == true)
-        #expect(try Connection(path: path).userVersion == 7)
+        #expect(failure == .newerSchema(path: path, found: Schema.version + 1, known: Schema.version))
+        #expect(
+            failure?.description.contains("schema \(Schema.version + 1)") == true
+                && failure?.description.contains("up to \(Schema.version)") == true)
+        #expect(try Connection(path: path).userVersion == Schema.version + 1)
     }
 
     @Test func anotherFileIsNotTakenForADatabase() throws {
@@ -141,7 +143,7 @@ import Testing
             let open = try transaction.namespace(namespace)
             _ = try open.invalidate(.everything, at: Timestamp(milliseconds: 1))
             try open.keep(
-                [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), settled: 0,
+                [StoredOutcome(number: 1, verdict: .applied(nil))], of: ClientIdentifier("phone"), owner: nil, settled: 0,
                 at: Timestamp(milliseconds: 1))
         }
         // When

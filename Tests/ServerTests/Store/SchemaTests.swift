@@ -84,6 +84,43 @@ import Testing
         #expect(try store.lastWrite(of: ClientIdentifier("phone"), in: namespace).value == 3)
     }
 
+    @Test func aNameOfAFileWithoutOwnersBelongsToTheNextPrincipalThatWritesUnderIt() throws {
+        // Given a file of version 6
+        mkdir(directory.file("old"), 0o700)
+        do {
+            let connection = try Connection(path: directory.file("old/freshet.db"))
+            for step in Schema.steps[..<6] { try connection.execute(step) }
+            try connection.execute(
+                """
+                PRAGMA application_id = \(Schema.applicationIdentifier);
+                INSERT INTO store(seed, touched, identifier) VALUES(1, 0, 'aaaaaaaaaaaaa');
+                INSERT INTO namespace(id, name, epoch, head, forgotten, records, bytes, invalidations) VALUES(1, 'shop', 'abc', 6, 0, 0, 0, 0);
+                INSERT INTO client(id, namespace, client, last) VALUES(7, 1, 'phone', 3);
+                """)
+            try connection.setUserVersion(6)
+        }
+        // When
+        let store = try open("old")
+        // Then
+        let (namespace, phone) = (try Namespace("shop"), try ClientIdentifier("phone"))
+        #expect(try store.lastWrite(of: phone, in: namespace).value == 3 && store.owner(of: phone, in: namespace) == nil)
+        // When
+        let holders = KeyHolders()
+        let accesses = try (0..<2).map { _ in try holders.access(in: namespace).access }
+        let results = try accesses.map { access in
+            let batch = WriteBatch(client: phone, writes: [try Write(4, "a/1", .put(json: "1"))])
+            let told = Told<[WriteOutcome]>()
+            let submission = Submission.batch(batch, in: namespace, by: access, then: told.hear)
+            try GroupCommit.commit([submission], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
+            return try told.once().result.map { $0.map(\.brief) }
+        }
+        // Then
+        #expect(try results[0].get() == ["4 applied 7"])
+        guard case .failure(let problem) = results[1] else { throw Unexpected(what: "it was applied") }
+        #expect(problem.code == .clientTaken)
+        #expect(try store.owner(of: phone, in: namespace) == accesses[0].owner)
+    }
+
     @Test func aFileOfTheFirstVersionComesToTheIndexesOfANewOne() throws {
         // Given
         try makeFirstVersion()

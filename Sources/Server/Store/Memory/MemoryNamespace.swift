@@ -30,6 +30,7 @@ final class MemoryNamespace {
         var outcomeBytes = 0
         /// The day of its last write.
         var day: Int64 = 0
+        var owner: ClientOwner?
     }
 
     struct Place: Sendable {

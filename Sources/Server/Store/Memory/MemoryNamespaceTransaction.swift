@@ -48,16 +48,19 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) -> Int64 { namespace.clients[client]?.last ?? 0 }
 
+    func owner(of client: ClientIdentifier) -> ClientOwner? { namespace.clients[client]?.owner }
+
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) -> [StoredOutcome] {
         namespace.clients[client]?.outcomes.filter { numbers.overlaps($0.numbers) } ?? []
     }
 
-    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) {
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) {
         guard let last = outcomes.last?.number else { return }
         makeIfNeeded()
         var kept = namespace.clients[client] ?? MemoryNamespace.Client()
         kept.last = last
         kept.day = time.day
+        kept.owner = owner ?? kept.owner
         for outcome in outcomes {
             kept.outcomes.append(outcome)
             kept.outcomeBytes += outcome.byteCount

@@ -104,6 +104,10 @@ package final class MemoryRecordStore: RecordStore {
         }
     }
 
+    package func owner(of client: ClientIdentifier, in namespace: Namespace) -> ClientOwner? {
+        content.withLock { $0.made(namespace)?.clients[client]?.owner }
+    }
+
     package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
         do {
             return try content.withLock { content in

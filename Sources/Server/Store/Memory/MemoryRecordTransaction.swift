@@ -156,7 +156,7 @@ final class MemoryRecordTransaction: RecordTransaction {
             for (identifier, client) in namespace.clients where room > 0 && client.day < time.day && !client.outcomes.isEmpty {
                 compaction.outcomes += client.outcomes.count
                 room -= client.outcomes.count + 1
-                namespace.set(MemoryNamespace.Client(last: client.last, day: client.day), for: identifier)
+                namespace.set(MemoryNamespace.Client(last: client.last, day: client.day, owner: client.owner), for: identifier)
             }
         }
         compaction.isComplete = room > 0

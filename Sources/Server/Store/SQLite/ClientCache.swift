@@ -12,6 +12,8 @@ final class ClientCache {
         var last: Int64
         /// The day of its last write; `nil` while no outcomes of it are kept.
         var day: Int64?
+        /// `nil` if the name has no owner.
+        var owner: ClientOwner?
         /// Outcomes of numbers up to here were removed; 0 if unknown.
         var removed: Int64 = 0
     }
@@ -24,7 +26,7 @@ final class ClientCache {
     private var rows: TwoGenerationCache<Place, Row>
 
     /// - Parameter limit: about how many bytes the cache may take.
-    init(limit: Int) { rows = TwoGenerationCache(limit: limit) { 150 + $0.client.text.utf8.count } }
+    init(limit: Int) { rows = TwoGenerationCache(limit: limit) { 200 + $0.client.text.utf8.count } }
 
     /// The device's row; `nil` if it is not cached.
     func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(at: Place(namespace: namespace, client: client)) }

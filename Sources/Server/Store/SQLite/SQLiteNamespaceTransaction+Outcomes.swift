@@ -7,6 +7,8 @@ extension SQLiteNamespaceTransaction {
 
     func lastWrite(of client: ClientIdentifier) throws -> Int64 { try clientRow(client)?.last ?? 0 }
 
+    func owner(of client: ClientIdentifier) throws -> ClientOwner? { try clientRow(client)?.owner }
+
     func outcomes(of numbers: ClosedRange<Int64>, by client: ClientIdentifier) throws -> [StoredOutcome] {
         guard let client = try clientRow(client) else { return [] }
         return try connection.withStatement(
@@ -24,10 +26,10 @@ extension SQLiteNamespaceTransaction {
         }
     }
 
-    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, settled: Int64, at time: Timestamp) throws {
+    func keep(_ outcomes: [StoredOutcome], of client: ClientIdentifier, owner: ClientOwner?, settled: Int64, at time: Timestamp) throws {
         guard let last = outcomes.last?.number else { return }
         let namespace = try madeRow()
-        var row = try advance(client, in: namespace, to: last, on: time.day)
+        var row = try advance(client, in: namespace, to: last, on: time.day, owner)
         let encoded = StoredOutcome.encode(outcomes)
         try connection.withStatement("INSERT INTO outcome(client, last, outcomes, count, bytes) VALUES(?, ?, CAST(? AS TEXT), ?, ?)") {
             statement in
@@ -48,35 +50,41 @@ extension SQLiteNamespaceTransaction {
         }
         row.last = last
         row.day = time.day
+        row.owner = owner ?? row.owner
         clients.keep(row, of: client, in: namespace)
     }
 
     /// Stores the device's last number in its row, and returns the row as it was before.
-    private func advance(_ client: ClientIdentifier, in namespace: Int64, to last: Int64, on day: Int64) throws -> ClientCache.Row {
+    private func advance(
+        _ client: ClientIdentifier, in namespace: Int64, to last: Int64, on day: Int64, _ owner: ClientOwner?
+    ) throws -> ClientCache.Row {
         if let known = try clientRow(client) {
-            if known.day == day {
+            let owner = owner ?? known.owner
+            if known.day == day, known.owner == owner {
                 try connection.withStatement("UPDATE client SET last = ? WHERE id = ?") { statement in
                     try statement.bind(1, last)
                     try statement.bind(2, known.id)
                     try statement.run()
                 }
             } else {
-                // Once a day, since it changes an index.
-                try connection.withStatement("UPDATE client SET last = ?, day = ? WHERE id = ?") { statement in
+                // Once a day, since it changes an index, and when the name gets an owner.
+                try connection.withStatement("UPDATE client SET last = ?, day = ?, owner = ? WHERE id = ?") { statement in
                     try statement.bind(1, last)
                     try statement.bind(2, day)
-                    try statement.bind(3, known.id)
+                    try statement.bind(3, owner?.text)
+                    try statement.bind(4, known.id)
                     try statement.run()
                 }
             }
             return known
         }
         count { $0.clients += 1 }
-        try connection.withStatement("INSERT INTO client(namespace, client, last, day) VALUES(?, ?, ?, ?)") { statement in
+        try connection.withStatement("INSERT INTO client(namespace, client, last, day, owner) VALUES(?, ?, ?, ?, ?)") { statement in
             try statement.bind(1, namespace)
             try statement.bind(2, client.text)
             try statement.bind(3, last)
             try statement.bind(4, day)
+            try statement.bind(5, owner?.text)
             try statement.run()
         }
         return ClientCache.Row(id: connection.lastInsertedRow, last: 0)
@@ -85,8 +93,7 @@ extension SQLiteNamespaceTransaction {
     private func clientRow(_ client: ClientIdentifier) throws -> ClientCache.Row? {
         guard let namespace = row.id else { return nil }
         if let known = clients.row(of: client, in: namespace) { return known }
-        guard let found = try connection.client(client, in: namespace) else { return nil }
-        let row = ClientCache.Row(id: found.id, last: found.last, day: found.day)
+        guard let row = try connection.client(client, in: namespace) else { return nil }
         clients.keep(row, of: client, in: namespace)
         return row
     }

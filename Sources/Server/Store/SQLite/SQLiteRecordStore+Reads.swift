@@ -177,6 +177,12 @@ extension SQLiteRecordStore {
             return Snapshot(try reader.connection.lastWrite(of: client, in: row.id) ?? 0, row.state)
         }
     }
+
+    package func owner(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> ClientOwner? {
+        try lookUp { reader in
+            try reader.row(of: namespace).id.flatMap { try reader.connection.client(client, in: $0)?.owner }
+        }
+    }
 }
 
 extension Connection {
@@ -186,12 +192,14 @@ extension Connection {
         return try namespace.flatMap { try self.client(client, in: $0)?.last } ?? 0
     }
 
-    /// The device's row, the number of its last decided write, and the day of that write.
-    func client(_ client: ClientIdentifier, in namespace: Int64) throws -> (id: Int64, last: Int64, day: Int64?)? {
-        try withStatement("SELECT id, last, day FROM client WHERE namespace = ? AND client = ?") { row in
+    /// The device's row.
+    func client(_ client: ClientIdentifier, in namespace: Int64) throws -> ClientCache.Row? {
+        try withStatement("SELECT id, last, day, owner FROM client WHERE namespace = ? AND client = ?") { row in
             try row.bind(1, namespace)
             try row.bind(2, client.text)
-            return try row.step() ? (row.int64(0), row.int64(1), row.optionalInt64(2)) : nil
+            guard try row.step() else { return nil }
+            return ClientCache.Row(
+                id: row.int64(0), last: row.int64(1), day: row.optionalInt64(2), owner: row.optionalText(3).map(ClientOwner.init(text:)))
         }
     }
 }

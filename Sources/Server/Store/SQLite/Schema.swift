@@ -7,7 +7,7 @@ enum Schema {
     static let applicationIdentifier: Int64 = 0x4652_5348
 
     /// The step at index n makes version n + 1 out of version n. Published steps are never changed; new ones are added.
-    static let steps: [String] = [first, second, third, fourth, fifth, sixth]
+    static let steps: [String] = [first, second, third, fourth, fifth, sixth, seventh]
 
     static var version: Int64 { Int64(steps.count) }
 
@@ -178,4 +178,8 @@ enum Schema {
     private static let sixth = """
         CREATE TABLE access(kind TEXT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(kind, name)) WITHOUT ROWID;
         """
+
+    /// The principal that a client's name belongs to (``ClientOwner``). The first principal that writes under a name of an
+    /// earlier file owns it.
+    private static let seventh = "ALTER TABLE client ADD COLUMN owner TEXT;"
 }

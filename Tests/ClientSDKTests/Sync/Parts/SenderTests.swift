@@ -40,8 +40,8 @@ import Testing
             }
             var turn = turn
             return switch sent.purpose {
-            case .writes(let numbers): sender.take(reply, nil, to: sent, numbers, &turn)
-            default: sender.takeStatus(reply, to: sent, of: state.client, &turn)
+            case .writes(let numbers): sender.take(reply, nil, to: sent, numbers, outbox, &turn)
+            default: sender.takeStatus(reply, to: sent, of: state.client, outbox, &turn)
             }
         }
 

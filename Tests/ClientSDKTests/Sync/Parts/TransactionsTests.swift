@@ -11,6 +11,7 @@ import Testing
         case .quiet?: "quiet"
         case .bind?: "bind"
         case .rename?: "rename"
+        case .leaveName?: "leaveName"
         case .sets?: "sets"
         case .results?: "results"
         case .fetched?: "fetched"
@@ -29,7 +30,7 @@ import Testing
         .results(WriteResults(results: [], cursor: Scene.position(3)), lastWrite: nil), .fetched([], lastWrite: nil),
         .reconcile(last: 1, at: Scene.position(3)),
         .cachedKeysRevalidated([], ReadsResponse(records: [], missing: [], cursor: Scene.position(3)), lastWrite: nil),
-        .revalidationFinished,
+        .revalidationFinished, .leaveName,
         .merged(LocalWriteID(1), .delete),
     ]
 

@@ -1,0 +1,75 @@
+import FreshetTrust
+import FreshetWire
+
+/// What a session may write in a namespace. The committer checks it within the transaction, in one order with
+/// revocations.
+struct WriteAccess: Sendable {
+    private let session: AccessSession
+    private let namespace: Namespace
+    private let control: AccessControl
+    /// Becomes the owner of the names that the session's numbered writes use first.
+    let owner: ClientOwner
+
+    init(session: AccessSession, namespace: Namespace, control: AccessControl) {
+        self.session = session
+        self.namespace = namespace
+        self.control = control
+        owner = ClientOwner(session.value)
+    }
+
+    /// The problem with a write of this record; `nil` if the session may write it.
+    func problem(of key: RecordKey) -> Problem? {
+        guard case .needs(let missing) = session.value.rights.decide(.write, in: namespace, of: .key(key)) else { return nil }
+        return Problem(missing)
+    }
+
+    /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
+    /// there is none.
+    func problem(in state: NamespaceState) -> Problem? {
+        do { _ = try control.current(session) } catch { return error }
+        guard state.head == .zero, case .needs(let missing) = session.value.rights.decide(.create, in: namespace, of: .everything) else {
+            return nil
+        }
+        return Problem(missing)
+    }
+
+    /// The problem with a use of a client's name; `nil` if the name has no owner, or this one, or a key that was revoked:
+    /// its device continues under another key. docs/decisions/0053-client-names.md.
+    func problem(of client: ClientIdentifier, ownedBy owner: ClientOwner?) -> Problem? {
+        guard let owner, owner != self.owner, owner.key.map({ control.key($0) != nil }) ?? true else { return nil }
+        return Problem(
+            .clientTaken,
+            "The client name \(client) belongs to another key or user, who used it first in \(namespace). Nothing was done, and no number "
+                + "was used: choose another client name, or use the key or user to whom it belongs.")
+    }
+
+    /// A problem as the session may learn it: without the record, where the session may not read it.
+    func shown(_ problem: Problem, of key: RecordKey) -> Problem {
+        guard case .needs = session.value.rights.decide(.read, in: namespace, of: .key(key)) else { return problem }
+        switch problem.code {
+        case .preconditionFailed, .outOfBounds, .notFound:
+            return Problem(
+                problem.code, "The write does not apply to the record, which this key or token may not read.", status: problem.status)
+        default:
+            var problem = problem
+            problem.current = nil
+            return problem
+        }
+    }
+}
+
+extension ClientOwner {
+    private static let keyPrefix = "key:"
+
+    /// - Parameter session: its principal is stored as it is if it is a key, and otherwise as a digest: subjects are often
+    ///   names of people, and may be long.
+    init(_ session: Session) {
+        let principal = session.principal.text
+        self.init(
+            text: session.key.map { Self.keyPrefix + $0.text }
+                ?? String(decoding: Base64URL.encode(SHA256Digest(of: Array(principal.utf8)).bytes), as: UTF8.self))
+    }
+
+    /// The key, if the owner is one.
+    var key: KeyIdentifier? { text.hasPrefix(Self.keyPrefix) ? KeyIdentifier(String(text.dropFirst(Self.keyPrefix.count))) : nil }
+}

@@ -1,0 +1,20 @@
+import FreshetTrust
+import FreshetWire
+
+@testable import FreshetServer
+
+/// Principals with keys, without HTTP.
+struct KeyHolders: Sendable {
+    let control = AccessControl(rows: [], environment: .system)
+
+    /// Makes a key with all rights, and returns what its writes may do.
+    func access(in namespace: Namespace, isAdmin: Bool = false) throws -> (key: KeyIdentifier, access: WriteAccess) {
+        var random = SystemRandomNumberGenerator()
+        let key = AccessKey(using: &random)
+        let stored = StoredKey(key, name: "test", rights: .all, isAdmin: isAdmin, created: 0)
+        control.set(stored)
+        let unchecked = AccessSession(
+            Session(stored, expires: nil, generation: 0, at: Moment(wall: 0, monotonic: 0)), key.token, generation: .max)
+        return (key.id, WriteAccess(session: try control.current(unchecked), namespace: namespace, control: control))
+    }
+}
