@@ -11,6 +11,8 @@ import Synchronization
 final class AccessControl: Sendable {
     private struct State {
         var keys: [KeyIdentifier: StoredKey]
+        /// The keys whose last use is not stored yet.
+        var unstoredUses: Set<KeyIdentifier> = []
         var sessions = SessionTable()
         var revocations = RevocationList()
         var classes = RightsClasses()
@@ -23,12 +25,17 @@ final class AccessControl: Sendable {
     /// Counts the changes of keys and revocations, so that a session in use is checked without the lock.
     private let generation = Atomic<UInt64>(0)
     private let environment: ServerEnvironment
+    /// The day of the last call of ``noteTime()``.
+    private let day: Atomic<Int64>
 
     /// - Parameter rows: those of the store.
     init(rows: [AccessRow], environment: ServerEnvironment) {
         let keys = rows.compactMap { StoredKey($0) }
-        state = Mutex(State(keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 })))
+        var state = State(keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+        for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
+        self.state = Mutex(state)
         self.environment = environment
+        day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
     }
 
     private var now: Moment {
@@ -62,6 +69,30 @@ final class AccessControl: Sendable {
         generation.add(1, ordering: .releasing)
     }
 
+    // MARK: Uses of keys
+
+    /// Has each session looked up again on another day, so that the uses of keys are noted whose connections stay open. To be
+    /// called some times a minute.
+    func noteTime() {
+        let today = Timestamp(milliseconds: environment.wallMilliseconds()).day
+        if day.exchange(today, ordering: .relaxed) != today { generation.add(1, ordering: .releasing) }
+    }
+
+    /// Notes a use of a key: at most one has to be stored for each key and day.
+    private static func noteUse(_ id: KeyIdentifier, _ state: inout State, at now: Moment) {
+        if state.keys[id]?.noteUse(at: now.wall) == true { state.unstoredUses.insert(id) }
+    }
+
+    /// The rows of the last uses that are not stored yet, each once; at most 1,000.
+    func takeUnstoredUses() -> [AccessRow] {
+        state.withLock { state in
+            guard !state.unstoredUses.isEmpty else { return [] }
+            let ids = state.unstoredUses.prefix(1_000)
+            state.unstoredUses.subtract(ids)
+            return ids.compactMap { state.keys[$0]?.useRow }
+        }
+    }
+
     private static func keysChanged(_ state: inout State) {
         state.sessions.forgetRefusals()
         state.revocations.requireVerification()
@@ -93,11 +124,14 @@ final class AccessControl: Sendable {
         let generation = generation.load(ordering: .acquiring)
         let now = now
         let found: Result<Session, SessionRefusal> = state.withLock { state in
-            switch state.sessions.find(credential.exposed, revocations: state.revocations, at: now) {
-            case .session(let session): .success(session)
-            case .refused(let refusal): .failure(refusal)
-            case .unknown: Self.verify(credential.exposed, &state, at: now)
-            }
+            let found: Result<Session, SessionRefusal> =
+                switch state.sessions.find(credential.exposed, revocations: state.revocations, at: now) {
+                case .session(let session): .success(session)
+                case .refused(let refusal): .failure(refusal)
+                case .unknown: Self.verify(credential.exposed, &state, at: now)
+                }
+            if let key = (try? found.get())?.key { Self.noteUse(key, &state, at: now) }
+            return found
         }
         switch found {
         case .success(let session): return AccessSession(session, credential, generation: generation)

@@ -22,6 +22,8 @@ extension StoredKey {
         writer.member("id", id.text)
         writeMembers(to: &writer)
         if let previous { writer.member("previousUntil", previous.until) }
+        writer.member("lastUsed")
+        if let lastUsed { writer.integer(lastUsed * Self.day) } else { writer.null() }
         writer.endObject()
     }
 
@@ -36,7 +38,26 @@ extension StoredKey {
         if let expires { writer.integer(expires) } else { writer.null() }
         writer.member("disabled")
         writer.boolean(isDisabled)
-        if let lastUsed { writer.member("lastUsedDay", lastUsed) }
+    }
+
+    /// Milliseconds.
+    private static let day: Int64 = 86_400_000
+
+    /// The row of the last use; `nil` if there was none. A separate one, so that it never replaces a change of the key.
+    var useRow: AccessRow? {
+        guard let lastUsed else { return nil }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("day", lastUsed)
+        writer.endObject()
+        return AccessRow(.use, name: id.text, value: writer.bytes)
+    }
+
+    /// Takes the last use from its row.
+    mutating func take(use row: AccessRow) {
+        var reader = JSONReader(row.value)
+        guard let day = try? reader.integerMember("day"), (0...Int64.max / Self.day).contains(day) else { return }
+        _ = noteUse(at: day * Self.day)
     }
 
     /// Reads a row; `nil` for one that this version cannot read.
@@ -49,7 +70,7 @@ extension StoredKey {
         self.init(
             id: id, name: read.name, rights: rights, isAdmin: read.isAdmin, created: read.created, expires: read.expires,
             isDisabled: read.isDisabled, digest: digest, previous: previous.map { Previous(digest: $0, until: read.previousUntil) },
-            lastUsed: read.lastUsed)
+            lastUsed: nil)
     }
 }
 
@@ -64,7 +85,6 @@ private struct StoredKeyRow {
     var digest = ""
     var previous = ""
     var previousUntil: Int64 = 0
-    var lastUsed: Int64?
 
     init(_ json: [UInt8]) throws(WireError) {
         var reader = JSONReader(json)
@@ -80,11 +100,20 @@ private struct StoredKeyRow {
             case "digest": digest = try reader.string()
             case "previous": previous = try reader.string()
             case "previousUntil": previousUntil = try reader.integer()
-            case "lastUsedDay": lastUsed = try reader.integer()
             default: try reader.skip()
             }
         }
         try reader.end()
+    }
+}
+
+extension JSONReader {
+    /// The integer of one member of an object.
+    fileprivate mutating func integerMember(_ name: String) throws(WireError) -> Int64? {
+        var found: Int64?
+        try beginObject()
+        while let member = try nextMember() { if member.text == name { found = try integer() } else { try skip() } }
+        return found
     }
 }
 

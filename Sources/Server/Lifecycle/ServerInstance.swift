@@ -58,6 +58,7 @@ final class ServerInstance: Sendable {
         await server.drain()
         timer.cancel()
         await withCheckedContinuation { continuation in core.reads.stop { continuation.resume() } }
+        core.storeUses()
         await withCheckedContinuation { continuation in core.committer.stop { continuation.resume() } }
         store.close()
     }
@@ -72,6 +73,8 @@ final class ServerInstance: Sendable {
     private func timePassed() {
         let now = core.now()
         core.feeds.expire(now: now)
+        core.access?.noteTime()
+        core.storeUses()
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }

@@ -85,14 +85,23 @@ extension ServerCore {
         let access = try requireAccess()
         let stored = try storedKey(context, access)
         committer.submit(
-            .access(remove: (.key, stored.id.text)) { [self] committed in
+            .access { [self] committed in
                 do {
                     try committed.result.get()
                     access.remove(stored.id)
                     endRevokedWaits()
                     context.respond(Response(json: Array(#"{"revoked":true}"#.utf8), at: nil), endsSession: true)
                 } catch { context.fail(error) }
+            } _: { transaction in
+                try transaction.remove(.key, named: stored.id.text)
+                try transaction.remove(.use, named: stored.id.text)
             })
+    }
+
+    /// Stores the days on which keys were used last, if some have changed. One that cannot be stored is lost.
+    func storeUses() {
+        guard let rows = access?.takeUnstoredUses(), !rows.isEmpty else { return }
+        committer.submit(.access { _ in } _: { transaction in for row in rows { try transaction.keep(row) } })
     }
 
     // MARK: Parts
@@ -117,7 +126,7 @@ extension ServerCore {
         showing key: AccessKey? = nil
     ) {
         committer.submit(
-            .access(keep: stored.row) { [self] committed in
+            .access { [self] committed in
                 do { try committed.result.get() } catch { return context.fail(error) }
                 access.set(stored)
                 endRevokedWaits()
@@ -129,6 +138,8 @@ extension ServerCore {
                 writer.endObject()
                 // An administrator who rotates the key of the request must get the new secret.
                 context.respond(Response(json: writer.bytes, at: nil, status: status), endsSession: true)
+            } _: { transaction in
+                try transaction.keep(stored.row)
             })
     }
 

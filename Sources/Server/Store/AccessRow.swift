@@ -1,7 +1,7 @@
-/// What a store keeps of access control: a key, or a revocation. The store does not look into it.
+/// What a store keeps of access control: a key, the day of its last use, or a revocation. The store does not look into it.
 package struct AccessRow: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
-        case key, revocation
+        case key, use, revocation
     }
 
     package var kind: Kind

@@ -62,20 +62,13 @@ extension Submission {
         }
     }
 
-    /// Stores a key or a revocation. Accepted in an overload too, which it may end.
-    static func access(keep row: AccessRow, then completion: @escaping @Sendable (Committed<Void>) -> Void) -> Submission {
-        Submission(isVital: true, then: completion) { context in
-            try context.transaction.keep(row)
-            return Committed(.success(()), nil)
-        }
-    }
-
-    /// Removes a key or a revocation.
+    /// Changes rows of access control. Accepted in an overload too, which it may end.
     static func access(
-        remove row: (kind: AccessRow.Kind, name: String), then completion: @escaping @Sendable (Committed<Void>) -> Void
+        then completion: @escaping @Sendable (Committed<Void>) -> Void,
+        _ work: @escaping @Sendable (any RecordTransaction) throws -> Void
     ) -> Submission {
         Submission(isVital: true, then: completion) { context in
-            try context.transaction.remove(row.kind, named: row.name)
+            try work(context.transaction)
             return Committed(.success(()), nil)
         }
     }

@@ -5,7 +5,9 @@ import FreshetWire
 
 /// Principals with keys, without HTTP.
 struct KeyHolders: Sendable {
-    let control = AccessControl(rows: [], environment: .system)
+    let control: AccessControl
+
+    init(environment: ServerEnvironment = .system) { control = AccessControl(rows: [], environment: environment) }
 
     /// Makes a key with all rights, and returns what its writes may do.
     func access(in namespace: Namespace, isAdmin: Bool = false) throws -> (key: KeyIdentifier, access: WriteAccess) {
