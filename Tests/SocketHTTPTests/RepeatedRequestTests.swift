@@ -226,6 +226,35 @@ struct RepeatedRequestTests {
         }
     }
 
+    @Test("A handler whose decisions no longer hold is released, and the request is routed")
+    func outdated() async throws {
+        // Given a handler that holds for one repetition, and a request behind it
+        final class Once: RepeatedRequestHandler {
+            private let isFirst = Atomic(true)
+
+            var isCurrent: Bool { isFirst.exchange(false, ordering: .relaxed) }
+
+            func handle(_ value: Span<UInt8>, _ exchange: Exchange) { exchange.respond(.text("repeated")) }
+        }
+        let server = try TestServer(adding: { router in
+            router.on(.get, "/once") { request, exchange in
+                request.onRepeat(varying: "n", Once())
+                exchange.respond(.text("routed"))
+            }
+        })
+        let client = Client(try RawClient(port: server.port))
+        // When five come, the last two at once
+        let request = { @Sendable (value: Int) in "GET /once?n=\(value) HTTP/1.1\r\nHost: x\r\n\r\n" }
+        var texts: [String] = []
+        for values in [1...1, 2...2, 3...3, 4...5] {
+            try await client.run { $0.send(values.map(request).joined()) }
+            for _ in values { texts.append(try await client.run { try $0.reply().text }) }
+        }
+        // Then
+        #expect(texts == ["routed", "repeated", "routed", "repeated", "routed"])
+        #expect(server.server.statistics().requestsRecognised == 2 && server.server.statistics().requests == 5)
+    }
+
     /// Keeps the request that it was made for, as handlers do.
     private final class Keeping: RepeatedRequestHandler {
         let request: Request

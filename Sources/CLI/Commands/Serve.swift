@@ -18,6 +18,7 @@ struct Serve: AsyncParsableCommand {
             EXAMPLES
               freshet serve
               freshet serve --host 0.0.0.0 --require-keys --data /var/lib/freshet
+              freshet serve --config /etc/freshet/freshet.json --data /var/lib/freshet
               freshet serve --host 0.0.0.0 --open --port 8180 --data /var/lib/freshet
               freshet serve --port 0 --memory
               freshet serve --port 0 --memory --test-faults
@@ -32,12 +33,17 @@ struct Serve: AsyncParsableCommand {
     private static let exposure = "everyone who can reach the server can read and change all records, without a password or encryption"
 
     @Option(
-        help: "The address or name to listen on; with --require-keys or --open if it is not loopback.",
+        help: ArgumentHelp(
+            "Take addresses, names and rights from this file, and again at SIGHUP; then only requests with a key are answered.",
+            valueName: "file"), completion: .file(extensions: ["json"]))
+    var config: String?
+    @Option(
+        help: "The address or name to listen on; with --require-keys or --open if it is not loopback. (default: 127.0.0.1)",
         completion: .list(["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"]))
-    var host = "127.0.0.1"
+    var host: String?
     @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
     @Flag(help: "Answer only requests with a key; 'freshet key create' makes the first one.") var requireKeys = false
-    @Option(help: "The port; 0 takes any free one.") var port = 8180
+    @Option(help: "The port; 0 takes any free one. (default: 8180)") var port: Int?
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
     var data = "./freshet-data"
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
@@ -46,19 +52,24 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most bytes of a value that is patched or incremented.", valueName: "bytes"))
     var editLimit = 1 << 20
     @Option(
-        help: ArgumentHelp("The most bytes of recent changes in memory, over all namespaces; the store has the others.", valueName: "bytes")
-    )
-    var recentLimit = 64 << 20
+        help: ArgumentHelp(
+            "The most bytes of recent changes in memory, over all namespaces; the store has the others. (default: 67108864)",
+            valueName: "bytes"))
+    var recentLimit: Int?
     @Option(
         help: ArgumentHelp(
             "Forget the outcomes of a client's writes so many days after its last one; its number is kept for ever.", valueName: "days"))
     var outcomeRetention = 365
-    @Option(help: ArgumentHelp("The most bytes of requests that are kept at once, of all clients.", valueName: "bytes"))
-    var requestMemory = 256 << 20
-    @Option(help: ArgumentHelp("The most bytes of answers that wait to be sent at once, of all clients.", valueName: "bytes"))
-    var answerMemory = 512 << 20
-    @Option(help: ArgumentHelp("The most connections of one IPv4 address, or IPv6 network of 64 bits.", valueName: "count"))
-    var connectionsPerAddress = 1_000
+    @Option(
+        help: ArgumentHelp("The most bytes of requests that are kept at once, of all clients. (default: 268435456)", valueName: "bytes"))
+    var requestMemory: Int?
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes of answers that wait to be sent at once, of all clients. (default: 536870912)", valueName: "bytes"))
+    var answerMemory: Int?
+    @Option(
+        help: ArgumentHelp("The most connections of one IPv4 address, or IPv6 network of 64 bits. (default: 1000)", valueName: "count"))
+    var connectionsPerAddress: Int?
     @Option(
         help: ArgumentHelp(
             "A reverse proxy, an address or a network such as 10.0.0.0/8, that may have more; can be repeated. By default loopback.",
@@ -77,18 +88,32 @@ struct Serve: AsyncParsableCommand {
     var testFaults = false
     @Flag(help: .hidden) var untilInputEnds = false
 
+    /// The options that were given although a configuration file has their settings.
+    private var optionsOfTheFile: [String] {
+        let options: [(String, Bool)] = [
+            ("--host", host != nil), ("--port", port != nil), ("--open", open), ("--require-keys", requireKeys),
+            ("--recent-limit", recentLimit != nil), ("--request-memory", requestMemory != nil), ("--answer-memory", answerMemory != nil),
+            ("--connections-per-address", connectionsPerAddress != nil), ("--trusted-proxy", !trustedProxy.isEmpty),
+            ("--host-name", !hostName.isEmpty), ("--allow-origin", !allowOrigin.isEmpty), ("--test-faults", testFaults),
+        ]
+        return options.filter(\.1).map(\.0)
+    }
+
     func validate() throws {
+        guard config == nil || optionsOfTheFile.isEmpty else {
+            throw ValidationError("--config goes without \(optionsOfTheFile.joined(separator: ", ")): the file has these settings")
+        }
         guard !(memory && requireKeys) else {
             throw ValidationError("--require-keys goes with --data, where the keys are, and not with --memory")
         }
         guard !(open && requireKeys) else { throw ValidationError("one of these: --open, --require-keys") }
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
-        guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
-        guard recentLimit >= 0 else { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        if let recentLimit, recentLimit < 0 { throw ValidationError("--recent-limit takes 0 or more bytes, not \(recentLimit)") }
         guard (1...Self.mostDays).contains(outcomeRetention) else {
             throw ValidationError("--outcome-retention takes 1 to \(Self.mostDays) days, not \(outcomeRetention)")
         }
-        guard connectionsPerAddress > 0 else {
+        if let connectionsPerAddress, connectionsPerAddress < 1 {
             throw ValidationError("--connections-per-address takes 1 or more, not \(connectionsPerAddress)")
         }
         for text in trustedProxy where AddressRange(text) == nil {
@@ -104,49 +129,31 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let isExposed = !ListeningHost.isLoopback(host)
-        guard open || requireKeys || !isExposed else {
-            throw CommandFailure(
-                .usage,
-                "--host \(host) is beyond loopback, where \(Self.exposure): add --require-keys, or --open if that is meant, or leave --host out"
-            )
-        }
         guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
+        let base = settings
+        let file = config.map(ConfigurationFile.init)
+        let configuration = try file.map { file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
         // Every write allocates in SQLite, and so do the threads that read.
         MemoryCount.end()
         LargeAllocations.returnWhenReleased()
-        var configuration = RecordServerConfiguration()
-        configuration.host = host
-        configuration.port = port
-        configuration.storage = memory ? .memory : .directory(data)
-        configuration.isRestored = restored
-        configuration.editedBytes = editLimit
-        configuration.recentTotalBytes = recentLimit
-        configuration.outcomeRetention = .seconds(outcomeRetention * 86_400)
-        configuration.requestMemory = requestMemory
-        configuration.answerMemory = answerMemory
-        configuration.connectionsPerAddress = connectionsPerAddress
-        if !trustedProxy.isEmpty { configuration.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
-        configuration.hostNames = hostName
-        configuration.allowedOrigins = allowOrigin
-        configuration.requiresKeys = requireKeys
         // Shells and service managers grant few by default, for the sake of programs that use select(2); this one does not.
         DescriptorLimit.raise()
         let logger = Logger(label: "freshet") { StreamLogHandler.standardError(label: $0) }
-        let service: ServerService
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         do throws(RecordServerError) {
             if testFaults {
                 let server = try FaultServer(configuration, logger: logger)
-                service = ServerService(url: server.url, server: server)
+                services.append(.init(service: ServerService(url: server.url, server: server)))
             } else {
                 let server = try RecordServer.running(configuration, logger: logger)
-                service = ServerService(url: server.url, server: server)
+                if let file { services.append(.init(service: await ReloadOnHangup(file, base, server, logger))) }
+                services.append(.init(service: ServerService(url: server.url, server: server)))
             }
         } catch {
             throw CommandFailure(error)
         }
-        if isExposed, open {
-            StandardStream.error.printLine("warning: --open with --host \(host) means that \(Self.exposure)")
+        if open, !ListeningHost.isLoopback(configuration.host) {
+            StandardStream.error.printLine("warning: --open with --host \(configuration.host) means that \(Self.exposure)")
         }
         if testFaults {
             StandardStream.error.printLine(
@@ -154,13 +161,44 @@ struct Serve: AsyncParsableCommand {
         }
         var quiet = logger
         quiet.logLevel = .warning
-        var services = [ServiceGroupConfiguration.ServiceConfiguration(service: service)]
         if untilInputEnds {
             services.append(.init(service: StdinWatcher(), successTerminationBehavior: .gracefullyShutdownGroup))
         }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
         try await group.run()
+    }
+
+    /// The settings that a configuration file does not have.
+    private var settings: RecordServerConfiguration {
+        var settings = RecordServerConfiguration()
+        settings.storage = memory ? .memory : .directory(data)
+        settings.isRestored = restored
+        settings.editedBytes = editLimit
+        settings.outcomeRetention = .seconds(outcomeRetention * 86_400)
+        return settings
+    }
+
+    /// The settings with those of the options in place of a file.
+    private func flagged(_ base: RecordServerConfiguration) throws(CommandFailure) -> RecordServerConfiguration {
+        var settings = base
+        if let host { settings.host = host }
+        guard open || requireKeys || ListeningHost.isLoopback(settings.host) else {
+            throw CommandFailure(
+                .usage,
+                "--host \(settings.host) is beyond loopback, where \(Self.exposure): add --require-keys, or --open if that is meant, or leave "
+                    + "--host out")
+        }
+        settings.port = port ?? 8_180
+        if let recentLimit { settings.recentTotalBytes = recentLimit }
+        if let requestMemory { settings.requestMemory = requestMemory }
+        if let answerMemory { settings.answerMemory = answerMemory }
+        if let connectionsPerAddress { settings.connectionsPerAddress = connectionsPerAddress }
+        if !trustedProxy.isEmpty { settings.trustedProxies = trustedProxy.compactMap(AddressRange.init) }
+        settings.hostNames = hostName
+        settings.allowedOrigins = allowOrigin
+        settings.requiresKeys = requireKeys
+        return settings
     }
 }
 

@@ -10,6 +10,7 @@ import Synchronization
 /// session by its generation.
 final class AccessControl: Sendable {
     private struct State {
+        var policy: AccessPolicy
         var keys: [KeyIdentifier: StoredKey]
         /// The keys whose last use is not stored yet.
         var unstoredUses: Set<KeyIdentifier> = []
@@ -29,13 +30,25 @@ final class AccessControl: Sendable {
     private let day: Atomic<Int64>
 
     /// - Parameter rows: those of the store.
-    init(rows: [AccessRow], environment: ServerEnvironment) {
+    init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment) {
         let keys = rows.compactMap { StoredKey($0) }
-        var state = State(keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+        var state = State(policy: policy, keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
         self.state = Mutex(state)
         self.environment = environment
         day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
+    }
+
+    /// The hosts and origins of requests.
+    var rules: AccessRules { state.withLock { $0.policy.rules } }
+
+    /// Takes another policy. Each session is checked by it before it is used again.
+    func set(_ policy: AccessPolicy) {
+        state.withLock { state in
+            state.policy = policy
+            Self.credentialsChanged(&state)
+        }
+        generation.add(1, ordering: .releasing)
     }
 
     private var now: Moment {
@@ -55,7 +68,7 @@ final class AccessControl: Sendable {
     func set(_ key: StoredKey) {
         state.withLock { state in
             state.keys[key.id] = key
-            Self.keysChanged(&state)
+            Self.credentialsChanged(&state)
         }
         generation.add(1, ordering: .releasing)
     }
@@ -64,7 +77,7 @@ final class AccessControl: Sendable {
     func remove(_ id: KeyIdentifier) {
         state.withLock { state in
             state.keys[id] = nil
-            Self.keysChanged(&state)
+            Self.credentialsChanged(&state)
         }
         generation.add(1, ordering: .releasing)
     }
@@ -93,7 +106,7 @@ final class AccessControl: Sendable {
         }
     }
 
-    private static func keysChanged(_ state: inout State) {
+    private static func credentialsChanged(_ state: inout State) {
         state.sessions.forgetRefusals()
         state.revocations.requireVerification()
     }
@@ -104,19 +117,35 @@ final class AccessControl: Sendable {
     ///
     /// - Throws: `unauthorized`. The text is the same for every credential that the server does not know.
     func session(of request: Request) throws(Problem) -> AccessSession {
-        guard let field = request[.authorization] else { throw Self.missing }
+        guard let field = request[.authorization] else { return try anonymousSession() }
         guard let credential = Self.bearer(Array(field.utf8)) else { throw Self.malformed }
         return try session(of: Secret(credential))
     }
 
-    /// Returns the session as it is now: the same, or another one of its credential if something was revoked, disabled or
-    /// replaced since its last check. One comparison of numbers and one of times if nothing was.
+    /// The session of a request without a credential.
+    private func anonymousSession() throws(Problem) -> AccessSession {
+        let generation = generation.load(ordering: .acquiring)
+        let (rights, checked) = state.withLock { ($0.policy.anonymous, $0.revocations.generation) }
+        guard !rights.grants.isEmpty else { throw Self.missing }
+        return AccessSession(Session(anonymous: rights, generation: checked), nil, generation: generation)
+    }
+
+    /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
+    /// not expired. One comparison of numbers and one of times.
+    func isCurrent(_ session: AccessSession) -> Bool {
+        session.generation == generation.load(ordering: .acquiring) && !session.value.isExpired(at: now)
+    }
+
+    /// Checks a session whose request is in progress, or waits.
     ///
-    /// - Throws: `unauthorized` if its credential is not valid any more.
-    func current(_ session: AccessSession) throws(Problem) -> AccessSession {
+    /// - Throws: `unauthorized` if its credential is not valid any more; `unavailable` if it has other rights now, by which
+    ///   the request was not decided.
+    func check(_ session: AccessSession) throws(Problem) {
         if session.value.isExpired(at: now) { throw Self.problem(.expired) }
-        if session.generation == generation.load(ordering: .acquiring) { return session }
-        return try self.session(of: session.credential)
+        if session.generation == generation.load(ordering: .acquiring) { return }
+        let current: AccessSession
+        if let credential = session.credential { current = try self.session(of: credential) } else { current = try anonymousSession() }
+        guard current.value.rights == session.value.rights else { throw Self.changed }
     }
 
     private func session(of credential: Secret) throws(Problem) -> AccessSession {
@@ -185,6 +214,8 @@ final class AccessControl: Sendable {
 
     /// The answer to a wait whose session has ended.
     static let ended = Problem(.unauthorized, "The key or token was revoked: log in again, or ask the operator.")
+    private static let changed = Problem(
+        .unavailable, "The rights of the request were changed while it was in progress: send it again.")
     private static let unknown = Problem(
         .unauthorized,
         "The server does not know this key or token: check that it is whole, and meant for this server.")
@@ -206,12 +237,12 @@ final class AccessControl: Sendable {
 /// The session of a connection's requests.
 final class AccessSession: Sendable {
     let value: Session
-    /// The bytes are shared with the table of sessions.
-    let credential: Secret
+    /// `nil` if the request had none. The bytes are shared with the table of sessions.
+    let credential: Secret?
     /// That of ``AccessControl`` when the credential was checked.
     let generation: UInt64
 
-    init(_ session: Session, _ credential: Secret, generation: UInt64) {
+    init(_ session: Session, _ credential: Secret?, generation: UInt64) {
         value = session
         self.credential = credential
         self.generation = generation

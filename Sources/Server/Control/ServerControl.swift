@@ -50,7 +50,7 @@ package struct ServerControl: Sendable {
     // MARK: Routes of a program around the server
 
     /// Refuses a request as the server's own routes do: `misdirected-request` or `forbidden`.
-    package func checkAccess(_ request: Request) throws(Problem) { try core.settings.access.check(request) }
+    package func checkAccess(_ request: Request) throws(Problem) { try core.check(request) }
 
     /// JSON that reflects the namespace's position.
     package func response(json: [UInt8], status: HTTPResponse.Status = .ok, in namespace: Namespace) throws -> Response {

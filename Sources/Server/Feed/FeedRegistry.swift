@@ -175,6 +175,11 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         if let entry = directory.withLock({ $0[namespace] }) { run(entry) { $0.feed?.releaseWaiters() } }
     }
 
+    /// Ends every wait in all namespaces. Its readers may ask again.
+    func releaseAllWaiters() {
+        for (_, entry) in entries() { run(entry) { $0.feed?.releaseWaiters() } }
+    }
+
     /// Ends the waits of the readers that `condition` names, in all namespaces: their sessions have ended. O(waiters).
     func end(where condition: (Reader) -> Bool) {
         for (_, entry) in entries() { run(entry) { $0.feed?.end(where: condition) } }

@@ -103,6 +103,21 @@ public final class RecordServer: Sendable {
         await run?.stop()
     }
 
+    /// Applies another configuration to the running server: who may use it, for what, and under which names. Waiting readers
+    /// are answered with their position.
+    ///
+    /// - Throws: `invalidConfiguration` if a setting is out of range, or if one that a running server cannot change is
+    ///   another; then nothing is applied. `failed` if the server does not run.
+    package func reload(_ other: RecordServerConfiguration) throws(RecordServerError) {
+        guard case .running(let run, _) = state.withLock({ $0 }) else { throw .failed("The server does not run") }
+        try other.check()
+        let fixed = configuration.fixedSettings(changedBy: other)
+        guard fixed.isEmpty else {
+            throw .invalidConfiguration("a running server cannot change \(fixed.joined(separator: ", ")): restart it")
+        }
+        try run.reload(other)
+    }
+
     /// The state that handlers share; `nil` unless the server runs.
     var core: ServerCore? {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return nil }

@@ -1,4 +1,5 @@
 public import FreshetSocketHTTP
+package import FreshetTrust
 
 /// Where a server listens, where it keeps its records, and what it grants. The defaults suit tests: loopback, a free port, in memory.
 public struct RecordServerConfiguration: Sendable {
@@ -33,6 +34,8 @@ public struct RecordServerConfiguration: Sendable {
     /// Whether each request must have a key, as `freshet key create` makes them. Without it, everybody who
     /// reaches the server may do everything.
     public var requiresKeys = false
+    /// The rights of requests without a key, if ``requiresKeys`` is set.
+    package var anonymous = Rights.none
     /// Names, without ports, that requests may have in `Host`, in addition to ``host``, IP literals and localhost.
     /// Others are answered `421`, so that no web page reaches the server by a name that its owner controls (DNS
     /// rebinding). `*` allows all, for a proxy that checks them itself.
@@ -86,7 +89,8 @@ public struct RecordServerConfiguration: Sendable {
         storage = .directory(directory)
     }
 
-    func check() throws(RecordServerError) {
+    /// - Throws: `invalidConfiguration` with the first setting that is out of range.
+    package func check() throws(RecordServerError) {
         let rules: [(Bool, String)] = [
             ((0...65_535).contains(port), "port is \(port): it takes 0 to 65535"),
             ((1...1_024).contains(loops), "loops is \(loops): it takes 1 to 1024"),
@@ -149,7 +153,10 @@ public struct RecordServerConfiguration: Sendable {
         feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
-            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes),
-            access: AccessRules(names: hostNames + [host], origins: allowedOrigins))
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), rules: policy.rules)
+    }
+
+    var policy: AccessPolicy {
+        AccessPolicy(rules: AccessRules(names: hostNames + [host], origins: allowedOrigins), anonymous: anonymous)
     }
 }

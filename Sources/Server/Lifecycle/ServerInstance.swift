@@ -25,7 +25,9 @@ final class ServerInstance: Sendable {
         } catch { throw RecordServerError(error) }
         let access: AccessControl?
         do throws(StoreError) {
-            access = configuration.requiresKeys ? AccessControl(rows: try store.accessRows(), environment: environment) : nil
+            access =
+                configuration.requiresKeys
+                ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment) : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
             store: store, settings: configuration.settings, access: access, pendingReads: configuration.pendingReads,
@@ -52,6 +54,16 @@ final class ServerInstance: Sendable {
             store.close()
             throw RecordServerError(error)
         }
+    }
+
+    /// Takes the parts of a configuration that a running server can take: who may do what. Waiting readers are answered with
+    /// their position, so that each comes back under its new rights.
+    func reload(_ configuration: RecordServerConfiguration) throws(RecordServerError) {
+        guard let access = core.access else {
+            throw .invalidConfiguration("the server runs without access control: restart it with the file")
+        }
+        access.set(configuration.policy)
+        core.feeds.releaseAllWaiters()
     }
 
     func stop() async {

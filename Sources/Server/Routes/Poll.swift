@@ -1,18 +1,17 @@
 import FreshetSocketHTTP
 import FreshetWire
 import HTTPTypes
-import Synchronization
 
 /// The long polls of one connection that differ only in their position: route, filter and access were decided for the
 /// first one.
 ///
-/// Every later poll passes through ``handle(_:_:)``, so a session that has ended is noticed there. A wait ends with its
-/// session: at its expiry by the deadline, and at a revocation by ``FeedRegistry/end(where:)``.
+/// A later poll is routed again if its session has to be checked again (``isCurrent``). A wait ends with its session: at its
+/// expiry by the deadline, and at a revocation by ``FeedRegistry/end(where:)``.
 final class Poll: RepeatedRequestHandler {
     private let core: ServerCore
     private let selection: ChangeSelection
     /// `nil` on a server that is open to all.
-    private let session: Mutex<AccessSession?>
+    private let session: AccessSession?
     /// Seconds.
     private let wait: Int
     /// The feed that the polls wait in, as long as the registry has it.
@@ -20,10 +19,15 @@ final class Poll: RepeatedRequestHandler {
 
     init(_ core: ServerCore, _ selection: ChangeSelection, wait: Int, session: AccessSession?) {
         self.core = core
-        self.session = Mutex(session)
+        self.session = session
         self.selection = selection
         self.wait = wait
         feed = core.feeds.entry(for: selection.namespace, now: core.now())
+    }
+
+    var isCurrent: Bool {
+        guard let session else { return true }
+        return core.access?.isCurrent(session) ?? true
     }
 
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
@@ -36,37 +40,25 @@ final class Poll: RepeatedRequestHandler {
     func ask(since: Since, _ exchange: Exchange) {
         let now = core.now()
         var deadline = now + Int64(wait) * 1_000
-        let session: AccessSession?
-        do { session = try currentSession() } catch { return respond(exchange, core.challenge(error)) }
         if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
         if let problem = selection.subscription.part.refusal(of: since) { return fail(exchange, problem) }
-        do throws(StoreError) { try ask(exchange, since: since, session, deadline: deadline, now: now) } catch {
-            fail(exchange, error)
-        }
-    }
-
-    /// The session of the polls, checked now.
-    private func currentSession() throws(Problem) -> AccessSession? {
-        guard let access = core.access, let known = session.withLock({ $0 }) else { return nil }
-        let current = try access.current(known)
-        if current !== known { session.withLock { $0 = current } }
-        return current
+        do throws(StoreError) { try ask(exchange, since: since, deadline: deadline, now: now) } catch { fail(exchange, error) }
     }
 
     private func ask(
-        _ exchange: Exchange, since: Since, _ session: AccessSession?, isVerified: Bool = false, deadline: Int64, now: Int64
+        _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws(StoreError) {
         let reader = FeedReader.poll(exchange, session: session)
         if let verdict = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
-            return carryOut(verdict, of: feed, exchange, session, isVerified: isVerified, deadline: deadline)
+            return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
         let (verdict, entry) = try core.feeds.ask(
             since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: deadline, now: now)
-        carryOut(verdict, of: entry, exchange, session, isVerified: isVerified, deadline: deadline)
+        carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, _ session: AccessSession?, isVerified: Bool,
+        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool,
         deadline: Int64
     ) {
         switch verdict {
@@ -75,26 +67,26 @@ final class Poll: RepeatedRequestHandler {
             exchange.onDisconnect(notify: feed, ticket.number)
             // A revocation while the poll was in the store did not find it among the waiters.
             if core.hasEnded(session) { feed.cancel(ticket) }
-        case .reply(let reply): respond(exchange, reply, session)
+        case .reply(let reply): respond(exchange, reply)
         case .scan(let since):
-            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, session, deadline: deadline) }
+            later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }
         }
     }
 
     /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
     /// store has reached.
-    private func scan(_ exchange: Exchange, since: Since, _ session: AccessSession?, deadline: Int64) throws(StoreError) {
+    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws(StoreError) {
         let found = try core.scan(selection, since: since)
         switch found.value {
         case .refused(let problem, let position):
             core.metrics.feed.gone.add()
             fail(exchange, problem, at: position)
-        case .page(let page): respond(exchange, .page(page), session)
+        case .page(let page): respond(exchange, .page(page))
         case .nothing(let reached, isComplete: true):
-            try ask(exchange, since: .after(reached), session, isVerified: true, deadline: deadline, now: core.now())
+            try ask(exchange, since: .after(reached), isVerified: true, deadline: deadline, now: core.now())
         case .nothing(let reached, isComplete: false):
             // Other requests have their turn before the next stretch.
-            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), session, deadline: deadline) }
+            later(exchange, isContinuation: true) { [self] in try scan(exchange, since: .after(reached), deadline: deadline) }
         }
     }
 
@@ -108,8 +100,8 @@ final class Poll: RepeatedRequestHandler {
         respond(exchange, core.response(to: error, at: position, in: selection.namespace))
     }
 
-    private func respond(_ exchange: Exchange, _ reply: PollResult, _ session: AccessSession?) {
-        respond(exchange, Response(core.hasEnded(session) ? .ended : reply))
+    private func respond(_ exchange: Exchange, _ reply: PollResult) {
+        respond(exchange, core.problem(of: session).map { core.challenge($0) } ?? Response(reply))
     }
 
     private func respond(_ exchange: Exchange, _ response: Response) {

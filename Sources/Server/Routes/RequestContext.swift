@@ -29,7 +29,7 @@ struct RequestContext: Sendable {
     func respond(_ response: consuming Response, endsSession: Bool = false) {
         var response = response
         // A session that has ended since the request was received learns nothing more.
-        if !endsSession, response.status.code < 400, core.hasEnded(session) { response = core.challenge(AccessControl.ended) }
+        if !endsSession, response.status.code < 400, let problem = core.problem(of: session) { response = core.challenge(problem) }
         core.metrics.countResponse(endpoint, status: response.status.code)
         // Consumed, since a copy of its fields is an allocation.
         exchange.respond(core.marked(consume response))

@@ -33,7 +33,8 @@ final class ServerCore: Sendable {
         var valueLimit: Int
         /// The most bytes of a value that is patched or incremented.
         var editLimit: Int
-        var access = AccessRules()
+        /// On a server that is open to all; otherwise ``AccessControl`` has them.
+        var rules = AccessRules()
     }
 
     init(
@@ -70,10 +71,18 @@ final class ServerCore: Sendable {
         self.logger = logger
     }
 
+    /// Refuses a request that names another host, and one of a page of another origin that would change something.
+    func check(_ request: Request) throws(Problem) { try (access?.rules ?? settings.rules).check(request) }
+
     /// Whether a session has ended, by expiry or revocation; false on a server that is open to all.
-    func hasEnded(_ session: AccessSession?) -> Bool {
-        guard let session, let access else { return false }
-        return (try? access.current(session)) == nil
+    func hasEnded(_ session: AccessSession?) -> Bool { problem(of: session) != nil }
+
+    /// The problem with a session whose request is in progress; `nil` if there is none, and on a server that is open to
+    /// all.
+    func problem(of session: AccessSession?) -> Problem? {
+        guard let session, let access else { return nil }
+        do throws(Problem) { try access.check(session) } catch { return error }
+        return nil
     }
 
     /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
@@ -146,7 +155,7 @@ final class ServerCore: Sendable {
                 var context = RequestContext(core: self, endpoint: endpoint, request: request, exchange: exchange)
                 // A page or a principal that is refused learns no position either.
                 do {
-                    try settings.access.check(request)
+                    try check(request)
                     if let access, endpoint.needsSession { context.session = try access.session(of: request) }
                     try context.authorize()
                 } catch { return context.respond(context.refusal(error)) }

@@ -103,8 +103,13 @@ extension EventLoop {
     private func handleRepetition(_ input: UnsafeRawBufferPointer, of connection: Connection) -> Int {
         guard let template = connection.template, !connection.state.isFinal, !connection.state.isInputEnded,
             connection.backlog.map({ $0.parser == nil && !$0.isStalled }) ?? true, let (value, end) = template.match(input),
-            connection.state.mayAdmit(isSafe: template.isSafe, limit: connection.context.limits.pipelinedRequests), takesTurn(connection)
+            connection.state.mayAdmit(isSafe: template.isSafe, limit: connection.context.limits.pipelinedRequests)
         else { return 0 }
+        guard template.handler.isCurrent else {
+            connection.template = nil
+            return 0
+        }
+        guard takesTurn(connection) else { return 0 }
         let number = connection.state.admit(isSafe: template.isSafe, isFinal: template.traits.contains(.closes))
         counters.requests.add(1)
         counters.recognised.add(1)

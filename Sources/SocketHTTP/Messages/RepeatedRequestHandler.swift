@@ -9,6 +9,15 @@ public protocol RepeatedRequestHandler: AnyObject, Sendable {
     ///     the call.
     ///   - exchange: the right to answer the request.
     func handle(_ value: Span<UInt8>, _ exchange: Exchange)
+
+    /// Whether the handler's decisions about the other parts of the request still hold. Otherwise the request is routed as
+    /// any other, and the handler is released. Called on an event loop before each ``handle(_:_:)``, where it must not block.
+    var isCurrent: Bool { get }
+}
+
+extension RepeatedRequestHandler {
+    /// `true`: decisions that never change.
+    public var isCurrent: Bool { true }
 }
 
 extension Request {
@@ -16,7 +25,7 @@ extension Request {
     /// bytes except for the value of a query parameter.
     ///
     /// For a client that sends one request again and again, such as a long poll with a new cursor. The handler keeps the
-    /// decisions that depend on the other parts of the head, and can refuse a request if a decision no longer holds. This is
+    /// decisions that depend on the other parts of the head, as long as it is ``RepeatedRequestHandler/isCurrent``. This is
     /// no promise: a connection remembers one request, and none with a body. All other requests are routed as usual. To be
     /// called by the request's handler, before that returns.
     ///

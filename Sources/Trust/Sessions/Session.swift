@@ -39,6 +39,13 @@ package struct Session: Sendable {
         self.generation = generation
     }
 
+    /// The session of requests without a credential.
+    package init(anonymous rights: Rights, generation: UInt64) {
+        (principal, self.rights, isAdmin, key) = (.anonymous, rights, false, nil)
+        (issuer, tokenID, issuedAt, expires, monotonicEnd) = (nil, nil, 0, nil, nil)
+        self.generation = generation
+    }
+
     /// Whether the session has ended by one of the clocks: a clock that is set back does not prolong it, and one that
     /// is set forward ends it.
     package func isExpired(at now: Moment) -> Bool {

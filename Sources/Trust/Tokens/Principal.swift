@@ -13,6 +13,9 @@ package struct Principal: Hashable, Sendable, CustomStringConvertible {
     /// A principal that was stored, or that a person names.
     package init(text: String) { self.text = text }
 
+    /// The holder of no credential. No key and no token has this name.
+    package static let anonymous = Principal(text: "anonymous")
+
     package static func == (left: Principal, right: Principal) -> Bool { ByteIdentity.areEqual(left.text, right.text) }
     package func hash(into hasher: inout Hasher) { ByteIdentity.hash(text, into: &hasher) }
 

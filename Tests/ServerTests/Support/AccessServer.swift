@@ -8,10 +8,12 @@ struct AccessServer: Sendable {
     let test: TestServer
 
     static func with<Result>(
-        environment: ServerEnvironment = .system, _ body: (AccessServer) async throws -> Result
+        _ configure: (inout RecordServerConfiguration) throws -> Void = { _ in }, environment: ServerEnvironment = .system,
+        _ body: (AccessServer) async throws -> Result
     ) async throws -> Result {
         var configuration = RecordServerConfiguration()
         configuration.requiresKeys = true
+        try configure(&configuration)
         return try await TestServer.with(configuration, environment: environment) { try await body(AccessServer(test: $0)) }
     }
 

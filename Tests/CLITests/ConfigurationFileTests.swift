@@ -1,0 +1,83 @@
+import FoundationEssentials
+import FreshetTestSupport
+import Glibc
+import Testing
+
+@testable import freshet
+
+/// `freshet.json`, by the program.
+@Suite(.timeLimit(.minutes(5)))
+struct ConfigurationFileTests {
+    private let folder = TemporaryDirectory()
+    private let program = Program()
+
+    private func write(_ text: String, to name: String = "freshet.json") throws -> String {
+        let path = folder.file(name)
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private static func readable(_ collection: String) -> String {
+        #"{"listen":[{"address":"127.0.0.1:0"}],"anonymous":[{"ns":"default","in":["\#(collection)"],"may":["read"]}]}"#
+    }
+
+    @Test func aFileIsChecked() async throws {
+        // Given
+        let right = try write(Self.readable("articles"))
+        let wrong = try write("{\n  \"listen\": [{\"address\": \"127.0.0.1:0\"}],\n  \"host\": []\n}", to: "wrong.json")
+        let unsupported = try write(#"{"listen":[{"address":"127.0.0.1:0"}],"audit":"a"}"#, to: "unsupported.json")
+        // Then
+        let checked = try await program("config", "check", right)
+        #expect(checked.status == 0 && checked.output == "\(right) is valid\n")
+        let refused = try await program("config", "check", wrong)
+        #expect(refused.status == freshet.ExitStatus.data.rawValue)
+        #expect(refused.error.contains("wrong.json, line 3, at byte 46: 'host' is unknown here, which takes listen"), "\(refused.error)")
+        for arguments in [["config", "check", unsupported], ["serve", "--memory", "--until-input-ends", "--config", unsupported]] {
+            let ending = try await program(arguments)
+            #expect(ending.status == freshet.ExitStatus.data.rawValue && ending.error.contains("does not support audit yet"))
+        }
+        #expect(try await program("config", "check", folder.file("none")).status == freshet.ExitStatus.noInput.rawValue)
+    }
+
+    @Test(arguments: [
+        ["--port", "8180"], ["--host", "127.0.0.1"], ["--open"], ["--require-keys"], ["--host-name", "a"], ["--test-faults"],
+        ["--request-memory", "268435456"],
+    ])
+    func anOptionThatTheFileHasIsRefused(_ options: [String]) async throws {
+        let ending = try await program(["serve", "--memory", "--config", try write(Self.readable("a"))] + options)
+        #expect(ending.status == freshet.ExitStatus.usage.rawValue)
+        #expect(ending.error.contains("--config goes without \(options[0]): the file has these settings"))
+    }
+
+    @Test func aSignalHasTheFileReadAgainAndAWrongFileChangesNothing() async throws {
+        // Given a server whose articles everybody may read
+        let path = try write(Self.readable("articles"))
+        let process = try ChildProcess(
+            executable: Program.path, arguments: ["serve", "--data", folder.file("data"), "--config", path, "--until-input-ends"])
+        var url: String?
+        for await line in process.lines {
+            url = ServerProcess.url(in: line)
+            if url != nil { break }
+        }
+        let records = try #require(url) + "/v1/default/records"
+        func status(_ collection: String) async throws -> Int { try await curl(["\(records)/\(collection)/1"]).status }
+        #expect(try await status("articles") == 404)
+        #expect(try await status("orders") == 403)
+        // When the file has other readers
+        _ = try write(Self.readable("orders"))
+        process.send(SIGHUP)
+        while try await status("orders") == 403 {}
+        // Then
+        #expect(try await status("articles") == 403)
+        // When one file is not valid, and the next one is
+        _ = try write("{")
+        process.send(SIGHUP)
+        #expect(try await status("orders") == 404)
+        _ = try write(Self.readable("articles"))
+        process.send(SIGHUP)
+        while try await status("articles") == 403 {}
+        // Then
+        process.send(SIGTERM)
+        #expect(await process.ending() == .exited(0))
+    }
+}

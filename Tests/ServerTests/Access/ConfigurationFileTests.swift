@@ -1,0 +1,136 @@
+import FreshetSocketHTTP
+import FreshetTrust
+import FreshetWire
+import Testing
+
+@testable import FreshetServer
+
+/// A server whose settings are those of `freshet.json`, and another file while it runs.
+@Suite("Configuration file of a server") struct ConfigurationFileTests {
+    /// A configuration on a free port, with more members of the file.
+    private static func configuration(_ members: String = "", listen: String = "127.0.0.1:0") throws -> RecordServerConfiguration {
+        let text = #"{"listen":[{"address":"\#(listen)"}]\#(members.isEmpty ? "" : ",")\#(members)}"#
+        var configuration = RecordServerConfiguration()
+        try configuration.take(try Configuration(json: Array(text.utf8), rules: RecordServerConfiguration.fileRules))
+        return configuration
+    }
+
+    private static let readers = #""anonymous":[{"ns":"shop","in":["articles"],"may":["read"]}]"#
+    private static let fewerReaders = #""anonymous":[{"ns":"shop","in":["prices"],"may":["read"]}]"#
+
+    @Test("A server takes the settings of a file, and requires a credential")
+    func settings() throws {
+        // When
+        let configuration = try Self.configuration(
+            #""hosts":["sync.example"],"origins":["https://app.example"],"proxies":["10.0.0.0/8"],\#(Self.readers),"#
+                + #""quotas":{"address":{"connections":7},"server":{"requests":"32MiB","answers":"64MiB","feeds":"1MiB"}}"#,
+            listen: "[::1]:8180")
+        // Then
+        #expect(configuration.host == "::1" && configuration.port == 8_180 && configuration.requiresKeys)
+        #expect(configuration.hostNames == ["sync.example"] && configuration.allowedOrigins == ["https://app.example"])
+        #expect(configuration.trustedProxies == ["10.0.0.0/8"].compactMap(AddressRange.init) && configuration.connectionsPerAddress == 7)
+        #expect(configuration.requestMemory == 32 << 20 && configuration.answerMemory == 64 << 20)
+        #expect(configuration.recentTotalBytes == 1 << 20 && configuration.anonymous.grants.count == 1)
+        // And without them, loopback remains the only proxy
+        #expect(try Self.configuration().trustedProxies == AddressRange.loopback)
+    }
+
+    @Test(
+        "A member that is read and not supported is refused by its name",
+        arguments: [
+            (#""admin":{"socket":"/run/a"}"#, "admin"), (#""audit":"/var/log/a""#, "audit"),
+            (#""quotas":{"namespace":{"records":5}}"#, "quotas.namespace"),
+        ])
+    func unsupported(members: String, name: String) {
+        let error = #expect(throws: RecordServerError.self) { try Self.configuration(members) }
+        #expect(error?.description == "this version does not support \(name) yet: remove it")
+    }
+
+    @Test("A listener with TLS, and a second one, are refused together")
+    func listeners() throws {
+        let tls = #"{"listen":[{"address":"0.0.0.0:1","tls":{"certificate":"a","key":"b"}},{"address":"0.0.0.0:2"}]}"#
+        let file = try Configuration(json: Array(tls.utf8), rules: RecordServerConfiguration.fileRules)
+        var configuration = RecordServerConfiguration()
+        let error = #expect(throws: RecordServerError.self) { try configuration.take(file) }
+        #expect(error?.description == "this version does not support a second listener, listen[].tls yet: remove them")
+        #expect(!configuration.requiresKeys && configuration.host == "127.0.0.1")
+    }
+
+    @Test("Requests without a credential have the rights of 'anonymous', and no others")
+    func anonymous() async throws {
+        try await TestServer.with(Self.configuration(Self.readers)) { test in
+            // Given
+            let server = AccessServer(test: test)
+            let operate = try server.key(#"[{"ns":"*","in":["*"],"may":["read","write","create","inspect"]}]"#).field
+            for key in ["articles/1", "orders/1"] {
+                #expect(try await server.request("PUT", "/v1/shop/records/\(key)", operate, TestServer.json, "1").status == 201)
+            }
+            // Then
+            #expect(try await server.request("GET", "/v1/shop/records/articles/1", nil).status == 200)
+            #expect(try await server.request("GET", "/v1/shop/rights", nil).text.hasPrefix(#"{"principal":"anonymous","expires":null"#))
+            let refused = try await server.request("GET", "/v1/shop/records/orders/1", nil)
+            #expect(refused.status == 403 && refused["WWW-Authenticate"] == nil)
+            #expect(try await server.request("DELETE", "/v1/shop/records/articles/1", nil).status == 403)
+            // A credential that is not valid is not replaced by none
+            #expect(try await server.request("GET", "/v1/shop/records/articles/1", ("Authorization", "Bearer x")).status == 401)
+        }
+    }
+
+    @Test("Another file ends the waits, and the same bytes of a poll are decided by it")
+    func reload() async throws {
+        try await TestServer.with(Self.configuration(Self.readers)) { test in
+            // Given a reader that polls for the second time, and one by a stream
+            let server = AccessServer(test: test)
+            let operate = try server.key(#"[{"ns":"*","in":["*"],"may":["read","write","create","inspect"]}]"#).field
+            _ = try await server.request("PUT", "/v1/shop/records/articles/1", operate, TestServer.json, "1")
+            let cursor = try #require(try await server.request("GET", "/v1/shop/records/articles", nil).cursor)
+            let target = "/v1/shop/changes?since=\(cursor)&wait=30"
+            async let polls = test.thread { connection in
+                _ = try connection.request("GET", "/v1/shop/changes?since=0&wait=30")
+                let waited = try connection.request("GET", target)
+                let again = try connection.request("GET", target)
+                return [waited.status, again.status]
+            }
+            async let stream = test.thread { connection in
+                try connection.sendRequest("GET", target, [("Accept", "text/event-stream")])
+                _ = try connection.read(through: "\r\n\r\n")
+                return try connection.read(through: "0\r\n\r\n")
+            }
+            try await test.waitUntil(waiting: 2, in: "shop", operate)
+            // When
+            try test.server.reload(try Self.configuration(Self.fewerReaders))
+            // Then the poll has its position, and the next one is of other rights
+            #expect(try await polls == [204, 410])
+            #expect(try await stream == Array("0\r\n\r\n".utf8))
+            #expect(try await server.request("GET", "/v1/shop/records/articles/1", nil).status == 403)
+            #expect(try await server.request("GET", "/v1/shop/records/articles/1", operate).status == 200)
+            // When nobody may read without a credential
+            try test.server.reload(try Self.configuration(#""hosts":["sync.example"]"#))
+            // Then
+            #expect(try await server.request("GET", "/v1/shop/records/articles/1", nil).status == 401)
+            let named = try await test.thread { connection in
+                try connection.send(Array("GET /healthz HTTP/1.1\r\nHost: sync.example\r\n\r\n".utf8))
+                return try connection.readReply().status
+            }
+            #expect(named == 200)
+        }
+    }
+
+    @Test("A file that changes what a running server cannot change is refused, and nothing of it is applied")
+    func refusedReload() async throws {
+        try await TestServer.with(Self.configuration(Self.readers)) { test in
+            for (other, name) in [
+                (try Self.configuration(listen: "127.0.0.1:1"), "listen"),
+                (try Self.configuration(#""quotas":{"server":{"feeds":"1MiB"}}"#), "quotas.server.feeds"),
+                (try Self.configuration(#""quotas":{"server":{"requests":"1MiB"}}"#), "requestMemory"),
+            ] {
+                let error = #expect(throws: RecordServerError.self) { try test.server.reload(other) }
+                #expect(error?.description.contains(name) == true)
+            }
+            #expect(try await test.request("GET", "/v1/shop/records/articles/1").status == 404)
+        }
+        try await TestServer.with { test in
+            _ = #expect(throws: RecordServerError.self) { try test.server.reload(try Self.configuration()) }
+        }
+    }
+}
