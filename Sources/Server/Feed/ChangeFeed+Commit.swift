@@ -89,6 +89,8 @@ extension ChangeFeed {
             let group = waiters.group(at: slot)
             let target = groups[group]?.target
             let isStream = groups[group]?.subscription.delivery == .stream
+            // Before the removal, which may end the group.
+            let part = groups[group]?.subscription.part
             guard let waiter = remove(slot, from: group) else { continue }
             // A stream that waits no longer is closed, and its client reconnects.
             guard !isStream else {
@@ -96,7 +98,6 @@ extension ChangeFeed {
                 continue
             }
             // A waiter that knows a later position must not be sent back to the head.
-            let part = groups[group]?.subscription.part
             guard target != nil || part != nil else {
                 idle.append(waiter)
                 continue
