@@ -197,6 +197,7 @@ let package = Package(
         .target(
             name: "FreshetTestSupport",
             dependencies: [
+                "CFreshetCrypto", "FreshetTrust",
                 .product(name: "Subprocess", package: "swift-subprocess"), .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/TestSupport",

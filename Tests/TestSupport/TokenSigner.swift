@@ -1,22 +1,21 @@
 import CFreshetCrypto
-
-@testable import FreshetTrust
+package import FreshetTrust
 
 /// Makes keys and signs tokens, as an identity provider does.
 ///
 /// `@unchecked Sendable`: the key is not changed after the initializer.
-final class TokenSigner: @unchecked Sendable {
-    static let edDSA = TokenSigner(.edDSA)
-    static let es256 = TokenSigner(.es256)
-    static let rs256 = TokenSigner(.rs256)
-    static let hs256 = TokenSigner(.hs256)
-    static let all = [edDSA, es256, rs256, hs256]
+package final class TokenSigner: @unchecked Sendable {
+    package static let edDSA = TokenSigner(.edDSA)
+    package static let es256 = TokenSigner(.es256)
+    package static let rs256 = TokenSigner(.rs256)
+    package static let hs256 = TokenSigner(.hs256)
+    package static let all = [edDSA, es256, rs256, hs256]
 
-    let algorithm: SignatureAlgorithm
+    package let algorithm: SignatureAlgorithm
     private let key: OpaquePointer?
-    let secret: [UInt8] = Array("a secret of 32 bytes, for tests..".utf8)
+    package let secret: [UInt8] = Array("a secret of 32 bytes, for tests..".utf8)
 
-    init(_ algorithm: SignatureAlgorithm, bits: Int32 = 2_048) {
+    package init(_ algorithm: SignatureAlgorithm, bits: Int32 = 2_048) {
         self.algorithm = algorithm
         let type: Int32? =
             switch algorithm {
@@ -44,7 +43,7 @@ final class TokenSigner: @unchecked Sendable {
     // MARK: The public key
 
     /// A number of the public key, the highest byte first.
-    func number(_ name: String) -> [UInt8] {
+    package func number(_ name: String) -> [UInt8] {
         var number: OpaquePointer?
         guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { fatalError("no \(name)") }
         defer { BN_free(number) }
@@ -54,14 +53,14 @@ final class TokenSigner: @unchecked Sendable {
         return bytes
     }
 
-    var point: [UInt8] {
+    package var point: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 32)
         var count = 32
         EVP_PKEY_get_raw_public_key(key, &bytes, &count)
         return bytes
     }
 
-    func verificationKey(id: String? = nil) throws -> VerificationKey {
+    package func verificationKey(id: String? = nil) throws -> VerificationKey {
         switch algorithm {
         case .edDSA: try VerificationKey(ed25519: point, id: id)
         case .es256: try VerificationKey(p256: number("qx"), number("qy"), id: id)
@@ -71,7 +70,7 @@ final class TokenSigner: @unchecked Sendable {
     }
 
     /// The public key as a JWK, with more members behind it.
-    func jwk(_ members: String = "") -> String {
+    package func jwk(_ members: String = "") -> String {
         func text(_ bytes: [UInt8]) -> String { String(decoding: Base64URL.encode(bytes), as: UTF8.self) }
         return switch algorithm {
         case .edDSA: #"{"kty":"OKP","crv":"Ed25519","x":"\#(text(point))"\#(members)}"#
@@ -83,7 +82,7 @@ final class TokenSigner: @unchecked Sendable {
 
     // MARK: Signatures
 
-    func sign(_ message: [UInt8]) -> [UInt8] {
+    package func sign(_ message: [UInt8]) -> [UInt8] {
         guard let key else {
             var code = [UInt8](repeating: 0, count: 32)
             HMAC(EVP_sha256(), secret, Int32(secret.count), message, message.count, &code, nil)
@@ -101,7 +100,7 @@ final class TokenSigner: @unchecked Sendable {
     }
 
     /// The block of 256 bytes to the power of the private exponent, without any padding.
-    func signRaw(_ block: [UInt8]) -> [UInt8] {
+    package func signRaw(_ block: [UInt8]) -> [UInt8] {
         let context = EVP_PKEY_CTX_new(key, nil)
         defer { EVP_PKEY_CTX_free(context) }
         var signature = [UInt8](repeating: 0, count: block.count)
@@ -126,12 +125,12 @@ final class TokenSigner: @unchecked Sendable {
     }
 
     /// A token of this header and these claims, as texts.
-    func token(header: String, claims: String) -> [UInt8] {
+    package func token(header: String, claims: String) -> [UInt8] {
         let signed = Base64URL.encode(header.utf8) + [UInt8(ascii: ".")] + Base64URL.encode(claims.utf8)
         return signed + [UInt8(ascii: ".")] + Base64URL.encode(sign(signed))
     }
 
-    func token(claims: String, id: String? = nil) -> [UInt8] {
+    package func token(claims: String, id: String? = nil) -> [UInt8] {
         token(header: #"{"alg":"\#(algorithm.rawValue)"\#(id.map { #","kid":"\#($0)""# } ?? "")}"#, claims: claims)
     }
 }

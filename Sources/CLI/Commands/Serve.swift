@@ -4,6 +4,7 @@ import FreshetSQLite
 import FreshetServer
 import FreshetService
 import FreshetSocketHTTP
+import FreshetTransport
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -130,8 +131,13 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         guard memory || !data.isEmpty else { throw CommandFailure(.usage, "--data takes a folder, and this is empty") }
-        let base = settings
+        var base = settings
         let file = config.map(ConfigurationFile.init)
+        if file != nil {
+            do throws(TransportError) { base.fetchKeys = try KeySetFetcher().fetch } catch {
+                throw CommandFailure(.software, "no thread for the keys of issuers: \(error.description)")
+            }
+        }
         let configuration = try file.map { file throws(CommandFailure) in try file.settings(base) } ?? flagged(base)
         // Every write allocates in SQLite, and so do the threads that read.
         MemoryCount.end()

@@ -13,11 +13,39 @@ struct ConfigurationFile: Sendable {
             throw CommandFailure(.data, "\(path), line \(Self.line(of: error.offset, in: bytes)), \(error.description)")
         }
         var settings = base
+        let sources = try file.issuers.map { entry throws(CommandFailure) in try keys(of: entry) }
         do throws(RecordServerError) {
-            try settings.take(file)
+            try settings.take(file, sources)
             try settings.check()
         } catch { throw CommandFailure(.data, "\(path): \(error.description)") }
         return settings
+    }
+
+    /// The keys of an issuer, with the content of their file. A relative path begins at the folder of this file.
+    private func keys(of entry: Configuration.IssuerEntry) throws(CommandFailure) -> AccessPolicy.KeySource {
+        let file: String
+        switch entry.keys {
+        case .url(let url): return .url(url)
+        case .file(let path), .secret(let path): file = resolved(path)
+        }
+        let bytes = try ValueArgument.file(file, limit: KeySet.maximumBytes)
+        let keys: KeySet
+        do {
+            if case .secret = entry.keys {
+                keys = try KeySet(secretFile: bytes)
+            } else {
+                keys = try KeySet(jwks: bytes, allowsSecrets: true)
+            }
+        } catch { throw CommandFailure(.data, "\(file): \(error)") }
+        guard !keys.keys.isEmpty else {
+            throw CommandFailure(.data, "\(file) has no usable keys: \(keys.skipped.first ?? "add one")")
+        }
+        return .fixed(keys)
+    }
+
+    private func resolved(_ file: String) -> String {
+        guard !file.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return file }
+        return path[...slash] + file
     }
 
     /// The number of the line with this byte, from 1.

@@ -2,15 +2,19 @@ import FreshetSocketHTTP
 import FreshetTrust
 import FreshetWire
 import HTTPTypes
+import Logging
 import Synchronization
 
 /// Finds out who sends a request, and what that principal may do.
 ///
 /// Safe to use from any thread. A credential is verified once and then found by its bytes; a revocation reaches every
-/// session by its generation.
+/// session by its generation. A key is verified at once, a token on separate threads, since its signature takes up to 0.1 ms
+/// and its issuer's keys may have to be fetched.
 final class AccessControl: Sendable {
     private struct State {
         var policy: AccessPolicy
+        /// In the order of the verifier's issuers.
+        var issuers: [IssuerKeys]
         var keys: [KeyIdentifier: StoredKey]
         /// The keys whose last use is not stored yet.
         var unstoredUses: Set<KeyIdentifier> = []
@@ -21,38 +25,79 @@ final class AccessControl: Sendable {
 
     /// The most keys of a server.
     static let maximumKeys = 10_000
+    /// How often a verification that a change of the policy has overtaken is repeated.
+    private static let maximumTries = 3
 
     private let state: Mutex<State>
-    /// Counts the changes of keys and revocations, so that a session in use is checked without the lock.
+    /// Counts the changes of keys, revocations and policies, so that a session in use is checked without the lock.
     private let generation = Atomic<UInt64>(0)
     private let environment: ServerEnvironment
+    private let logger: Logger
     /// The day of the last call of ``noteTime()``.
     private let day: Atomic<Int64>
+    /// Two threads, so that a flood of tokens leaves processors for the other work.
+    private let verifications = ReadQueue(width: 2, limit: 4_096)
+    /// Tokens whose signature was checked.
+    let verified = Counter()
 
     /// - Parameter rows: those of the store.
-    init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment) {
+    init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment, logger: Logger) {
         let keys = rows.compactMap { StoredKey($0) }
-        var state = State(policy: policy, keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+        self.environment = environment
+        self.logger = logger
+        day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
+        var state = State(
+            policy: policy, issuers: Self.issuers(of: policy, environment, logger),
+            keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
         self.state = Mutex(state)
-        self.environment = environment
-        day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
-    }
-
-    /// The hosts and origins of requests.
-    var rules: AccessRules { state.withLock { $0.policy.rules } }
-
-    /// Takes another policy. Each session is checked by it before it is used again.
-    func set(_ policy: AccessPolicy) {
-        state.withLock { state in
-            state.policy = policy
-            Self.credentialsChanged(&state)
-        }
-        generation.add(1, ordering: .releasing)
     }
 
     private var now: Moment {
         Moment(wall: environment.wallMilliseconds(), monotonic: environment.monotonicNanoseconds() / 1_000_000)
+    }
+
+    // MARK: Policy
+
+    /// The hosts and origins of requests.
+    var rules: AccessRules { state.withLock { $0.policy.rules } }
+
+    /// Takes another policy. Each session is verified by it before it is used again.
+    func set(_ policy: AccessPolicy) {
+        let replaced = state.withLock { state in
+            let former = state.issuers
+            state.issuers = Self.issuers(of: policy, environment, logger, reusing: former)
+            state.policy = policy
+            state.sessions.forgetRefusals()
+            state.revocations.requireVerification()
+            let kept = state.issuers
+            return former.filter { issuer in !kept.contains { $0 === issuer } }
+        }
+        generation.add(1, ordering: .releasing)
+        for issuer in replaced { issuer.end() }
+    }
+
+    /// Keys that were fetched stay with their issuer.
+    private static func issuers(
+        of policy: AccessPolicy, _ environment: ServerEnvironment, _ logger: Logger, reusing former: [IssuerKeys] = []
+    ) -> [IssuerKeys] {
+        zip(policy.verifier.issuers, policy.sources).map { issuer, source in
+            former.first { $0.serve(source, of: issuer.name) }
+                ?? IssuerKeys(
+                    source, of: issuer.name, by: policy.fetch, now: { environment.monotonicNanoseconds() / 1_000_000 }, logger)
+        }
+    }
+
+    /// Ends the waits for issuers whose time has come. To be called some times a second.
+    func tick() { for issuer in state.withLock({ $0.issuers }) { issuer.tick() } }
+
+    /// The fetches of issuers' keys that failed since the last one of their issuer that succeeded.
+    var fetchFailures: Int { state.withLock { $0.issuers }.reduce(0) { $0 + $1.failures } }
+
+    /// Finishes the verifications that are in progress, and then calls the closure.
+    func stop(then completion: @escaping @Sendable () -> Void) {
+        for issuer in state.withLock({ $0.issuers }) { issuer.end() }
+        verifications.stop(then: completion)
     }
 
     // MARK: Keys
@@ -68,7 +113,7 @@ final class AccessControl: Sendable {
     func set(_ key: StoredKey) {
         state.withLock { state in
             state.keys[key.id] = key
-            Self.credentialsChanged(&state)
+            Self.keysChanged(&state)
         }
         generation.add(1, ordering: .releasing)
     }
@@ -77,7 +122,7 @@ final class AccessControl: Sendable {
     func remove(_ id: KeyIdentifier) {
         state.withLock { state in
             state.keys[id] = nil
-            Self.credentialsChanged(&state)
+            Self.keysChanged(&state)
         }
         generation.add(1, ordering: .releasing)
     }
@@ -92,7 +137,8 @@ final class AccessControl: Sendable {
     }
 
     /// Notes a use of a key: at most one has to be stored for each key and day.
-    private static func noteUse(_ id: KeyIdentifier, _ state: inout State, at now: Moment) {
+    private static func noteUse(_ lookup: SessionTable.Lookup, _ state: inout State, at now: Moment) {
+        guard case .session(let session) = lookup, let id = session.key else { return }
         if state.keys[id]?.noteUse(at: now.wall) == true { state.unstoredUses.insert(id) }
     }
 
@@ -106,28 +152,80 @@ final class AccessControl: Sendable {
         }
     }
 
-    private static func credentialsChanged(_ state: inout State) {
+    private static func keysChanged(_ state: inout State) {
         state.sessions.forgetRefusals()
-        state.revocations.requireVerification()
+        state.revocations.requireVerificationOfKeys()
     }
 
     // MARK: Sessions
 
-    /// Returns the session of a request's credential.
+    /// Who sends a request.
+    enum Sender {
+        case session(AccessSession)
+        /// Call ``verify(_:then:)``.
+        case unverified(Secret)
+    }
+
+    /// Finds the session of a request's credential.
     ///
     /// - Throws: `unauthorized`. The text is the same for every credential that the server does not know.
-    func session(of request: Request) throws(Problem) -> AccessSession {
-        guard let field = request[.authorization] else { return try anonymousSession() }
-        guard let credential = Self.bearer(Array(field.utf8)) else { throw Self.malformed }
-        return try session(of: Secret(credential))
+    func sender(of request: Request) throws(Problem) -> Sender {
+        guard let field = request[.authorization] else { return .session(try anonymousSession()) }
+        guard let credential = Self.bearer(Array(field.utf8)) else { throw AccessProblem.malformed }
+        let secret = Secret(credential)
+        guard let session = try session(of: secret) else { return .unverified(secret) }
+        return .session(session)
     }
 
     /// The session of a request without a credential.
     private func anonymousSession() throws(Problem) -> AccessSession {
         let generation = generation.load(ordering: .acquiring)
         let (rights, checked) = state.withLock { ($0.policy.anonymous, $0.revocations.generation) }
-        guard !rights.grants.isEmpty else { throw Self.missing }
+        guard !rights.grants.isEmpty else { throw AccessProblem.missing }
         return AccessSession(Session(anonymous: rights, generation: checked), nil, generation: generation)
+    }
+
+    /// The session of a key or of a token that is known; `nil` for a token that has to be verified.
+    private func session(of credential: Secret) throws(Problem) -> AccessSession? {
+        // Before the lookup: a change in between makes the next check look again.
+        let generation = generation.load(ordering: .acquiring)
+        let now = now
+        let lookup = state.withLock { state in
+            var lookup = state.sessions.find(credential.exposed, revocations: state.revocations, at: now)
+            if case .unknown = lookup, AccessKey.isKey(credential.exposed) || state.issuers.isEmpty {
+                lookup = Self.openKey(credential.exposed, &state, at: now)
+            }
+            Self.noteUse(lookup, &state, at: now)
+            return lookup
+        }
+        return try Self.session(lookup, credential, generation)
+    }
+
+    private static func session(_ lookup: SessionTable.Lookup, _ credential: Secret, _ generation: UInt64) throws(Problem) -> AccessSession?
+    {
+        switch lookup {
+        case .session(let session): AccessSession(session, credential, generation: generation)
+        case .refused(let refusal): throw AccessProblem.of(refusal)
+        case .unknown: nil
+        }
+    }
+
+    private static func openKey(_ credential: [UInt8], _ state: inout State, at now: Moment) -> SessionTable.Lookup {
+        do throws(SessionRefusal) {
+            let session = try checkKey(credential, state, at: now)
+            return state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
+        } catch {
+            state.sessions.noteRefusal(error, of: credential, at: now)
+            return .refused(error)
+        }
+    }
+
+    private static func checkKey(_ credential: [UInt8], _ state: State, at now: Moment) throws(SessionRefusal) -> Session {
+        guard let key = try? AccessKey(credential), let stored = state.keys[key.id] else { throw .key(.unknown) }
+        do throws(KeyRefusal) {
+            let expires = try stored.check(key, at: now.wall)
+            return Session(stored, expires: expires, generation: state.revocations.generation, at: now)
+        } catch { throw .key(error) }
     }
 
     /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
@@ -136,36 +234,28 @@ final class AccessControl: Sendable {
         session.generation == generation.load(ordering: .acquiring) && !session.value.isExpired(at: now)
     }
 
-    /// Checks a session whose request is in progress, or waits.
+    /// Checks a session whose request is in progress, or waits. A token is verified here only if a change of the policy has
+    /// overtaken its request.
     ///
     /// - Throws: `unauthorized` if its credential is not valid any more; `unavailable` if it has other rights now, by which
     ///   the request was not decided.
     func check(_ session: AccessSession) throws(Problem) {
-        if session.value.isExpired(at: now) { throw Self.problem(.expired) }
-        if session.generation == generation.load(ordering: .acquiring) { return }
-        let current: AccessSession
-        if let credential = session.credential { current = try self.session(of: credential) } else { current = try anonymousSession() }
-        guard current.value.rights == session.value.rights else { throw Self.changed }
-    }
-
-    private func session(of credential: Secret) throws(Problem) -> AccessSession {
-        // Before the lookup: a change in between makes the next check look again.
-        let generation = generation.load(ordering: .acquiring)
         let now = now
-        let found: Result<Session, SessionRefusal> = state.withLock { state in
-            let found: Result<Session, SessionRefusal> =
-                switch state.sessions.find(credential.exposed, revocations: state.revocations, at: now) {
-                case .session(let session): .success(session)
-                case .refused(let refusal): .failure(refusal)
-                case .unknown: Self.verify(credential.exposed, &state, at: now)
-                }
-            if let key = (try? found.get())?.key { Self.noteUse(key, &state, at: now) }
-            return found
+        if session.value.isExpired(at: now) { throw AccessProblem.of(.expired) }
+        if session.generation == generation.load(ordering: .acquiring) { return }
+        guard let credential = session.credential else {
+            guard try anonymousSession().value.rights == session.value.rights else { throw AccessProblem.changed }
+            return
         }
-        switch found {
-        case .success(let session): return AccessSession(session, credential, generation: generation)
-        case .failure(let refusal): throw Self.problem(refusal)
+        let lookup = state.withLock { state in
+            var lookup = SessionTable.check(session.value, by: state.revocations, at: now)
+            if case .unknown = lookup, session.value.key != nil { lookup = Self.openKey(credential.exposed, &state, at: now) }
+            Self.noteUse(lookup, &state, at: now)
+            return lookup
         }
+        var current = try Self.session(lookup, credential, 0)
+        if current == nil { current = try verifyAtOnce(credential) }
+        guard let current, current.value.rights == session.value.rights else { throw AccessProblem.changed }
     }
 
     /// When a wait of the session must end at the latest, in monotonic milliseconds.
@@ -176,27 +266,6 @@ final class AccessControl: Sendable {
         state.withLock { $0.classes.readClass(of: session.value.rights, in: namespace) }
     }
 
-    private static func verify(_ credential: [UInt8], _ state: inout State, at now: Moment) -> Result<Session, SessionRefusal> {
-        let outcome = checkKey(credential, state, at: now)
-        switch outcome {
-        case .failure(let refusal):
-            state.sessions.noteRefusal(refusal, of: credential, at: now)
-            return .failure(refusal)
-        case .success(let session):
-            guard case .session(let admitted) = state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
-            else { return .failure(.revoked) }
-            return .success(admitted)
-        }
-    }
-
-    private static func checkKey(_ credential: [UInt8], _ state: State, at now: Moment) -> Result<Session, SessionRefusal> {
-        guard let key = try? AccessKey(credential), let stored = state.keys[key.id] else { return .failure(.key(.unknown)) }
-        do throws(KeyRefusal) {
-            let expires = try stored.check(key, at: now.wall)
-            return .success(Session(stored, expires: expires, generation: state.revocations.generation, at: now))
-        } catch { return .failure(.key(error)) }
-    }
-
     /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
     private static func bearer(_ field: [UInt8]) -> [UInt8]? {
         let scheme = Array("bearer ".utf8)
@@ -205,32 +274,88 @@ final class AccessControl: Sendable {
         return token.isEmpty || token.contains(UInt8(ascii: " ")) || token.contains(UInt8(ascii: ",")) ? nil : Array(token)
     }
 
-    // MARK: Problems
+    // MARK: Tokens
 
-    private static let missing = Problem(
-        .unauthorized, "This server takes requests with a key or a token only: send it as 'Authorization: Bearer …'.")
-    private static let malformed = Problem(
-        .unauthorized, "The field Authorization has no bearer token: send 'Authorization: Bearer …' with one key or token.")
+    /// Verifies a token, and calls the completion from another thread, or at once if too many tokens wait.
+    func verify(_ token: Secret, then completion: @escaping @Sendable (Result<AccessSession, Problem>) -> Void) {
+        let isAccepted = verifications.submit { [self] in verify(token, triesLeft: Self.maximumTries, completion) }
+        if !isAccepted { completion(.failure(AccessProblem.busy)) }
+    }
 
-    /// The answer to a wait whose session has ended.
-    static let ended = Problem(.unauthorized, "The key or token was revoked: log in again, or ask the operator.")
-    private static let changed = Problem(
-        .unavailable, "The rights of the request were changed while it was in progress: send it again.")
-    private static let unknown = Problem(
-        .unauthorized,
-        "The server does not know this key or token: check that it is whole, and meant for this server.")
+    /// What a verification goes by, as of one moment.
+    private struct Basis {
+        let verifier: TokenVerifier
+        let issuers: [IssuerKeys]
+        /// That of the revocations.
+        let checked: UInt64
+        let generation: UInt64
+    }
 
-    private static func problem(_ refusal: SessionRefusal) -> Problem {
-        switch refusal {
-        case .key(.unknown), .malformedKey: unknown
-        case .key(.disabled): Problem(.unauthorized, "The key is disabled: ask the operator, or use another one.")
-        case .key(.expired): Problem(.unauthorized, "The key has expired: ask the operator for another one.")
-        case .key(.replaced): Problem(.unauthorized, "The key was replaced, and its time of overlap is over: use the new one.")
-        case .token(let refusal) where refusal.isSigned: Problem(.unauthorized, refusal.description + ".")
-        case .token: unknown
-        case .expired: Problem(.unauthorized, "The key or token has expired: request another one.")
-        case .revoked: ended
+    private func basis() -> Basis {
+        let generation = generation.load(ordering: .acquiring)
+        return state.withLock {
+            Basis(verifier: $0.policy.verifier, issuers: $0.issuers, checked: $0.revocations.generation, generation: generation)
         }
+    }
+
+    private func verify(_ token: Secret, triesLeft: Int, _ completion: @escaping @Sendable (Result<AccessSession, Problem>) -> Void) {
+        // Another request may have had it verified in the meantime.
+        do throws(Problem) { if let session = try session(of: token) { return completion(.success(session)) } } catch {
+            return completion(.failure(error))
+        }
+        let basis = basis()
+        do throws(TokenRefusal) {
+            let unverified = try basis.verifier.read(token.exposed)
+            basis.issuers[unverified.issuer].need(unverified.algorithm, unverified.keyID) { [self] keys in
+                // Not on the thread that has fetched the keys.
+                _ = verifications.submit(isContinuation: true) { [self] in
+                    let lookup: SessionTable.Lookup
+                    switch keys {
+                    case .failure(.unavailable): return completion(.failure(AccessProblem.unavailable))
+                    case .failure(.unknownKey): lookup = refuse(token, .token(.unknownKey))
+                    case .success(let keys): lookup = open(token, unverified, keys, basis)
+                    }
+                    do throws(Problem) {
+                        if let session = try Self.session(lookup, token, basis.generation) { return completion(.success(session)) }
+                    } catch { return completion(.failure(error)) }
+                    guard triesLeft > 0 else { return completion(.failure(AccessProblem.changed)) }
+                    verify(token, triesLeft: triesLeft - 1, completion)
+                }
+            }
+        } catch {
+            _ = refuse(token, .token(error))
+            completion(.failure(AccessProblem.of(.token(error))))
+        }
+    }
+
+    /// Verifies a token with the keys at hand; `nil` if there are none, or another change has overtaken it.
+    private func verifyAtOnce(_ token: Secret) throws(Problem) -> AccessSession? {
+        if let session = try session(of: token) { return session }
+        let basis = basis()
+        let lookup: SessionTable.Lookup
+        do throws(TokenRefusal) {
+            let unverified = try basis.verifier.read(token.exposed)
+            guard let keys = basis.issuers[unverified.issuer].held else { return nil }
+            lookup = open(token, unverified, keys, basis)
+        } catch { lookup = refuse(token, .token(error)) }
+        return try Self.session(lookup, token, basis.generation)
+    }
+
+    /// Verifies a token's signature and claims, and adds its session. The table asks the revocations about it.
+    private func open(_ token: Secret, _ unverified: UnverifiedToken, _ keys: KeySet, _ basis: Basis) -> SessionTable.Lookup {
+        let now = now
+        verified.add()
+        do throws(TokenRefusal) {
+            let verified = try basis.verifier.verify(unverified, by: keys, at: now.wall)
+            let session = Session(verified, generation: basis.checked, at: now)
+            return state.withLock { $0.sessions.admit(session, for: token.exposed, revocations: $0.revocations, at: now) }
+        } catch { return refuse(token, .token(error)) }
+    }
+
+    private func refuse(_ token: Secret, _ refusal: SessionRefusal) -> SessionTable.Lookup {
+        let now = now
+        state.withLock { $0.sessions.noteRefusal(refusal, of: token.exposed, at: now) }
+        return .refused(refusal)
     }
 }
 

@@ -1,9 +1,21 @@
-import FreshetTrust
+package import FreshetTrust
 
 /// Who may use a server besides the holders of its keys. It can be replaced while the server runs.
-struct AccessPolicy: Sendable {
+package struct AccessPolicy: Sendable {
+    /// Where the keys of an issuer are.
+    package enum KeySource: Sendable {
+        case fixed(KeySet)
+        /// The URL of a JWK Set.
+        case url(String)
+    }
+
     /// The hosts and origins of requests.
     var rules = AccessRules()
     /// The rights of requests without a credential.
     var anonymous = Rights.none
+    /// The issuers of tokens, and the roles that tokens name.
+    var verifier = TokenVerifier(issuers: [], roles: [:])
+    /// In the order of the verifier's issuers.
+    var sources: [KeySource] = []
+    var fetch: KeyFetch
 }

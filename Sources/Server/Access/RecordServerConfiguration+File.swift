@@ -9,8 +9,13 @@ extension RecordServerConfiguration {
     /// Takes the settings of a file; those that a file does not have remain. The server then takes requests with a
     /// credential only, except for those that `anonymous` allows.
     ///
+    /// - Parameters:
+    ///   - sources: the keys of the file's issuers, in their order, with the content of files.
+    ///   - fetch: fetches the keys at a URL.
     /// - Throws: `invalidConfiguration` with the members that this version does not support.
-    package mutating func take(_ file: Configuration) throws(RecordServerError) {
+    package mutating func take(
+        _ file: Configuration, _ sources: [AccessPolicy.KeySource] = [], fetch: KeyFetch? = nil
+    ) throws(RecordServerError) {
         let unsupported = file.unsupported
         guard unsupported.isEmpty, let listener = file.listeners.first else {
             let names = unsupported.joined(separator: ", ")
@@ -25,7 +30,8 @@ extension RecordServerConfiguration {
         if let bytes = quotas.server.answers { answerMemory = Int(bytes) }
         if let bytes = quotas.server.feeds { recentTotalBytes = Int(bytes) }
         requiresKeys = true
-        anonymous = file.anonymous
+        (anonymous, verifier, keySources) = (file.anonymous, file.verifier, sources)
+        if let fetch { fetchKeys = fetch }
     }
 
     /// The settings of the other configuration that a running server cannot take.
@@ -47,7 +53,7 @@ extension Configuration {
         let defaults = Quotas()
         let members: [(String, Bool)] = [
             ("a second listener", listeners.count > 1), ("listen[].tls", listeners.contains { !$0.certificates.isEmpty }),
-            ("admin", admin != nil), ("issuers", !issuers.isEmpty), ("roles", !roles.isEmpty),
+            ("admin", admin != nil),
             ("quotas.address.unauthenticated", quotas.address.unauthenticated != defaults.address.unauthenticated),
             ("quotas.address.failures", quotas.address.failures != defaults.address.failures),
             ("quotas.principal", quotas.principal != defaults.principal), ("quotas.namespace", quotas.namespace != defaults.namespace),

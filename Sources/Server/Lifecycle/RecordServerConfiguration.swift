@@ -36,6 +36,12 @@ public struct RecordServerConfiguration: Sendable {
     public var requiresKeys = false
     /// The rights of requests without a key, if ``requiresKeys`` is set.
     package var anonymous = Rights.none
+    /// The issuers of tokens that are accepted too, and the roles that tokens name.
+    package var verifier = TokenVerifier(issuers: [], roles: [:])
+    /// Where the keys of the issuers are, in their order.
+    package var keySources: [AccessPolicy.KeySource] = []
+    /// Fetches the keys at a URL.
+    package var fetchKeys: KeyFetch = { $1(.failure(KeyFetchFailure("this server fetches no keys"))) }
     /// Names, without ports, that requests may have in `Host`, in addition to ``host``, IP literals and localhost.
     /// Others are answered `421`, so that no web page reaches the server by a name that its owner controls (DNS
     /// rebinding). `*` allows all, for a proxy that checks them itself.
@@ -157,6 +163,8 @@ public struct RecordServerConfiguration: Sendable {
     }
 
     var policy: AccessPolicy {
-        AccessPolicy(rules: AccessRules(names: hostNames + [host], origins: allowedOrigins), anonymous: anonymous)
+        AccessPolicy(
+            rules: AccessRules(names: hostNames + [host], origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
+            sources: keySources, fetch: fetchKeys)
     }
 }

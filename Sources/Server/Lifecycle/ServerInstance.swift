@@ -27,7 +27,7 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             access =
                 configuration.requiresKeys
-                ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment) : nil
+                ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment, logger: logger) : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
             store: store, settings: configuration.settings, access: access, pendingReads: configuration.pendingReads,
@@ -69,6 +69,9 @@ final class ServerInstance: Sendable {
     func stop() async {
         await server.drain()
         timer.cancel()
+        if let access = core.access {
+            await withCheckedContinuation { continuation in access.stop { continuation.resume() } }
+        }
         await withCheckedContinuation { continuation in core.reads.stop { continuation.resume() } }
         core.storeUses()
         await withCheckedContinuation { continuation in core.committer.stop { continuation.resume() } }
@@ -87,6 +90,7 @@ final class ServerInstance: Sendable {
         core.feeds.expire(now: now)
         core.access?.noteTime()
         core.storeUses()
+        core.access?.tick()
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }

@@ -17,6 +17,7 @@ extension ServerCore {
         if let statistics = statistics() { add(connections: statistics, to: &text) }
         addFeed(to: &text)
         addStore(to: &text)
+        if let access { add(access, to: &text) }
         // Counts that the store cannot supply are left out: the other counts are wanted all the more then.
         if let totals = try? store.totals() { add(totals, to: &text) }
         if let bytes = MetricsText.residentBytes() { text.gauge("process_resident_memory_bytes", "Resident memory.", bytes) }
@@ -65,6 +66,13 @@ extension ServerCore {
         text.counter("freshet_feed_woken_total", "Waits that a change ended.", metrics.feed.woken.value)
         text.counter("freshet_feed_expired_total", "Waits that ended with nothing.", metrics.feed.expired.value)
         text.counter("freshet_feed_gone_total", "Positions that could not be followed.", metrics.feed.gone.value)
+    }
+
+    private func add(_ access: AccessControl, to text: inout MetricsText) {
+        text.counter("freshet_tokens_verified_total", "Tokens whose signature was checked.", access.verified.value)
+        text.gauge(
+            "freshet_issuer_fetch_failures", "Fetches of issuers' keys that failed since the last one of their issuer that succeeded.",
+            access.fetchFailures)
     }
 
     private func add(_ totals: StoreTotals, to text: inout MetricsText) {

@@ -92,7 +92,7 @@ extension Response {
         case .idle(let cursor): self.init(status: .noContent, fields: .bare(at: cursor))
         case .gone(let problem, let cursor): self.init(problem, at: cursor, retryAfter: 1)
         case .ended:
-            self.init(AccessControl.ended, at: nil, retryAfter: 1)
+            self.init(AccessProblem.revoked, at: nil, retryAfter: 1)
             fields.appendChallenge(error: "invalid_token")
         }
     }

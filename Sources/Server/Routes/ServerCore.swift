@@ -156,7 +156,20 @@ final class ServerCore: Sendable {
                 // A page or a principal that is refused learns no position either.
                 do {
                     try check(request)
-                    if let access, endpoint.needsSession { context.session = try access.session(of: request) }
+                    if let access, endpoint.needsSession {
+                        switch try access.sender(of: request) {
+                        case .session(let session): context.session = session
+                        case .unverified(let token):
+                            return access.verify(token) { [context] session in
+                                var context = context
+                                do {
+                                    context.session = try session.get()
+                                    try context.authorize()
+                                } catch { return context.respond(context.refusal(error)) }
+                                context.handle(handler)
+                            }
+                        }
+                    }
                     try context.authorize()
                 } catch { return context.respond(context.refusal(error)) }
                 context.handle(handler)

@@ -34,7 +34,9 @@ package struct RevocationList: Sendable {
 
     /// The generation of the newest revocation that was removed. A session that was checked before it cannot be checked
     /// any more: its credential has to be verified again.
-    package private(set) var oldestComparable: UInt64 = 0
+    private var oldestComparable: UInt64 = 0
+    /// The same for sessions of keys.
+    private var oldestComparableKey: UInt64 = 0
 
     package init() {}
 
@@ -55,11 +57,22 @@ package struct RevocationList: Sendable {
         return merged
     }
 
-    /// Has each credential verified again before its session is used: a key was changed, or the configuration was read
-    /// again. Call it after the change, so that a verification that began before is not admitted.
+    /// Has each credential verified again before its session is used: the configuration was read again. Call it after the
+    /// change, so that a verification that began before is not admitted.
     package mutating func requireVerification() {
         generation += 1
         oldestComparable = generation
+    }
+
+    /// The same for keys alone: one was changed. A token depends on none.
+    package mutating func requireVerificationOfKeys() {
+        generation += 1
+        oldestComparableKey = generation
+    }
+
+    /// Whether the list can tell whether the session is revoked. Otherwise its credential has to be verified again.
+    func canJudge(_ session: Session) -> Bool {
+        session.generation >= (session.key == nil ? oldestComparable : max(oldestComparable, oldestComparableKey))
     }
 
     /// The revocation that ends a session; `nil` if there is none. O(1).

@@ -44,14 +44,11 @@ package struct SessionTable: Sendable {
     package mutating func find(_ credential: [UInt8], revocations: RevocationList, at now: Moment) -> Lookup {
         let key = Credential(credential)
         if var session = sessions.value(for: key) {
-            guard session.generation >= revocations.oldestComparable else {
-                sessions.remove(key)
-                return .unknown
-            }
             guard !session.isCurrent(revocations, at: now) else { return .session(session) }
-            if let refusal = Self.refusal(of: session, revocations, at: now) {
+            let checked = Self.check(session, by: revocations, at: now)
+            guard case .session = checked else {
                 sessions.remove(key)
-                return .refused(refusal)
+                return checked
             }
             session.noteCheck(by: revocations)
             store(session, for: key)
@@ -61,17 +58,24 @@ package struct SessionTable: Sendable {
         return .refused(found.refusal)
     }
 
+    /// Checks a session that a caller has kept, which need not be in the table any more. O(1).
+    /// - Returns: ``Lookup/unknown`` if the credential has to be verified again.
+    package static func check(_ session: Session, by revocations: RevocationList, at now: Moment) -> Lookup {
+        if session.isExpired(at: now) { return .refused(.expired) }
+        guard revocations.canJudge(session) else { return .unknown }
+        return revocations.revocation(of: session) == nil ? .session(session) : .refused(.revoked)
+    }
+
     /// Adds the session of a verified credential, unless it is revoked or has ended.
     /// - Returns: ``Lookup/unknown`` if the verification began before a change of keys: verify the credential again.
     package mutating func admit(
         _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: Moment
     ) -> Lookup {
-        guard session.generation >= revocations.oldestComparable else { return .unknown }
-        if let refusal = Self.refusal(of: session, revocations, at: now) {
-            noteRefusal(refusal, of: credential, at: now)
-            return .refused(refusal)
+        let checked = Self.check(session, by: revocations, at: now)
+        guard case .session(var session) = checked else {
+            if case .refused(let refusal) = checked { noteRefusal(refusal, of: credential, at: now) }
+            return checked
         }
-        var session = session
         session.noteCheck(by: revocations)
         store(session, for: Credential(credential))
         return .session(session)
@@ -84,11 +88,6 @@ package struct SessionTable: Sendable {
 
     /// Forgets the refused credentials, since a key was added or enabled.
     package mutating func forgetRefusals() { refusals.removeAll() }
-
-    private static func refusal(of session: Session, _ revocations: RevocationList, at now: Moment) -> SessionRefusal? {
-        if session.isExpired(at: now) { return .expired }
-        return revocations.revocation(of: session) == nil ? nil : .revoked
-    }
 
     private mutating func store(_ session: Session, for key: Credential) {
         sessions.set(session, for: key, weight: key.secret.exposed.count + session.rights.weight + Self.sessionWeight)

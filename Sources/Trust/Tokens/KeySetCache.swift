@@ -27,7 +27,7 @@ package struct KeySetCache: Sendable {
         case refuse(request: UInt64, Refusal)
     }
 
-    package enum Refusal: Hashable, Sendable {
+    package enum Refusal: Error, Hashable, Sendable {
         /// The issuer has no such key: 401.
         case unknownKey
         /// The issuer's keys are not known, since no fetch has succeeded: 503.
@@ -65,6 +65,9 @@ package struct KeySetCache: Sendable {
 
     /// When the held keys were fetched, for a metric.
     package var fetched: Int64? { held?.fetched }
+
+    /// The keys that there are, fresh or not; `nil` if there are none, or if they are too old.
+    package func usable(at now: Int64) -> KeySet? { held.flatMap { now < $0.usableUntil ? $0.keys : nil } }
 
     /// When ``tick(at:)`` has to be called next; `nil` while nothing is due.
     package var nextTick: Int64? {

@@ -1,3 +1,4 @@
+import FreshetTestSupport
 import FreshetTrust
 import FreshetWire
 import HTTPTypes
@@ -83,6 +84,41 @@ import Testing
                 let found = try await status(server, endpoint, Self.sample(of: endpoint), credential)
                 #expect(Self.isPublic.contains(endpoint) ? found == 200 : found == 401, "\(endpoint) with \(credential?.1 ?? "nothing")")
             }
+        }
+    }
+
+    @Test("A token that is not valid opens only what is open to all", arguments: Endpoint.allCases)
+    func invalidTokens(endpoint: Endpoint) async throws {
+        let keys = try KeySet([TokenSigner.hs256.verificationKey()])
+        try await TokenServer.with(TokenServer.configuration(.fixed(keys))) { (tokens: TokenServer) async throws in
+            let past = tokens.clock.wall / 1_000
+            let rights: [String: String?] = ["freshet": Self.all, "freshet_role": nil]
+            let changes: [[String: String?]] = [["exp": "\(past)"], ["aud": #""other""#], ["iss": #""other""#], ["sub": nil]]
+            for change in changes {
+                let field = tokens.field(.hs256, rights.merging(change) { $1 })
+                let found = try await status(tokens.server, endpoint, Self.sample(of: endpoint), field)
+                #expect(Self.isPublic.contains(endpoint) ? found == 200 : found == 401, "\(endpoint) with \(change)")
+            }
+        }
+    }
+
+    @Test("A token reaches what its grants name, and nothing else", arguments: Endpoint.allCases)
+    func tokens(endpoint: Endpoint) async throws {
+        let keys = try KeySet([TokenSigner.hs256.verificationKey()])
+        try await TokenServer.with(TokenServer.configuration(.fixed(keys))) { (tokens: TokenServer) async throws in
+            // Given
+            let server = tokens.server
+            let everything = tokens.field(.hs256, ["freshet": Self.all, "freshet_role": nil])
+            _ = try await server.request("PUT", "/v1/shop/records/articles/1", everything, TestServer.json, "1")
+            let part = tokens.field(.hs256, ["freshet": Self.part, "freshet_role": nil, "sub": #""u8""#])
+            // When
+            let inside = try await status(server, endpoint, Self.sample(of: endpoint), part)
+            let elsewhere = try await status(server, endpoint, Self.sample(of: endpoint, namespace: "other"), everything)
+            // Then
+            let isAdministrative = Self.isForAdministrators.contains(endpoint)
+            #expect((inside == 403) == (isAdministrative || Self.concernsNamespace.contains(endpoint)))
+            let isOpen = Self.isPublic.contains(endpoint) || Self.isForEverySession.contains(endpoint)
+            #expect((elsewhere == 403) == !isOpen, "\(endpoint) in another namespace")
         }
     }
 

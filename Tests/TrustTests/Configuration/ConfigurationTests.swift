@@ -1,3 +1,4 @@
+import FreshetTestSupport
 import FreshetWire
 import Testing
 

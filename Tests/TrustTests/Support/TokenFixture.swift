@@ -1,3 +1,5 @@
+import FreshetTestSupport
+
 @testable import FreshetTrust
 
 /// A verifier with one issuer, which uses all algorithms, and claims that it accepts.

@@ -1,3 +1,4 @@
+import FreshetTestSupport
 import Testing
 
 @testable import FreshetTrust

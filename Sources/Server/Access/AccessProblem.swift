@@ -1,0 +1,38 @@
+import FreshetTrust
+import FreshetWire
+
+/// The problems of requests whose sender is not known.
+enum AccessProblem {
+    static let missing = Problem(
+        .unauthorized, "This server takes requests with a key or a token only: send it as 'Authorization: Bearer …'.")
+    static let malformed = Problem(
+        .unauthorized, "The field Authorization has no bearer token: send 'Authorization: Bearer …' with one key or token.")
+    /// Also the answer to a wait whose session has ended.
+    static let revoked = Problem(.unauthorized, "The key or token was revoked: log in again, or ask the operator.")
+    static let changed = Problem(
+        .unavailable, "The rights of the request were changed while it was in progress: send it again.")
+    static let busy = Problem(.overloaded, "Too many tokens wait to be verified. Send it again after Retry-After.")
+    static let unavailable = Problem(
+        .unavailable, "The keys of the token's issuer could not be fetched, so the token was not judged. Send it again after Retry-After.")
+    /// One text for a credential that is malformed, not known, or has a wrong signature.
+    private static let unknown = Problem(
+        .unauthorized, "The server does not know this key or token: check that it is whole, and meant for this server.")
+
+    static func of(_ refusal: SessionRefusal) -> Problem {
+        switch refusal {
+        case .key(.unknown), .malformedKey: unknown
+        case .key(.disabled): Problem(.unauthorized, "The key is disabled: ask the operator, or use another one.")
+        case .key(.expired): Problem(.unauthorized, "The key has expired: ask the operator for another one.")
+        case .key(.replaced): Problem(.unauthorized, "The key was replaced, and its time of overlap is over: use the new one.")
+        case .token(let refusal) where refusal.isSigned: Problem(.unauthorized, refusal.description.asSentence)
+        case .token: unknown
+        case .expired: Problem(.unauthorized, "The key or token has expired: request another one.")
+        case .revoked: revoked
+        }
+    }
+}
+
+extension String {
+    /// The text with a capital letter and a full stop.
+    fileprivate var asSentence: String { prefix(1).uppercased() + dropFirst() + "." }
+}
