@@ -43,6 +43,10 @@ final class Connection: @unchecked Sendable {
     var backlog: ConnectionBacklog?
     /// The request that the connection may repeat.
     var template: RequestTemplate?
+    /// The encryption, from the first bytes on; `nil` on a plain connection.
+    var layer: (any ByteLayer)?
+    /// Whether bytes that arrive belong to a handshake, even if the layer is not made yet.
+    var isHandshaking = false
     var interest = Epoll.Interest.input
     var isOpen = true
     var phase = Phase.opening

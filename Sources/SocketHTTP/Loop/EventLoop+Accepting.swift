@@ -71,6 +71,7 @@ extension EventLoop {
         guard context === self.context else { return SystemCall.close(descriptor) }
         lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
         let connection = Connection(descriptor, peer, generation: lastGeneration, loop: self, context: context)
+        connection.isHandshaking = context.layers != nil
         guard epoll.add(descriptor, connection.interest, token: connection.token) else {
             context.connectionClosed(from: peer)
             return SystemCall.close(descriptor)
@@ -83,12 +84,18 @@ extension EventLoop {
         case nil: setDeadline(connection)
         case .full:
             counters.connectionsRefused.add(1)
-            refuse(connection, RequestFailure(.overloaded, "All \(context.limits.connections) connections are taken"))
+            refuseAccepted(connection, RequestFailure(.overloaded, "All \(context.limits.connections) connections are taken"))
         case .address:
             counters.connectionsRefusedByAddress.add(1)
             let limit = context.limits.connectionsPerAddress
-            refuse(connection, RequestFailure(.overloaded, "This address has the \(limit) connections that one address may have"))
+            refuseAccepted(connection, RequestFailure(.overloaded, "This address has the \(limit) connections that one address may have"))
         }
+    }
+
+    /// Answers a connection beyond a limit; one that would be encrypted is only closed, since its handshake costs more
+    /// than any answer.
+    private func refuseAccepted(_ connection: Connection, _ failure: RequestFailure) {
+        if connection.isHandshaking { close(connection) } else { refuse(connection, failure) }
     }
 
     /// Leaves connections to the kernel's backlog for a moment.

@@ -20,7 +20,7 @@ extension EventLoop {
 
     /// Writes bytes that many exchanges share: the short path of a fan-out.
     func deliver(_ encoded: EncodedResponse, to connection: Connection, _ slot: RequestSlot) {
-        let isPlain = slot.traits.isEmpty && slot.number == connection.state.turn
+        let isPlain = slot.traits.isEmpty && slot.number == connection.state.turn && connection.layer == nil
         guard isPlain, connection.isOpen, !connection.state.closes(after: slot, isDraining: isDraining) else {
             return deliver(.encoded(encoded), to: connection, slot)
         }
@@ -107,17 +107,17 @@ extension EventLoop {
         case .response(let response):
             writeHead(to: connection) { head in
                 ResponseEncoder.appendHead(response, date: DateField.now(), to: &head)
-                ResponseEncoder.appendEnd(field, to: &head)
+                ResponseEncoder.appendEnd(field, isEncrypted: connection.layer != nil, to: &head)
             } body: {
-                isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body
+                (isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body, 0)
             }
         case .stream(let head):
             let isDelimitedByEnd = slot.traits.contains(.isHTTP10) && !isHeadOnly
             writeHead(to: connection) { bytes in
                 bytes.append(contentsOf: head)
-                ResponseEncoder.appendEnd(isDelimitedByEnd ? .close : field, to: &bytes)
+                ResponseEncoder.appendEnd(isDelimitedByEnd ? .close : field, isEncrypted: connection.layer != nil, to: &bytes)
             } body: {
-                []
+                ([], 0)
             }
             if !isHeadOnly { return false }
         }
@@ -126,29 +126,31 @@ extension EventLoop {
     }
 
     private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ isHeadOnly: Bool, to connection: Connection) {
-        if field == .none, !isHeadOnly { return transmit(encoded.bytes, to: connection) }
+        let isEncrypted = connection.layer != nil
+        if field == .none, !isHeadOnly, !isEncrypted { return transmit(encoded.bytes, to: connection) }
         writeHead(to: connection) { head in
             head.append(contentsOf: encoded.bytes[..<encoded.headEnd])
-            ResponseEncoder.appendEnd(field, to: &head)
+            ResponseEncoder.appendEnd(field, isEncrypted: isEncrypted, to: &head)
         } body: {
-            isHeadOnly ? [] : Array(encoded.bytes[encoded.bodyStart...])
+            (encoded.bytes, isHeadOnly ? encoded.bytes.count : encoded.bodyStart)
         }
     }
 
-    /// Formats a head in the buffer that it is sent from, followed by the body if that is small.
-    private func writeHead(to connection: Connection, _ format: (inout [UInt8]) -> Void, body: () -> [UInt8]) {
-        let body = body()
-        let isSmall = body.count <= EventLoop.smallBody
+    /// Formats a head in the buffer that it is sent from, followed by the body if that is small. The body is the part
+    /// of an array from an index on, so that a large one stays shared.
+    private func writeHead(to connection: Connection, _ format: (inout [UInt8]) -> Void, body: () -> (bytes: [UInt8], start: Int)) {
+        let (body, start) = body()
+        let isSmall = body.count - start <= EventLoop.smallBody
         if isCorked(connection) {
             format(&corkedBytes)
-            if isSmall { corkedBytes.append(contentsOf: body) } else { transmit(body, to: connection) }
+            if isSmall { corkedBytes.append(contentsOf: body[start...]) } else { transmit(body, from: start, to: connection) }
             return
         }
         scratch.removeAll(keepingCapacity: true)
         format(&scratch)
-        if isSmall { scratch.append(contentsOf: body) }
+        if isSmall { scratch.append(contentsOf: body[start...]) }
         scratch.withUnsafeBytes { transmitCopying($0, to: connection) }
-        if !isSmall { transmit(body, to: connection) }
+        if !isSmall { transmit(body, from: start, to: connection) }
     }
 
     /// Ends the turn of a complete answer: goes on with the next one, or ends the connection.

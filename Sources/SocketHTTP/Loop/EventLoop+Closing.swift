@@ -6,6 +6,8 @@ extension EventLoop {
         guard connection.isOpen else { return }
         guard connection.state.isClosing, !connection.hasOutput, !isCorked(connection) else { return updateDeadline(connection) }
         guard !connection.state.isLingering else { return }
+        sendClosureAlert(connection)
+        guard connection.isOpen else { return }
         switch connection.state.end() {
         case .close:
             close(connection)
@@ -23,8 +25,9 @@ extension EventLoop {
         connections[Int(connection.descriptor)] = nil
         SystemCall.close(connection.descriptor)
         openCount -= 1
-        releaseBacklog(connection)
+        connection.layer = nil
         connection.template = nil
+        releaseBacklog(connection)
         let actions = connection.cancellations.withLock { $0.peerHasGone() }
         if !actions.isEmpty { callSoon(actions) }
         connection.context.connectionClosed(from: connection.peer)
@@ -48,6 +51,7 @@ extension EventLoop {
             let rate = "at less than \(limits.bodyRate) bytes a second, or not at all for \(seconds) seconds"
             timeOut(connection, "The request's body came \(rate)")
         case .opening, .idle, .lingering:
+            sendClosureAlert(connection)
             close(connection)
         case .writing:
             dropSlowReader(connection)
@@ -67,7 +71,7 @@ extension EventLoop {
         connection.backlog?.input = []
         countInput(connection)
         // The connection's last answer is already on its way.
-        guard !connection.state.isFinal else { return close(connection) }
+        guard !connection.state.isFinal, !connection.isHandshaking else { return close(connection) }
         refuse(connection, failure)
         connection.trimBacklog()
         if connection.isOpen { updateInterest(connection) }
@@ -86,7 +90,9 @@ extension EventLoop {
             guard connection.isOpen, connection.state.pending == 0, !connection.isStalled, !connection.state.isLingering else {
                 continue
             }
-            if connection.backlog?.parser == nil { close(connection) }
+            guard connection.backlog?.parser == nil else { continue }
+            sendClosureAlert(connection)
+            close(connection)
         }
         reportIfDrained()
     }

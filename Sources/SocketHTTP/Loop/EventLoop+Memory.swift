@@ -3,7 +3,7 @@ extension EventLoop {
     /// Counts the bytes that the connection keeps of requests that no handler has yet. To be called wherever they may
     /// have changed.
     func countInput(_ connection: Connection) {
-        let bytes = connection.backlog?.inputBytes ?? 0
+        let bytes = (connection.backlog?.inputBytes ?? 0) + (connection.layer?.heldBytes ?? 0)
         guard bytes >= MemoryLedger.smallest || connection.isInputCounted else { return }
         let before = keptInput.bytes
         connection.isInputCounted = bytes >= MemoryLedger.smallest

@@ -10,6 +10,7 @@ extension EventLoop {
     ///
     /// - Parameter isEnding: whether the event reported the end of the input.
     func readInput(_ connection: Connection, isEnding: Bool = false) {
+        if connection.isHandshaking, !mayContinueHandshake(connection) { return }
         var left = connection.isTransferring ? transfers.share : TransferQueue.slice
         while connection.isOpen, connection.state.wantsInput(isStalled: connection.isStalled) {
             // Modifying the interest makes epoll report the remaining input again.
@@ -21,7 +22,7 @@ extension EventLoop {
                 counters.bytesIn.add(count)
                 transfers.count(count)
                 left -= count
-                if !connection.state.isLingering { process(UnsafeRawBufferPointer(rebasing: buffer[..<count]), of: connection) }
+                if !connection.state.isLingering { take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), of: connection) }
                 if connection.phase == .body { connection.backlog?.transferred += count }
                 if count < buffer.count, !isEnding { return }
             case .endOfStream:
@@ -57,7 +58,11 @@ extension EventLoop {
         uncork(connection)
     }
 
-    private func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+    private func take(_ input: UnsafeRawBufferPointer, of connection: Connection) {
+        if connection.layer == nil, !connection.isHandshaking { process(input, of: connection) } else { decrypt(input, of: connection) }
+    }
+
+    func process(_ input: UnsafeRawBufferPointer, of connection: Connection) {
         let position = handleRepetition(input, of: connection)
         // Most repeated requests leave no unparsed bytes, and nothing was written to their connections.
         if position == input.count, connection.backlog == nil { return updateDeadline(connection) }
@@ -178,7 +183,7 @@ extension EventLoop {
     }
 
     /// Handles the end of the input. The peer has shut its writing side and may still wait for answers.
-    private func inputEnded(_ connection: Connection) {
+    func inputEnded(_ connection: Connection) {
         connection.state.endInput()
         if connection.state.isLingering { return close(connection) }
         if let parser = connection.backlog?.parser, !parser.isFresh, !connection.state.isFinal {

@@ -43,18 +43,18 @@ extension EventLoop {
         corked = connection.token
     }
 
-    /// Sends `bytes`; those that the socket does not accept are queued without a copy.
-    func transmit(_ bytes: [UInt8], to connection: Connection) {
+    /// Sends `bytes` from an index on; those that the socket does not accept are queued without a copy.
+    func transmit(_ bytes: [UInt8], from start: Int = 0, to connection: Connection) {
         if isCorked(connection) {
-            if bytes.count <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
-                return corkedBytes.append(contentsOf: bytes)
+            if bytes.count - start <= EventLoop.smallBody, corkedBytes.count < 4 * EventLoop.smallBody {
+                return corkedBytes.append(contentsOf: bytes[start...])
             }
             flushCork(connection)
         }
         guard connection.isOpen else { return }
-        let sent = bytes.withUnsafeBytes { sendNow($0, to: connection) }
-        guard let sent, sent < bytes.count else { return }
-        enqueue(bytes, from: sent, on: connection)
+        let sent = bytes.withUnsafeBytes { sendNow(UnsafeRawBufferPointer(rebasing: $0[start...]), to: connection) }
+        guard let sent, start + sent < bytes.count else { return }
+        enqueue(bytes, from: start + sent, on: connection)
     }
 
     /// Sends borrowed bytes; those that the socket does not accept are copied and queued.
@@ -67,6 +67,7 @@ extension EventLoop {
     /// broke.
     private func sendNow(_ bytes: UnsafeRawBufferPointer, to connection: Connection) -> Int? {
         if connection.hasOutput || bytes.isEmpty { return 0 }
+        if let layer = connection.layer { return encryptAndSend(bytes, by: layer, to: connection) }
         counters.sendCalls.add(1)
         switch SystemCall.send(connection.descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(transfers.answerShare))) {
         case .bytes(let count):
@@ -93,6 +94,7 @@ extension EventLoop {
     /// Sends queued output once the socket accepts more.
     func flush(_ connection: Connection) {
         guard let backlog = connection.backlog, !backlog.output.isEmpty else { return updateInterest(connection) }
+        if let layer = connection.layer, !encryptQueued(backlog, by: layer, of: connection) { return close(connection) }
         counters.sendCalls.add(1)
         switch backlog.output.send(to: connection.descriptor, atMost: transfers.share) {
         case .bytes(let count):

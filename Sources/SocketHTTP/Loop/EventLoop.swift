@@ -39,6 +39,11 @@ final class EventLoop: @unchecked Sendable {
     /// The token of the connection whose requests are being handled, 0 for none; and its answers so far, which are sent
     /// in one call.
     var corked: UInt64 = 0
+    /// Where input is decrypted, made for the first encrypted connection; and bytes that were encrypted and are sent next.
+    var plaintext: UnsafeMutableRawBufferPointer?
+    @exclusivity(unchecked) var ciphertext: [UInt8] = []
+    /// The steps of handshakes in this turn.
+    var handshakeSteps = 0
     @exclusivity(unchecked) var corkedBytes: [UInt8] = []
 
     /// Bytes that connections keep of requests that no handler has yet, and of answers that wait to be sent.
@@ -80,6 +85,7 @@ final class EventLoop: @unchecked Sendable {
     deinit {
         events.deallocate()
         readBuffer.deallocate()
+        plaintext?.deallocate()
         SystemCall.close(wakeup.descriptor)
         SystemCall.close(epoll.descriptor)
     }
@@ -137,14 +143,18 @@ final class EventLoop: @unchecked Sendable {
     func takesTurn(_ connection: Connection) -> Bool {
         if connection.turn != turn { (connection.turn, connection.requestsInTurn) = (turn, 0) }
         guard connection.requestsInTurn < connection.context.limits.requestsPerTurn else {
-            if !connection.isWaitingForTurn {
-                connection.isWaitingForTurn = true
-                waitingForTurn.append(connection)
-            }
+            waitForTurn(connection)
             return false
         }
         connection.requestsInTurn += 1
         return true
+    }
+
+    /// Resumes the connection in the next turn.
+    func waitForTurn(_ connection: Connection) {
+        guard !connection.isWaitingForTurn else { return }
+        connection.isWaitingForTurn = true
+        waitingForTurn.append(connection)
     }
 
     /// Calls the actions once the current handler has returned: the application may hold a lock at present.
@@ -168,6 +178,7 @@ final class EventLoop: @unchecked Sendable {
     ///   the wake-up event, so that the loop's epoll descriptor becomes readable.
     func runTurn(patience: Int32) -> Bool {
         turn &+= 1
+        handshakeSteps = 0
         transfers.beginTurn()
         let maySleep = waitingForTurn.isEmpty && transfers.isEmpty && mailbox.fallAsleep()
         let count = epoll.wait(events, milliseconds: maySleep ? patience : 0)
@@ -226,7 +237,8 @@ final class EventLoop: @unchecked Sendable {
         waitingForTurn = []
         for connection in connections {
             connection.isWaitingForTurn = false
-            resume(connection)
+            // The event that reported the input may have reported its end too.
+            if connection.isHandshaking { readInput(connection, isEnding: true) } else { resume(connection) }
             settle()
         }
     }

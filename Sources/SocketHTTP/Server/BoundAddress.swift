@@ -6,9 +6,9 @@ public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     public let port: Int
     /// Whether `host` is an IPv6 address.
     let isVersion6: Bool
+    /// Whether connections are encrypted.
+    var isEncrypted = false
 
-    /// The root URL: `http://127.0.0.1:8180`, `http://[::1]:8180`.
-    public var description: String {
-        isVersion6 ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
-    }
+    /// The root URL: `http://127.0.0.1:8180`, `https://[::1]:8180`.
+    public var description: String { "\(isEncrypted ? "https" : "http")://\(isVersion6 ? "[\(host)]" : host):\(port)" }
 }

@@ -68,7 +68,9 @@ public final class HTTPServer: Sendable {
             SystemCall.close(listener.descriptor)
             throw error
         }
-        let context = ServerContext(router, configuration.limits, logger, loops) { [weak self] in self?.drained() }
+        let context = ServerContext(router, configuration.limits, logger, loops, layers: configuration.layers) { [weak self] in
+            self?.drained()
+        }
         let hasStarted = state.withLock { state in
             guard case .new = state else { return false }
             state = .running(context)
@@ -85,7 +87,9 @@ public final class HTTPServer: Sendable {
             loop.post(.perform { loop in loop.attach(context, context.counters[index], listener: descriptor, policy) })
         }
         warnOfLowDescriptorLimit()
-        return listener.address
+        var address = listener.address
+        address.isEncrypted = configuration.layers != nil
+        return address
     }
 
     /// Stops accepting, answers the requests in flight with `Connection: close`, and closes.

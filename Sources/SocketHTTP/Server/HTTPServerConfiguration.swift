@@ -15,6 +15,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var limits: Limits
     /// The default time that `drain()` waits for requests in flight.
     public var drainTimeout: Duration
+    /// Encrypts the connections; `nil` leaves them plain.
+    package var layers: (any ByteLayerSource)?
 
     /// A configuration for tests and local use: loopback, any free port.
     public init(

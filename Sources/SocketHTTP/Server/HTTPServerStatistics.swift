@@ -38,4 +38,8 @@ public struct HTTPServerStatistics: Sendable, Equatable {
     public var sendCalls = 0
     /// System calls that change the events watched for a connection; the call that begins to watch it is not counted.
     public var watchCalls = 0
+    /// Completed handshakes of encrypted connections.
+    public var handshakes = 0
+    /// Encrypted connections closed because a handshake or a later record broke the rules, or the peers had no protocol in common.
+    public var failedHandshakes = 0
 }

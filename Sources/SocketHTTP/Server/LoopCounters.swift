@@ -34,6 +34,8 @@ final class LoopCounters: Sendable {
     let receiveCalls = Counter()
     let sendCalls = Counter()
     let watchCalls = Counter()
+    let handshakes = Counter()
+    let failedHandshakes = Counter()
 
     func add(to sum: inout HTTPServerStatistics) {
         sum.connectionsAccepted += accepted.count
@@ -51,5 +53,7 @@ final class LoopCounters: Sendable {
         sum.receiveCalls += receiveCalls.count
         sum.sendCalls += sendCalls.count
         sum.watchCalls += watchCalls.count
+        sum.handshakes += handshakes.count
+        sum.failedHandshakes += failedHandshakes.count
     }
 }

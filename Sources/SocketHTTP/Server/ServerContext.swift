@@ -17,6 +17,8 @@ final class ServerContext: Sendable {
     let parserLimits: ParserLimits
     let ticks: TickLimits
     let logger: Logger
+    /// Encrypts the connections; `nil` if they are plain.
+    let layers: (any ByteLayerSource)?
     let loops: [EventLoop]
     let counters: [LoopCounters]
     private let open = Atomic<Int>(0)
@@ -27,8 +29,12 @@ final class ServerContext: Sendable {
     private let onDrained: @Sendable () -> Void
 
     /// - Parameter onDrained: called once, when the last connection of the last loop is closed.
-    init(_ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], onDrained: @escaping @Sendable () -> Void) {
+    init(
+        _ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], layers: (any ByteLayerSource)? = nil,
+        onDrained: @escaping @Sendable () -> Void
+    ) {
         self.router = router
+        self.layers = layers
         self.limits = limits
         parserLimits = ParserLimits(limits)
         self.logger = logger
