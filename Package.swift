@@ -43,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "CFreshetSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CFreshetCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CFreshetCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CFreshetTLS", path: "Sources/CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CFreshetLinux", path: "Sources/CLinux"),
         // Files that the program contains, by C's #embed: docs/decisions/0044-embedded-files.md.
         .target(name: "CFreshetOpenAPI", exclude: ["document"], cSettings: embedding),
@@ -112,9 +113,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "FreshetTLS", dependencies: ["CFreshetTLS", "FreshetPlatform", "FreshetSocketHTTP"], path: "Sources/TLS",
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
             name: "FreshetServer",
             dependencies: [
-                "CFreshetOpenAPI", "FreshetPlatform", "FreshetTrust", "FreshetWire", "FreshetSQLite", "FreshetSocketHTTP",
+                "CFreshetOpenAPI", "FreshetPlatform", "FreshetTLS", "FreshetTrust", "FreshetWire", "FreshetSQLite", "FreshetSocketHTTP",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -229,6 +233,9 @@ let package = Package(
             name: "HTTPCacheTests", dependencies: ["FreshetCache", "FreshetHTTPCache", "FreshetPlatform", "FreshetTestSupport"],
             swiftSettings: strict),
         .testTarget(name: "SocketHTTPTests", dependencies: ["FreshetSocketHTTP"], swiftSettings: strict),
+        .testTarget(
+            name: "TLSTests", dependencies: ["CFreshetTLS", "FreshetPlatform", "FreshetSocketHTTP", "FreshetTLS", "FreshetTestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "ServerTests", dependencies: ["FreshetServer", "FreshetTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "FaultProxyTests",

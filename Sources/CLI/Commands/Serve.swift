@@ -239,7 +239,7 @@ extension CommandFailure {
             switch error {
             case .addressInUse, .addressUnusable, .directoryInUse: .unavailable
             case .directoryUnusable: .cannotCreate
-            case .newerSchema, .dataDamaged: .data
+            case .newerSchema, .dataDamaged, .certificateUnusable: .data
             case .diskFull, .failed: .inputOutput
             case .invalidConfiguration: .usage
             case .alreadyStarted: .software

@@ -118,6 +118,15 @@ public final class RecordServer: Sendable {
         try run.reload(other)
     }
 
+    /// Reads the files of ``RecordServerConfiguration/tls`` again, for the connections that follow; existing connections go on as they are.
+    /// Does nothing unless the server runs with TLS. Blocks on the disk.
+    ///
+    /// - Throws: ``RecordServerError/certificateUnusable(_:)``; the server then keeps the certificates that it has.
+    public func reloadCertificates() throws(RecordServerError) {
+        guard case .running(let run, _) = state.withLock({ $0 }) else { return }
+        try run.core.certificates?.reload()
+    }
+
     /// The state that handlers share; `nil` unless the server runs.
     var core: ServerCore? {
         guard case .running(let run, _) = state.withLock({ $0 }) else { return nil }

@@ -11,11 +11,46 @@ public struct RecordServerConfiguration: Sendable {
         case directory(String)
     }
 
+    /// The certificates with which a server encrypts its connections (TLS 1.2 and 1.3). The files are in PEM, and are read at the start and by
+    /// ``RecordServer/reloadCertificates()``.
+    public struct TLS: Hashable, Sendable {
+        /// A certificate and its key.
+        public struct Certificate: Hashable, Sendable {
+            /// The path of the server's certificate, followed in the file by those that signed it.
+            public var chain: String
+            /// The path of the private key, without a passphrase.
+            public var key: String
+
+            /// - Parameters:
+            ///   - chain: the path of the certificate and those that signed it.
+            ///   - key: the path of its private key.
+            public init(chain: String, key: String) {
+                self.chain = chain
+                self.key = key
+            }
+        }
+
+        /// At least one. A client gets the first certificate for the name that it asks for, and otherwise the first of all.
+        public var certificates: [Certificate]
+        /// The path of a file of certificates. If it is set, only clients that present a certificate signed by one of them are served.
+        public var clientAuthority: String?
+
+        /// - Parameters:
+        ///   - certificates: at least one.
+        ///   - clientAuthority: the signers of clients' certificates; `nil` to take clients without a certificate.
+        public init(certificates: [Certificate], clientAuthority: String? = nil) {
+            self.certificates = certificates
+            self.clientAuthority = clientAuthority
+        }
+    }
+
     /// An IPv4 or IPv6 address, or a name. Every client that reaches it can read and change all records. A program that
     /// sets one beyond loopback is not asked for confirmation, unlike the user of `freshet serve`.
     public var host = "127.0.0.1"
     /// The TCP port; 0 picks a free one.
     public var port = 0
+    /// Encrypts all connections; `nil`, the default, leaves them plain.
+    public var tls: TLS?
     /// Where records are kept.
     public var storage = Storage.memory
     /// Whether the directory was restored from a back-up: then every namespace gets a new epoch at the start, since clients may have seen
@@ -139,6 +174,7 @@ public struct RecordServerConfiguration: Sendable {
         return !authority.isEmpty && authority.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@".utf8.contains($0) }
     }
 
+    /// The HTTP server's part, without encryption.
     var http: HTTPServerConfiguration {
         HTTPServerConfiguration(host: host, port: port, loops: loops, limits: limits, drainTimeout: drainTimeout)
     }

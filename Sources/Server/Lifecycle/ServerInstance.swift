@@ -23,6 +23,7 @@ final class ServerInstance: Sendable {
         do throws(StoreError) {
             store = ClosableStore(try Self.open(configuration, environment))
         } catch { throw RecordServerError(error) }
+        let certificates = try configuration.tls.map { tls throws(RecordServerError) in try ServerCertificates(tls, environment, logger) }
         let access: AccessControl?
         do throws(StoreError) {
             access =
@@ -30,11 +31,13 @@ final class ServerInstance: Sendable {
                 ? AccessControl(configuration.policy, rows: try store.accessRows(), environment: environment, logger: logger) : nil
         } catch { throw RecordServerError(error) }
         let core = ServerCore(
-            store: store, settings: configuration.settings, access: access, pendingReads: configuration.pendingReads,
-            environment: environment, logger: logger)
+            store: store, settings: configuration.settings, access: access, certificates: certificates,
+            pendingReads: configuration.pendingReads, environment: environment, logger: logger)
         self.core = core
         self.environment = environment
-        server = HTTPServer(configuration: configuration.http, router: core.router(), logger: logger) { [core] in
+        var http = configuration.http
+        http.layers = certificates?.layers
+        server = HTTPServer(configuration: http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
             core.feeds.drain()
         }
@@ -87,6 +90,7 @@ final class ServerInstance: Sendable {
 
     private func timePassed() {
         let now = core.now()
+        core.certificates?.timePassed()
         core.feeds.expire(now: now)
         core.access?.noteTime()
         core.storeUses()

@@ -15,6 +15,8 @@ final class ServerCore: Sendable {
     let environment: ServerEnvironment
     /// `nil` on a server that is open to all.
     let access: AccessControl?
+    /// `nil` on a server without TLS.
+    let certificates: ServerCertificates?
     let settings: Settings
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
@@ -38,8 +40,8 @@ final class ServerCore: Sendable {
     }
 
     init(
-        store: any RecordStore, settings: Settings, access: AccessControl? = nil, pendingReads: Int, environment: ServerEnvironment,
-        logger: Logger
+        store: any RecordStore, settings: Settings, access: AccessControl? = nil, certificates: ServerCertificates? = nil,
+        pendingReads: Int, environment: ServerEnvironment, logger: Logger
     ) {
         let metrics = ServerMetrics()
         let identifier = store.identifier
@@ -68,6 +70,7 @@ final class ServerCore: Sendable {
         self.environment = environment
         self.settings = settings
         self.access = access
+        self.certificates = certificates
         self.logger = logger
     }
 

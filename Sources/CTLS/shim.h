@@ -1,0 +1,42 @@
+#ifndef FRESHET_CTLS_SHIM_H
+#define FRESHET_CTLS_SHIM_H
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+// OpenSSL's macros with arguments and its 64-bit options, which Swift cannot import.
+
+// Settings that every context of a server has: https://docs.openssl.org/3.0/man3/SSL_CTX_set_options/. 0 on failure.
+static inline int freshet_tls_configure(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
+                                     | SSL_OP_PRIORITIZE_CHACHA);
+    // An idle connection keeps no record buffers; the chain is the file's alone; a write takes all of its bytes.
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_security_level(context, 2);
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION)
+        && SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
+        && SSL_CTX_set_session_id_context(context, (const unsigned char *)"freshet", 7);
+}
+
+static inline int freshet_tls_add_chain(SSL_CTX *context, X509 *certificate) {
+    return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}
+
+typedef int (*freshet_tls_select)(SSL *session, int *alert, void *argument);
+
+static inline void freshet_tls_on_server_name(SSL_CTX *context, freshet_tls_select select, void *argument) {
+    SSL_CTX_set_tlsext_servername_callback(context, select);
+    SSL_CTX_set_tlsext_servername_arg(context, argument);
+}
+
+static inline void freshet_bio_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void freshet_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+
+static inline int freshet_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
+
+#endif

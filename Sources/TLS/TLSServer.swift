@@ -1,0 +1,69 @@
+package import FreshetSocketHTTP
+internal import Synchronization
+
+/// The TLS of a server: makes the sessions of its connections, exchanges the certificates, and reports their age.
+///
+/// Every member may be called from any thread. Time is passed in.
+package final class TLSServer: ByteLayerSource {
+    private struct State {
+        var context: TLSContext
+        /// When the keys of the session tickets were made, in monotonic milliseconds.
+        var keyTime: Int64
+        /// The last warning, in monotonic milliseconds.
+        var warningTime: Int64?
+    }
+
+    /// How long keys of session tickets are used, in milliseconds: then a stolen key opens no more than a day. A
+    /// client with an older ticket has to perform a whole handshake.
+    static let keyLifetime: Int64 = 86_400_000
+    /// How long before its end a certificate is reported, in seconds.
+    static let warningPeriod: Int64 = 14 * 86_400
+    private static let warningInterval: Int64 = 86_400_000
+
+    private let settings: TLSSettings
+    private let state: Mutex<State>
+
+    /// Reads and checks the files. Blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - now: monotonic milliseconds.
+    ///   - wall: seconds since 1970.
+    package init(_ settings: TLSSettings, now: Int64, wall: Int64) throws(TLSError) {
+        self.settings = settings
+        state = Mutex(State(context: try TLSContext(settings, now: wall), keyTime: now))
+    }
+
+    package func makeLayer() -> (any ByteLayer)? { TLSSession(state.withLock { $0.context }) }
+
+    /// Reads the files again, for the connections that follow; existing ones keep the certificates they have. Blocks on
+    /// the disk. If it throws, nothing has changed.
+    package func reload(now: Int64, wall: Int64) throws(TLSError) {
+        let context = try TLSContext(settings, now: wall)
+        state.withLock { $0 = State(context: context, keyTime: now) }
+    }
+
+    /// The time at which the first certificate ends, in seconds since 1970.
+    package var certificateEnd: Int64 { state.withLock { $0.context.end } }
+
+    /// Exchanges the keys of session tickets once a day. To be called now and then.
+    ///
+    /// - Returns: a warning for the operator, at most one a day.
+    package func timePassed(now: Int64, wall: Int64) -> String? {
+        let (context, needsKeys, needsWarning) = state.withLock { state in
+            let isDue = state.warningTime.map { now - $0 >= Self.warningInterval } ?? true
+            let needsWarning = isDue && state.context.end - wall < Self.warningPeriod
+            if needsWarning { state.warningTime = now }
+            let needsKeys = now - state.keyTime >= Self.keyLifetime
+            if needsKeys { state.keyTime = now }
+            return (state.context, needsKeys, needsWarning)
+        }
+        if needsKeys, let renewed = try? context.withNewTicketKeys() {
+            state.withLock { if $0.context === context { $0.context = renewed } }
+        }
+        guard needsWarning else { return nil }
+        let days = (context.end - wall) / 86_400
+        return wall >= context.end
+            ? "the certificate in \(context.firstToEnd) has expired, so clients refuse the server: renew it, then send SIGHUP"
+            : "the certificate in \(context.firstToEnd) expires in \(days) days: renew it, then send SIGHUP"
+    }
+}

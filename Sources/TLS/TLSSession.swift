@@ -1,0 +1,170 @@
+internal import CFreshetTLS
+package import FreshetSocketHTTP
+
+/// The server's side of one TLS connection: ciphertext in and out, plaintext in and out, no socket.
+///
+/// OpenSSL reads and writes through a BIO over the bytes of the call, so an idle session has no buffers. Not
+/// `Sendable`: one thread at a time may use it.
+package final class TLSSession: ByteLayer {
+    /// The certificates, whose callbacks OpenSSL calls with an unretained reference.
+    private let context: TLSContext
+    private let session: OpaquePointer
+    /// The bytes of the current call that OpenSSL has not read yet.
+    private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The bytes that OpenSSL has written in the current call.
+    private var output: [UInt8] = []
+    private var hasBegun = false
+    private var hasFailed = false
+    package private(set) var isHandshaking = true
+
+    /// `nil` if memory has run out.
+    package init?(_ context: TLSContext) {
+        guard let method = Self.method, let session = SSL_new(context.pointer) else { return nil }
+        guard let bio = BIO_new(method) else {
+            SSL_free(session)
+            return nil
+        }
+        self.context = context
+        self.session = session
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        // The session owns the BIO from here on.
+        SSL_set_bio(session, bio, bio)
+        SSL_set_accept_state(session)
+    }
+
+    deinit { SSL_free(session) }
+
+    /// What OpenSSL allocates for a record, from its first byte on. `RB`: the header has arrived, and the body has not.
+    package var heldBytes: Int {
+        let isPartial = SSL_has_pending(session) == 1 || SSL_rstate_string(session)[1] == CChar(UInt8(ascii: "B"))
+        return isPartial ? 17 << 10 : 0
+    }
+
+    /// The protocol's version, such as `TLSv1.3`.
+    package var version: String { String(cString: SSL_get_version(session)) }
+
+    /// Whether the peer has resumed an earlier session by a ticket.
+    package var isResumed: Bool { SSL_session_reused(session) == 1 }
+
+    package func receive(
+        _ bytes: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer, sending output: inout [UInt8]
+    ) -> ByteLayerInput {
+        guard !hasFailed else { return ByteLayerInput(end: .failed("the session has failed before")) }
+        if !hasBegun, let first = bytes.first {
+            // A TLS record begins with its type, 20 to 24, and HTTP with a letter.
+            if (UInt8(ascii: "A")...UInt8(ascii: "z")).contains(first) { return ByteLayerInput(end: .plaintext) }
+            hasBegun = true
+        }
+        input = bytes
+        swap(&self.output, &output)
+        defer {
+            swap(&self.output, &output)
+            input = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        if isHandshaking {
+            ERR_clear_error()
+            let result = SSL_do_handshake(session)
+            guard result == 1 else { return ByteLayerInput(end: end(result)) }
+            isHandshaking = false
+        }
+        return decrypt(into: plaintext)
+    }
+
+    private func decrypt(into plaintext: UnsafeMutableRawBufferPointer) -> ByteLayerInput {
+        var count = 0
+        while !input.isEmpty || SSL_pending(session) > 0 {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: plaintext[count...])
+            guard !rest.isEmpty else { return ByteLayerInput(count: count, end: fail("a record exceeds its bound")) }
+            var read = 0
+            ERR_clear_error()
+            let result = SSL_read_ex(session, rest.baseAddress, rest.count, &read)
+            count += read
+            if result != 1, let end = end(result) { return ByteLayerInput(count: count, end: end) }
+        }
+        return ByteLayerInput(count: count)
+    }
+
+    package func send(_ bytes: UnsafeRawBufferPointer, sending output: inout [UInt8]) -> Bool {
+        guard !hasFailed, !isHandshaking else { return false }
+        guard !bytes.isEmpty else { return true }
+        swap(&self.output, &output)
+        defer { swap(&self.output, &output) }
+        var written = 0
+        ERR_clear_error()
+        // The BIO takes everything, so this never writes a part.
+        guard SSL_write_ex(session, bytes.baseAddress, bytes.count, &written) == 1 else {
+            hasFailed = true
+            return false
+        }
+        return true
+    }
+
+    package func close(sending output: inout [UInt8]) {
+        guard !hasFailed, !isHandshaking else { return }
+        swap(&self.output, &output)
+        ERR_clear_error()
+        SSL_shutdown(session)
+        swap(&self.output, &output)
+    }
+
+    /// Why the last call of OpenSSL did not succeed; `nil` if it needs more input.
+    private func end(_ result: Int32) -> ByteLayerInput.End? {
+        switch SSL_get_error(session, result) {
+        // OpenSSL asks for input only once it has read all that there is.
+        case SSL_ERROR_WANT_READ where input.isEmpty: return nil
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        default: return fail(TLSContext.reason())
+        }
+    }
+
+    private func fail(_ reason: String) -> ByteLayerInput.End {
+        hasFailed = true
+        return .failed(reason)
+    }
+
+    // MARK: The BIO
+
+    /// The functions of a BIO whose data is a session. Made once and then only read, which OpenSSL allows on any
+    /// thread.
+    nonisolated(unsafe) private static let method: OpaquePointer? = {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "freshet") else { return nil }
+        BIO_meth_set_read_ex(method) { bio, bytes, count, read in TLSSession.read(bio, bytes, count, read) }
+        BIO_meth_set_write_ex(method) { bio, bytes, count, written in TLSSession.write(bio, bytes, count, written) }
+        // Flushing has no work to do, and no other control is known.
+        BIO_meth_set_ctrl(method) { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }
+        return method
+    }()
+
+    /// The session of a BIO. OpenSSL calls a BIO only within its calls on the session that owns it.
+    private static func session(of bio: OpaquePointer?) -> TLSSession? {
+        BIO_get_data(bio).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func read(
+        _ bio: OpaquePointer?, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ read: UnsafeMutablePointer<Int>?
+    ) -> Int32 {
+        freshet_bio_clear_retry(bio)
+        guard let session = session(of: bio), let bytes, let read else { return 0 }
+        let taken = min(count, session.input.count)
+        guard taken > 0 else {
+            freshet_bio_retry_read(bio)
+            return 0
+        }
+        UnsafeMutableRawBufferPointer(start: bytes, count: taken).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: session.input[..<taken]))
+        session.input = UnsafeRawBufferPointer(rebasing: session.input[taken...])
+        read.pointee = taken
+        return 1
+    }
+
+    private static func write(
+        _ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int, _ written: UnsafeMutablePointer<Int>?
+    ) -> Int32 {
+        freshet_bio_clear_retry(bio)
+        guard let session = session(of: bio), let written else { return 0 }
+        session.output.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        written.pointee = count
+        return 1
+    }
+}
