@@ -150,7 +150,7 @@ struct ReadingTests {
     @Test("zooms with the wheel, pans by dragging, reads tips, and pins one")
     func pointer() async throws {
         // Given
-        struct Told: Decodable {
+        struct Findings: Decodable {
             let zoomed, panned, unpanned: Double
             let tip: String
             let pinnedStays, goneAfterEscape, clickMoves: Bool
@@ -159,7 +159,7 @@ struct ReadingTests {
             let filtered: [String]
         }
         // When
-        let told: Told = try await Browser().findings(
+        let findings: Findings = try await Browser().findings(
             in: SampleTimeline.rich.page(),
             #"""
             const frame = name => Number(byId("frame").getAttribute(name));
@@ -205,14 +205,15 @@ struct ReadingTests {
             return { zoomed, panned, unpanned: before, tip, pinnedStays, goneAfterEscape, clickMoves, breaksTrue, breaksSqueezed, dimmed, filtered };
             """#)
         // Then
-        #expect(told.zoomed < 0.5)
-        #expect(told.panned > 5)
+        #expect(findings.zoomed < 0.5)
+        #expect(findings.panned > 5)
         #expect(
-            told.tip.contains("200: customers/7 at a-4 (delayed)") && told.tip.contains("2 d 14:00:01.230") && told.tip.contains("700 ms"))
-        #expect(told.pinnedStays && told.goneAfterEscape && told.clickMoves)
-        #expect(told.breaksSqueezed > 0 && told.breaksTrue == 0)
-        #expect(told.dimmed > 0)
-        #expect(told.filtered == ["", "customers/8"])
+            findings.tip.contains("200: customers/7 at a-4 (delayed)") && findings.tip.contains("2 d 14:00:01.230")
+                && findings.tip.contains("700 ms"))
+        #expect(findings.pinnedStays && findings.goneAfterEscape && findings.clickMoves)
+        #expect(findings.breaksSqueezed > 0 && findings.breaksTrue == 0)
+        #expect(findings.dimmed > 0)
+        #expect(findings.filtered == ["", "customers/8"])
     }
 
     @Test("sees days of sleep squeezed to no more than half of the axis, and as they are on the true scale")

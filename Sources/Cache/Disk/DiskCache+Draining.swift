@@ -74,14 +74,14 @@ extension DiskCache {
     /// The entry of a write, its value in a file already if it is large; `nil` for a removal.
     private func entry(_ write: DiskWrite, _ database: DiskDatabase, _ files: inout [(KeyHash, UInt64)]) throws -> DiskDatabase.NewEntry? {
         guard case .put(let bytes, let head, let tags) = write.change else { return nil }
-        var place = DiskRecord.Place.inline(bytes)
+        var location = DiskRecord.Location.inline(bytes)
         if bytes.count > configuration.inlineLimit {
             let unique = UInt64.random(in: .min ... .max)
             try database.files.write(bytes, write.number, unique)
             files.append((write.number, unique))
-            place = .file(unique: unique, count: bytes.count, checksum: DiskRecord.checksum(file: bytes))
+            location = .file(unique: unique, count: bytes.count, checksum: DiskRecord.checksum(file: bytes))
         }
-        return DiskDatabase.NewEntry(key: write.key, number: write.number, record: DiskRecord(head: head, place: place), tags: tags)
+        return DiskDatabase.NewEntry(key: write.key, number: write.number, record: DiskRecord(head: head, location: location), tags: tags)
     }
 
     /// Runs the closure in a transaction that also evicts down to the limit, and removes some expired entries.

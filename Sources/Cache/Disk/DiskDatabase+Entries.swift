@@ -11,7 +11,7 @@ extension DiskDatabase {
 
         /// The size of the value, as it is on the disk.
         var byteCount: Int {
-            switch record.place {
+            switch record.location {
             case .inline(let bytes): bytes.count
             case .file(_, let count, _): count
             }
@@ -46,7 +46,7 @@ extension DiskDatabase {
             try statement.bind(9, head.verified)
             try statement.bind(10, nextTick())
             try statement.bind(11, head.isEncrypted ? 1 : 0)
-            if case .file(let unique, _, _) = entry.record.place { try statement.bind(12, Int64(bitPattern: unique)) }
+            if case .file(let unique, _, _) = entry.record.location { try statement.bind(12, Int64(bitPattern: unique)) }
             if !entry.tags.isEmpty { try statement.bind(13, DiskTags.encode(entry.tags)) }
             try statement.run()
         }

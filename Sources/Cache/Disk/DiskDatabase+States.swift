@@ -27,7 +27,7 @@ extension DiskDatabase {
                 key.withUnsafeBytes { DiskRecord.decode(bytes, key: $0) }
             })
         else { return (.damaged, key ?? []) }
-        if case .file(let unique, let count, let checksum) = record.place {
+        if case .file(let unique, let count, let checksum) = record.location {
             guard let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum else {
                 return (.damaged, key)
             }

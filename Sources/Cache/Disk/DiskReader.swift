@@ -76,7 +76,7 @@ final class DiskReader: @unchecked Sendable {
             let last = record.head.deadline.sliding > 0 ? try used(number) ?? accessLog(number) : record.head.verified
             guard record.head.deadline.isOpen(at: now, stored: record.head.verified, used: last) else { return .over(number) }
             guard mayBlock || record.canBeOpenedAtOnce else { throw WouldBlock() }
-            switch record.place {
+            switch record.location {
             case .inline(let bytes): return opened(bytes, record.head, tags, key, number, cipher)
             case .file(let unique, let count, let checksum):
                 if let bytes = files.read(number, unique, count: count), DiskRecord.checksum(file: bytes) == checksum {

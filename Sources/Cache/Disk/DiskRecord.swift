@@ -6,7 +6,7 @@ internal import Glibc
 /// or taken from another record, does not decode.
 struct DiskRecord: Hashable, Sendable {
     /// Where the value is.
-    enum Place: Hashable, Sendable {
+    enum Location: Hashable, Sendable {
         case inline([UInt8])
         /// In a file of this unique number, with so many bytes of this checksum.
         case file(unique: UInt64, count: Int, checksum: UInt64)
@@ -29,10 +29,10 @@ struct DiskRecord: Hashable, Sendable {
     private static let fileSeed: UInt64 = 3
 
     var head: Head
-    var place: Place
+    var location: Location
 
     /// Whether it is all there is to the value: neither is that in a file, nor has it to be decrypted.
-    var canBeOpenedAtOnce: Bool { if case .inline = place { !head.isEncrypted } else { false } }
+    var canBeOpenedAtOnce: Bool { if case .inline = location { !head.isEncrypted } else { false } }
 
     static func checksum(file bytes: [UInt8]) -> UInt64 { DiskChecksum.of(bytes, seed: fileSeed) }
 
@@ -41,7 +41,7 @@ struct DiskRecord: Hashable, Sendable {
         let length: Int
         var checksum: UInt64 = 0
         var flags: UInt8 = head.isEncrypted ? 1 : 0
-        switch place {
+        switch location {
         case .inline(let bytes): length = bytes.count
         case .file(_, let count, let sum):
             length = count
@@ -57,7 +57,7 @@ struct DiskRecord: Hashable, Sendable {
         }
         Self.append(checksum, to: &bytes)
         bytes += key
-        switch place {
+        switch location {
         case .inline(let value): bytes += value
         case .file(let unique, _, _): Self.append(unique, to: &bytes)
         }
@@ -97,10 +97,10 @@ struct DiskRecord: Hashable, Sendable {
         let length = Int64(bitPattern: word(bytes, 48))
         if kind >> 9 & 1 == 1 {
             guard rest.count == 8, length >= 0 else { return nil }
-            return DiskRecord(head: head, place: .file(unique: word(rest, 0), count: Int(length), checksum: word(bytes, 56)))
+            return DiskRecord(head: head, location: .file(unique: word(rest, 0), count: Int(length), checksum: word(bytes, 56)))
         }
         guard length == Int64(rest.count) else { return nil }
-        return DiskRecord(head: head, place: .inline(Array(rest)))
+        return DiskRecord(head: head, location: .inline(Array(rest)))
     }
 
     private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {

@@ -45,16 +45,16 @@ extension TwoTierCache {
             failure = error
             counters.failedWrites.add(1, ordering: .relaxed)
             if write.change.isPut {
-                tell(.writeFailed(write.key, error), "a value could not be written", error)
+                report(.writeFailed(write.key, error), "a value could not be written", error)
                 // The tier still holds the earlier value, which is outdated.
                 do {
                     try await secondary.removeValue(named: write.name)
                     isClean = true
                 } catch {
-                    tell(.removalFailed(write.key, error), "an outdated value could not be removed", error)
+                    report(.removalFailed(write.key, error), "an outdated value could not be removed", error)
                 }
             } else {
-                tell(.removalFailed(write.key, error), "a value could not be removed", error)
+                report(.removalFailed(write.key, error), "a value could not be removed", error)
             }
         }
         change { state in
@@ -82,7 +82,7 @@ extension TwoTierCache {
             result = .success(())
         } catch {
             counters.failedWrites.add(1, ordering: .relaxed)
-            tell(.sweepFailed(error), "values could not be removed", error)
+            report(.sweepFailed(error), "values could not be removed", error)
             result = .failure(error)
         }
         let waiter = change { state in

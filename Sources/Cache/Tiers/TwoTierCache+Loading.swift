@@ -88,7 +88,7 @@ extension TwoTierCache {
             return decoded(stored, key)
         } catch {
             counters.failedReads.add(1, ordering: .relaxed)
-            tell(.readFailed(key, error), "the second tier could not be read", error)
+            report(.readFailed(key, error), "the second tier could not be read", error)
             return nothing
         }
     }
@@ -106,7 +106,7 @@ extension TwoTierCache {
             return LoadResult(item: item, source: .disk, storePolicy: .inMemory)
         } catch {
             counters.secondaryMisses.add(1, ordering: .relaxed)
-            tell(.undecodable(key, error), "stored bytes could not be decoded", error)
+            report(.undecodable(key, error), "stored bytes could not be decoded", error)
             return LoadResult(item: nil, source: .disk, storePolicy: .discard)
         }
     }

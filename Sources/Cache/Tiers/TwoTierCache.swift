@@ -87,12 +87,12 @@ public final class TwoTierCache<Key: Hashable & Sendable, Value: Sendable>: Send
         do {
             return try keys.name(key)
         } catch {
-            tell(.nameless(key, error), "a key has no name", error)
+            report(.nameless(key, error), "a key has no name", error)
             return nil
         }
     }
 
-    func tell(_ event: TwoTierEvent<Key>, _ text: String, _ error: any Error) {
+    func report(_ event: TwoTierEvent<Key>, _ text: String, _ error: any Error) {
         configuration.logger.warning("\(text)", metadata: ["error": "\(error)"])
         broadcast.send(event)
     }

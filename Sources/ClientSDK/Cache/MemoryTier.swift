@@ -111,7 +111,7 @@ package final class MemoryTier: Sendable {
     }
 
     /// Removes views in scope that are of another epoch, or known only through an earlier position, unless they are pending.
-    package func sweep(_ scope: InvalidationScope, before position: Cursor) {
+    package func evict(_ scope: InvalidationScope, before position: Cursor) {
         remove { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
     }
 

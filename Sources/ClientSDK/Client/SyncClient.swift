@@ -180,7 +180,7 @@ public final class SyncClient: Sendable {
             case .success(let problem): throw ClientError.refused(problem)
             case .failure(let failure): throw ClientError(failure)
             }
-        default: throw ClientError(.foreign(ReplyDecoder.foreign(reply, "it answers no invalidation")))
+        default: throw ClientError(.intercepted(ReplyDecoder.intercepted(reply, "it answers no invalidation")))
         }
     }
 }

@@ -47,7 +47,7 @@ extension ClientError {
             switch failure {
             case .unreachable(let text), .interrupted(let text): .unreachable(text)
             case .watchdog: .unreachable("no response in time; the connection counts as dead and is replaced")
-            case .foreign(let response): .intercepted(status: response.status, response.text)
+            case .intercepted(let response): .intercepted(status: response.status, response.text)
             case .otherStore(let found, let expected): .otherStore(found: found?.token, expected: expected.token)
             }
     }

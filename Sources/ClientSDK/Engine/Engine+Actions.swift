@@ -95,8 +95,8 @@ extension Engine {
         case .invalidated(let scope, let position):
             for value in memory.invalidate(scope, at: position) { observers.notify(value) }
             observers.update { scope.contains($0.key) ? $0.invalidated(at: position) : nil }
-        case .swept(let scope, let position):
-            memory.sweep(scope, before: position)
+        case .evicted(let scope, let position):
+            memory.evict(scope, before: position)
             observers.forget { scope.contains($0.key) && ($0.entry?.isKnownOnly(before: position) ?? true) }
             wantsRefresh = true
         case .passFinished(let pass, let position):

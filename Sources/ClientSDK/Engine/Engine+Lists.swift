@@ -177,7 +177,7 @@ extension Engine {
                 throw PageFailure(error: ClientError.refused(problem), isTransient: isTransient)
             case .failure(let failure): throw PageFailure(error: ClientError(failure))
             }
-        default: throw PageFailure(error: ClientError(.foreign(ReplyDecoder.foreign(reply, "it is no list of a Freshet server"))))
+        default: throw PageFailure(error: ClientError(.intercepted(ReplyDecoder.intercepted(reply, "it is no list of a Freshet server"))))
         }
     }
 
@@ -187,7 +187,7 @@ extension Engine {
         guard let state = machine?.state else { throw ClientError.stopped }
         var binding = StoreBinding(state.store)
         let store = reply.fields[.freshetStore].flatMap { StoreIdentifier($0) }
-        if case .refused(let failure) = binding.check(.quiet(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
+        if case .refused(let failure) = binding.check(.noChange(list.cursor), from: store, knownEpoch: state.epoch, settings.sync) {
             throw PageFailure(error: ClientError(failure), isTransient: false)
         }
         // The feed will soon find another history.

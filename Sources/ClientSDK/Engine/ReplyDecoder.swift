@@ -5,7 +5,7 @@ internal import HTTPTypes
 /// Decodes the outcome of a request. Every outcome gives a reply: nothing here fails or traps. Pure.
 ///
 /// Only the server decides about a request: by its problem document, or by a success that has its fields and media
-/// type. All other answers, as of a proxy, a login page or a firewall, are ``TransportFailure/foreign(_:)``, as if the
+/// type. All other answers, as of a proxy, a login page or a firewall, are ``TransportFailure/intercepted(_:)``, as if the
 /// server had not been reached.
 package enum ReplyDecoder {
     package static func decode(
@@ -44,19 +44,21 @@ package enum ReplyDecoder {
 
     private static func decode(_ reply: HTTPReply, for kind: RequestDescription.Kind) throws(WireError) -> Reply {
         if reply.status >= 400 { return try refusal(reply, for: kind) }
-        guard let cursor = try cursor(of: reply) else { return .failure(.foreign(foreign(reply, "it has no field Freshet-Cursor"))) }
+        guard let cursor = try cursor(of: reply) else {
+            return .failure(.intercepted(intercepted(reply, "it has no field Freshet-Cursor")))
+        }
         if let fault = fault(of: reply, isJSON: kind.isAnsweredInJSON && reply.status == 200) {
-            return .failure(.foreign(foreign(reply, fault)))
+            return .failure(.intercepted(intercepted(reply, fault)))
         }
         switch (kind, reply.status) {
         case (.changes, 200): return .page(try ChangePage(json: reply.body))
-        case (.changes, 204): return .quiet(cursor)
+        case (.changes, 204): return .noChange(cursor)
         case (.writes, 200): return .results(try WriteResults(json: reply.body))
         case (.reads, 200): return .reads(try ReadsResponse(json: reply.body))
         case (.record(let key, _, _), 200): return .record(try record(key, reply), cursor)
         case (.record, 304): return .notModified(cursor)
         case (.clientStatus, 200): return .client(try ClientStatus(json: reply.body), cursor)
-        default: return .failure(.foreign(foreign(reply, "the status answers no request of this kind")))
+        default: return .failure(.intercepted(intercepted(reply, "the status answers no request of this kind")))
         }
     }
 
@@ -106,14 +108,14 @@ package enum ReplyDecoder {
             return .success(
                 Problem(.unauthorized, "status 401 without a problem document of Freshet's: a proxy in front refuses the token"))
         }
-        return .failure(.foreign(foreign(reply, fault)))
+        return .failure(.intercepted(intercepted(reply, fault)))
     }
 
     /// Describes a response that is not the server's.
-    static func foreign(_ reply: HTTPReply, _ fault: String) -> ForeignResponse {
+    static func intercepted(_ reply: HTTPReply, _ fault: String) -> InterceptedResponse {
         let place = (300..<400).contains(reply.status) ? reply.fields[.location].map { "it leads to \($0.shortened)" } : nil
         let way = reply.proxy.map { "; it came through \($0)" } ?? ""
-        return ForeignResponse(status: reply.status, retryAfter: retryAfter(reply), (place ?? fault) + way)
+        return InterceptedResponse(status: reply.status, retryAfter: retryAfter(reply), (place ?? fault) + way)
     }
 
     // MARK: Fields

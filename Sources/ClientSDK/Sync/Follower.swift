@@ -90,7 +90,7 @@ struct Follower: Hashable, Sendable {
                 + store(
                     .page(page.wanted(by: turn.settings.filter), since: since, lastWrite: lastWrite), validAsOf: sent.sentAt,
                     next: page.upToDate || since == .now ? nil : page.cursor)
-        case .quiet(let position):
+        case .noChange(let position):
             // With `since` at the start or now, an empty response counts as a page without changes: it gives the first
             // position.
             guard case .after(let asked) = since else {
@@ -106,7 +106,8 @@ struct Follower: Hashable, Sendable {
             let end = sent.sentAt + Int64(wait) * 1_000
             return effects
                 + store(
-                    .quiet(position, since: since, lastWrite: lastWrite), validAsOf: end <= turn.now.uptime ? end : sent.sentAt, next: nil)
+                    .noChange(position, since: since, lastWrite: lastWrite), validAsOf: end <= turn.now.uptime ? end : sent.sentAt,
+                    next: nil)
         case .problem(let problem, _, let retryAfter):
             return refused(problem, retryAfter, state, hadFreshToken: sent.hadFreshToken, &reachability, &turn)
         case .failure(let failure):

@@ -190,7 +190,7 @@ extension PlanBuilder {
         if let base = pending?.base { return entry.supersedes(base) ? entry : nil }
         // A record that contained these writes, and that was evicted since, may have been newer.
         if let known = pending?.watermark, known.epoch == stated.epoch, known.number >= stated.number { return nil }
-        // The device may have shown a newer state of the key before it was swept away, whether or not the feed still
+        // The device may have shown a newer state of the key before it was evicted, whether or not the feed still
         // has to report it.
         guard let position = state.cursor ?? state.lostCursor, position.epoch == entry.epoch else { return entry }
         return entry.revision > position.revision ? entry : nil

@@ -176,7 +176,7 @@ struct PlanBuilder {
             var builder = builder(.bound)
             builder.change(.store(store))
             return builder.plan
-        case .page, .quiet, .sets, .fetched, .cachedKeysRevalidated, .refreshed: return nil
+        case .page, .noChange, .sets, .fetched, .cachedKeysRevalidated, .refreshed: return nil
         }
     }
 }

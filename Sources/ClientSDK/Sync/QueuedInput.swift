@@ -3,7 +3,7 @@ import FreshetWire
 /// An input that waits to become a ``TransactionPlan``.
 enum QueuedInput: Hashable, Sendable {
     case page(ChangePage, since: Since, lastWrite: Int64?)
-    case quiet(Cursor, since: Since, lastWrite: Int64?)
+    case noChange(Cursor, since: Since, lastWrite: Int64?)
     case sets
     case results(WriteResults, lastWrite: Int64?)
     case fetched([Reader.KeyResponse], lastWrite: Int64?)
@@ -25,7 +25,7 @@ enum QueuedInput: Hashable, Sendable {
     var epoch: Epoch? {
         switch self {
         case .page(let page, _, _): page.cursor.epoch
-        case .quiet(let cursor, _, _), .reconcile(_, let cursor): cursor.epoch
+        case .noChange(let cursor, _, _), .reconcile(_, let cursor): cursor.epoch
         case .results(let results, _): results.cursor.epoch
         case .fetched(let keyResponses, _): keyResponses.first?.cursor.epoch
         case .cachedKeysRevalidated(_, let response, _), .refreshed(_, let response, _): response.cursor.epoch
@@ -36,7 +36,7 @@ enum QueuedInput: Hashable, Sendable {
     /// Whether the input came from the server, and is worthless after a reset or a clear.
     var isFromServer: Bool {
         switch self {
-        case .page, .quiet, .results, .fetched, .reconcile, .cachedKeysRevalidated, .refreshed, .revalidationFinished, .leaveName: true
+        case .page, .noChange, .results, .fetched, .reconcile, .cachedKeysRevalidated, .refreshed, .revalidationFinished, .leaveName: true
         case .sets, .merged, .discard, .bind, .rename: false
         }
     }

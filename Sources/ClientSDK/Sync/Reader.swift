@@ -135,7 +135,7 @@ struct Reader: Hashable, Sendable {
             for key in keys { fail(key, .malformed(text), isFinal: true, &turn) }
         case .garbage(let text):
             for key in keys { fail(key, .malformed(text), &turn) }
-        case .record, .missing, .notModified, .page, .quiet, .results, .client:
+        case .record, .missing, .notModified, .page, .noChange, .results, .client:
             for key in keys { fail(key, .malformed("an answer that does not belong to a read of \(key)"), &turn) }
         }
         for keyResponse in keyResponses { queue.update(keyResponse.key) { $0.isUnderWay = true } }

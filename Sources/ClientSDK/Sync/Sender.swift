@@ -152,7 +152,7 @@ struct Sender: Hashable, Sendable {
             limit = numbers.count / 2
             return []
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
-        case .page, .quiet, .reads, .record, .notModified, .missing, .client:
+        case .page, .noChange, .reads, .record, .notModified, .missing, .client:
             return fail(.malformed("an answer that does not belong to writes"), nil, &turn)
         }
     }
@@ -173,7 +173,7 @@ struct Sender: Hashable, Sendable {
         case .problem(let problem, _, let retryAfter): return refused(problem, retryAfter, sent, nil, outbox, &turn)
         case .failure(let failure): return fail(.transport(failure), failure.retryAfter, &turn)
         case .garbage(let text), .tooLarge(let text): return fail(.malformed(text), nil, &turn)
-        case .page, .quiet, .reads, .record, .notModified, .missing, .results:
+        case .page, .noChange, .reads, .record, .notModified, .missing, .results:
             return fail(.malformed("an answer that does not belong to a client's status"), nil, &turn)
         }
     }

@@ -286,7 +286,7 @@ struct SyncCore: Hashable, Sendable {
         }
         switch input {
         case .page(let page, let since, let lastWrite): return plan(page, since, lastWrite, &turn)
-        case .quiet(let cursor, let since, let lastWrite):
+        case .noChange(let cursor, let since, let lastWrite):
             return plan(ChangePage(changes: [], cursor: cursor, upToDate: true), since, lastWrite, &turn)
         case .sets: return parts.local.planSets(parts.sender, &turn)
         case .fetched(let read, let lastWrite): return parts.reader.plan(read, lastWrite, rule, builder(.fetched([]), turn), &turn)

@@ -118,7 +118,7 @@ extension TransactionPlan {
             case .invalidate(let scope, let position): publications.append(.invalidated(scope, at: position))
             case .evict(.key(let key), _):
                 if staged(key) == nil { publications.append(.view(outbox.view(of: key, stored: nil))) }
-            case .evict(let scope, let position): publications.append(.swept(scope, before: position))
+            case .evict(let scope, let position): publications.append(.evicted(scope, before: position))
             case .finishPass(let pass, let position): publications.append(.passFinished(pass, at: position))
             }
         }

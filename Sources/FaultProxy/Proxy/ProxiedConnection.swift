@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// A client's connection through the proxy, and that to the server. Requests are passed on one after another.
 ///
-/// Its proxy's lock guards it. Each event ends with ``settle()``.
+/// Its proxy's lock guards it. Each event ends with ``advanceAndFlush()``.
 final class ProxiedConnection {
     /// What becomes of the current request's response.
     enum Treatment {
@@ -116,7 +116,7 @@ final class ProxiedConnection {
     }
 
     /// Does what the last event has made possible, and watches for the next ones.
-    func settle() {
+    func advanceAndFlush() {
         advance()
         if !client.flush() { close() }
         if let server = server?.socket, !server.flush() { server.discardOutput() }

@@ -64,7 +64,7 @@ final class ProxyLoop: Sendable {
         state.withLock { state in
             guard !state.isClosed else { return }
             body(&state)
-            for identifier in Array(state.connections.keys) { state.settle(identifier) }
+            for identifier in Array(state.connections.keys) { state.advanceAndFlush(identifier) }
         }
     }
 
@@ -147,12 +147,12 @@ extension ProxyLoop.State {
         case .server: connection.serverIsReady(event)
         case .copy: connection.copyIsReady(event)
         }
-        settle(identifier)
+        advanceAndFlush(identifier)
     }
 
-    fileprivate mutating func settle(_ identifier: UInt32) {
+    fileprivate mutating func advanceAndFlush(_ identifier: UInt32) {
         guard let connection = connections[identifier] else { return }
-        connection.settle()
+        connection.advanceAndFlush()
         if case .closed = connection.phase { connections[identifier] = nil }
     }
 
@@ -164,6 +164,6 @@ extension ProxyLoop.State {
         guard !refuses else { return SystemCall.close(descriptor) }
         lastIdentifier &+= 1
         connections[lastIdentifier] = ProxiedConnection(lastIdentifier, client: descriptor, rules, epoll)
-        settle(lastIdentifier)
+        advanceAndFlush(lastIdentifier)
     }
 }

@@ -34,7 +34,7 @@ extension HTTPCachePolicy {
     ) -> HTTPCacheAction {
         let status = response.status.code
         if status == 304, isConditional, let stored {
-            switch stored.confirmation(by: response) {
+            switch stored.validation(by: response) {
             case .differs: return .repeatWithoutConditions
             case .confirms: return .serveConfirmed
             case .updates: break

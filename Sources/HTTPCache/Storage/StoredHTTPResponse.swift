@@ -67,7 +67,7 @@ extension StoredHTTPResponse {
     }
 
     /// The meaning of a `304` for a stored response.
-    enum Confirmation {
+    enum Validation {
         /// The stored response is current, and its fields are updated.
         case updates
         /// The stored response is current, but its fields stay the same: the `304` has a strong entity tag and the
@@ -79,7 +79,7 @@ extension StoredHTTPResponse {
     }
 
     /// Compares the entity tag of a `304`, if there is one, with the stored one (RFC 9111 §4.3.4).
-    func confirmation(by response: HTTPResponse) -> Confirmation {
+    func validation(by response: HTTPResponse) -> Validation {
         guard let new = response.headerFields.bytes(.eTag).flatMap({ EntityTag($0) }) else { return .updates }
         guard let old = entityTag, new.matches(old) else { return .differs }
         return old.isWeak && !new.isWeak ? .confirms : .updates

@@ -24,7 +24,7 @@ extension ChangeFeed {
             recent.append(change, firstOfBatch: batch?.lowerBound)
         }
         head = position
-        let deliveries = wake(after: before) + settle()
+        let deliveries = wake(after: before) + wakeGroupsAhead()
         recent.trim()
         return deliveries
     }
@@ -43,7 +43,7 @@ extension ChangeFeed {
             let waiters = take(group)
             if !waiters.isEmpty { deliveries.append(end(waiters, present.subscription, .gone(problem, position))) }
         }
-        return deliveries + settle()
+        return deliveries + wakeGroupsAhead()
     }
 
     /// Ends every wait: polls get the position, streams are closed. From now on no reader waits.
@@ -102,9 +102,9 @@ extension ChangeFeed {
                 idle.append(waiter)
                 continue
             }
-            deliveries.append(.answer([waiter], .idle((target ?? head).issued(to: part))))
+            deliveries.append(.response([waiter], .idle((target ?? head).issued(to: part))))
         }
-        if !idle.isEmpty { deliveries.append(.answer(idle, .idle(head))) }
+        if !idle.isEmpty { deliveries.append(.response(idle, .idle(head))) }
         if now >= nextKeepAlive ?? now {
             if nextKeepAlive != nil {
                 let streams = groups.numbers.compactMap { groups[$0] }.filter { $0.target == nil && $0.subscription.delivery == .stream }
@@ -132,7 +132,7 @@ extension ChangeFeed {
                     woken.append(group)
                     continue
                 }
-                // A sweep finds a group with several collections more than once.
+                // An invalidation of many records finds a group with several collections more than once.
                 if last != place { groups[group]?.wanted.append(place) }
             }
         }
@@ -141,7 +141,7 @@ extension ChangeFeed {
             guard let present = groups[group] else { return nil }
             groups[group]?.wanted = []
             let page = page(of: present.wanted, present.subscription)
-            if present.subscription.delivery == .answer {
+            if present.subscription.delivery == .response {
                 pages.keep(page, present.subscription, from: present.noMatchAfter, to: revision, now: clock)
             }
             groups[group]?.noMatchAfter = head.revision
@@ -150,7 +150,7 @@ extension ChangeFeed {
     }
 
     /// Asks again for the waiters that knew a later position than the feed, once the head has reached it.
-    private mutating func settle() -> [FeedDelivery<Waiter>] {
+    private mutating func wakeGroupsAhead() -> [FeedDelivery<Waiter>] {
         var deliveries: [FeedDelivery<Waiter>] = []
         for group in groups.ahead {
             guard let present = groups[group], let target = present.target,
@@ -176,14 +176,14 @@ extension ChangeFeed {
 
     private mutating func deliver(_ page: FeedPage, to group: Int32, _ present: GroupTable.Group) -> FeedDelivery<Waiter> {
         guard present.subscription.delivery == .stream else {
-            return .answer(present.target == nil ? takeMembers(of: group) : take(group), .page(page))
+            return .response(present.target == nil ? takeMembers(of: group) : take(group), .page(page))
         }
         return .push(page.keepsStreams ? members(of: present) : take(group), page)
     }
 
     func end(_ waiters: [Waiter], _ subscription: Subscription, _ reply: PollResult) -> FeedDelivery<Waiter> {
         if subscription.delivery == .stream { return .close(waiters) }
-        guard case .idle(let position) = reply else { return .answer(waiters, reply) }
-        return .answer(waiters, .idle(position.issued(to: subscription.part)))
+        guard case .idle(let position) = reply else { return .response(waiters, reply) }
+        return .response(waiters, .idle(position.issued(to: subscription.part)))
     }
 }

@@ -18,7 +18,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     /// The epoch before the current one. Its positions are no longer valid.
     var previousEpoch: Epoch?
     var nextKeepAlive: Int64?
-    /// The latest time that a question or ``expire(now:)`` has passed; commits pass none.
+    /// The latest time that a call of ``ask(_:_:waiter:isVerified:deadline:now:)`` or ``expire(now:)`` has passed; commits pass none.
     var clock: Int64 = 0
     package internal(set) var isDraining = false
     /// The latest position of the store at which it returned a page that ends earlier. Such a page omits a change that
@@ -41,7 +41,7 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
     package var recentBytes: Int { recent.bytes + pages.bytes }
     /// Everything after this revision is in memory.
     package var floor: Revision { recent.floor }
-    /// The number of recent changes that were examined for readers' questions.
+    /// The number of recent changes that were examined for readers.
     package private(set) var scannedChanges = 0
 
     /// Answers a reader that asks for the changes after its position, or lets it wait.
@@ -92,13 +92,13 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         return scanned.revision <= head.revision
     }
 
-    /// Removes a waiter that has gone. O(1). The ticket of a waiter that was answered already has no effect.
+    /// Removes a waiter whose client has disconnected. O(1). Without effect if the waiter was answered already.
     ///
     /// - Returns: the answer for the waiter, in case it is still connected.
     @discardableResult
-    package mutating func cancel(_ ticket: WaiterTicket) -> FeedDelivery<Waiter>? {
-        guard let group = waiters.group(of: ticket), let present = groups[group] else { return nil }
-        return remove(ticket.slot, from: group).map { end([$0], present.subscription, .idle(present.target ?? head)) }
+    package mutating func cancel(_ waiter: WaiterID) -> FeedDelivery<Waiter>? {
+        guard let group = waiters.group(of: waiter), let present = groups[group] else { return nil }
+        return remove(waiter.slot, from: group).map { end([$0], present.subscription, .idle(present.target ?? head)) }
     }
 
     private mutating func enqueue(
@@ -110,8 +110,8 @@ package struct ChangeFeed<Waiter: Sendable>: Sendable {
         if isDraining { return idle() }
         if let deadline, deadline <= now { return idle() }
         let group = groups.group(for: subscription, target: target, noMatchAfter: noMatchAfter)
-        guard let ticket = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return idle() }
-        return .parked(ticket)
+        guard let id = groups.add(waiter, to: group, in: &waiters, deadline, now) else { return idle() }
+        return .waiting(id)
     }
 
     /// The changes after a position, as far as memory knows.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The feeds of all namespaces, each behind a separate lock, and the closure that carries out their deliveries.
 ///
-/// A feed is made when a reader asks for it, and retired when no reader has asked for a while: the store can answer
+/// A feed is made when a reader asks for it, and evicted when no reader has asked for a while: the store can answer
 /// everything that the feed could.
 final class FeedRegistry<Reader: Sendable>: Sendable {
     /// One namespace's feed.
@@ -15,7 +15,7 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             /// The bytes of the recent changes that the registry's total includes.
             fileprivate var counted = 0
             /// Set once the entry has left the registry. A caller that still holds the entry looks the namespace up again.
-            var isRetired = false
+            var isEvicted = false
         }
 
         let state: Mutex<State>
@@ -30,32 +30,32 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
             self.deliver = deliver
         }
 
-        /// Passes a reader's question to the feed; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
+        /// Asks the feed for a reader; see ``ChangeFeed/ask(_:_:waiter:isVerified:deadline:now:)``.
         ///
         /// - Returns: `nil` if the registry has to look the namespace up, again or for the first time.
         func ask(
             _ since: Since, _ subscription: Subscription, _ reader: Reader, isVerified: Bool = false, deadline: Int64?, now: Int64
         ) -> PollDecision? {
-            let verdict = state.withLock { state -> PollDecision? in
-                guard !state.isRetired, state.feed != nil else { return nil }
+            let decision = state.withLock { state -> PollDecision? in
+                guard !state.isEvicted, state.feed != nil else { return nil }
                 state.lastUse = now
                 return state.feed?.ask(
                     since, subscription, waiter: reader, isVerified: isVerified, deadline: deadline, now: now)
             }
-            if let verdict { metrics.count(verdict) }
-            return verdict
+            if let decision { metrics.count(decision) }
+            return decision
         }
 
         /// Ends the wait of a reader that has disconnected. The reader may have closed only its sending side, so it is
         /// answered.
-        func cancel(_ ticket: WaiterTicket) {
-            if let delivery = state.withLock({ $0.feed?.cancel(ticket) }) { deliver(delivery) }
+        func cancel(_ waiter: WaiterID) {
+            if let delivery = state.withLock({ $0.feed?.cancel(waiter) }) { deliver(delivery) }
         }
     }
 
     /// How long an unused feed stays in memory, in milliseconds. One without recent changes goes sooner, since a caller
     /// can name any namespace at no cost.
-    private static var retirement: (full: Int64, empty: Int64) { (300_000, 5_000) }
+    private static var idleLimits: (full: Int64, empty: Int64) { (300_000, 5_000) }
 
     let metrics: FeedMetrics
     private let limits: FeedLimits
@@ -79,15 +79,15 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         self.deliver = deliver
     }
 
-    /// Asks for a reader that holds no entry. The entry that is returned with the verdict can cancel the wait.
+    /// Asks for a reader that holds no entry. The entry that is returned with the decision can cancel the wait.
     func ask(
         _ since: Since, _ subscription: Subscription, in namespace: Namespace, _ reader: Reader, isVerified: Bool = false, deadline: Int64?,
         now: Int64
     ) throws(StoreError) -> (PollDecision, Entry) {
         while true {
             let entry = entry(for: namespace, now: now)
-            if let verdict = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
-                return (verdict, entry)
+            if let decision = entry.ask(since, subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
+                return (decision, entry)
             }
             try open(entry, namespace)
         }
@@ -101,7 +101,7 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
     }
 
     private func begin(_ state: inout Entry.State, at position: Cursor) {
-        guard state.feed == nil, !state.isRetired else { return }
+        guard state.feed == nil, !state.isEvicted else { return }
         state.feed = ChangeFeed(position: position, limits: limits)
         if isDraining.load(ordering: .sequentiallyConsistent) { _ = state.feed?.drain() }
     }
@@ -156,11 +156,11 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         state.counted = bytes
     }
 
-    /// Ends the waits whose deadline has passed, and retires unused feeds.
+    /// Ends the waits whose deadline has passed, and evicts unused feeds.
     func expire(now: Int64) {
         for (namespace, entry) in entries() {
             run(entry) { $0.feed?.expire(now: now) }
-            retire(namespace, entry, now)
+            evictIdle(namespace, entry, now)
         }
     }
 
@@ -226,12 +226,12 @@ final class FeedRegistry<Reader: Sendable>: Sendable {
         }
     }
 
-    private func retire(_ namespace: Namespace, _ entry: Entry, _ now: Int64) {
+    private func evictIdle(_ namespace: Namespace, _ entry: Entry, _ now: Int64) {
         directory.withLock { directory in
             let isIdle = entry.state.withLock { state in
-                let limit = (state.feed?.recentCount ?? 0) > 0 ? Self.retirement.full : Self.retirement.empty
+                let limit = (state.feed?.recentCount ?? 0) > 0 ? Self.idleLimits.full : Self.idleLimits.empty
                 guard now - state.lastUse > limit, (state.feed?.waiting ?? 0) == 0 else { return false }
-                state.isRetired = true
+                state.isEvicted = true
                 // A caller that still holds the entry must not keep the feed in memory.
                 state.feed = nil
                 count(&state)

@@ -6,7 +6,7 @@ extension ServerMetrics {
     /// Carries out a delivery of the feed, and counts it.
     func deliver(_ delivery: FeedDelivery<FeedReader>, from store: StoreIdentifier) {
         switch delivery {
-        case .answer(let readers, let reply):
+        case .response(let readers, let reply):
             let response = Response(reply).marked(with: store)
             let encoded = EncodedResponse(response)
             switch reply {

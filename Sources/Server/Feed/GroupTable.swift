@@ -55,7 +55,7 @@ struct GroupTable: Sendable {
     /// - Returns: `nil` if there is no such group.
     mutating func add<Waiter>(
         _ waiter: Waiter, to group: Int32, in waiters: inout WaiterTable<Waiter>, _ deadline: Int64?, _ now: Int64
-    ) -> WaiterTicket? {
+    ) -> WaiterID? {
         groups[Int(group)]?.add(waiter, to: &waiters, as: group, deadline, now)
     }
 
@@ -119,7 +119,7 @@ struct GroupTable: Sendable {
 extension GroupTable.Group {
     fileprivate mutating func add<Waiter>(
         _ waiter: Waiter, to waiters: inout WaiterTable<Waiter>, as group: Int32, _ deadline: Int64?, _ now: Int64
-    ) -> WaiterTicket {
+    ) -> WaiterID {
         emptySince = nil
         return waiters.insert(waiter, group: group, members: &members, deadline: deadline, now: now)
     }

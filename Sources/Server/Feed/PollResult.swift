@@ -30,21 +30,21 @@ package enum PollResult: Hashable, Sendable {
     case ended
 }
 
-/// The outcome of a question to the feed. Large payloads are indirect, since most readers wait and carry none.
+/// The decision of the feed on a poll. Large payloads are indirect, since most readers wait and carry none.
 package enum PollDecision: Hashable, Sendable {
-    /// The answer is here.
+    /// The feed has the response.
     indirect case reply(PollResult)
     /// The feed does not reach back far enough, or is behind the reader: the store has the answer.
     /// If the store finds nothing, ask again after the position that it has reached.
     indirect case scan(Since)
-    /// The reader waits; the ticket cancels it.
-    case parked(WaiterTicket)
+    /// The reader waits, under this identifier.
+    case waiting(WaiterID)
 }
 
-/// A message, and the waiters that get it. The waiters of an ``answer(_:_:)`` or a ``close(_:)`` have left the feed.
+/// A message, and the waiters that get it. The waiters of an ``response(_:_:)`` or a ``close(_:)`` have left the feed.
 package enum FeedDelivery<Waiter: Sendable>: Sendable {
     /// All of them get the same bytes.
-    case answer([Waiter], PollResult)
+    case response([Waiter], PollResult)
     /// The next page of streams. Unless the page ``FeedPage/keepsStreams``, they have left the feed and continue from
     /// its cursor, each at its pace.
     case push([Waiter], FeedPage)

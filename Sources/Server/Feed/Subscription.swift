@@ -5,7 +5,7 @@ package struct Subscription: Hashable, Sendable {
     /// How changes reach the reader.
     package enum Delivery: Hashable, Sendable {
         /// One answer, then the reader asks again.
-        case answer
+        case response
         /// One event after another until either side ends it.
         case stream
     }
@@ -21,7 +21,7 @@ package struct Subscription: Hashable, Sendable {
     /// The part of the feed that the reader may read; `nil` for everything. Then ``filter`` covers it.
     package var part: ReadablePart?
 
-    package init(filter: ChangeFilter = .all, values: Bool = true, limit: Int = 1_000, delivery: Delivery = .answer) {
+    package init(filter: ChangeFilter = .all, values: Bool = true, limit: Int = 1_000, delivery: Delivery = .response) {
         self.filter = filter
         self.values = values
         self.limit = max(limit, 1)

@@ -1,5 +1,5 @@
-/// Identifies one waiter, to cancel it. A ticket is never used again for another waiter.
-package struct WaiterTicket: Hashable, Sendable {
+/// Identifies one waiter, to cancel it. It is never used again for another one.
+package struct WaiterID: Hashable, Sendable {
     let slot: Int32
     let generation: UInt32
 
@@ -8,7 +8,7 @@ package struct WaiterTicket: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// Makes the ticket that has this ``number``.
+    /// Makes the identifier that has this ``number``.
     init(number: UInt64) {
         self.init(slot: Int32(truncatingIfNeeded: number), generation: UInt32(truncatingIfNeeded: number >> 32))
     }
@@ -70,7 +70,7 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
     /// Inserts a waiter and appends it to `members`, those of its group. A deadline beyond the wheel is brought forward to its end.
     package mutating func insert(
         _ waiter: consuming Waiter, group: Int32, members: inout [Int32], deadline: Int64?, now: Int64
-    ) -> WaiterTicket {
+    ) -> WaiterID {
         if count == 0 { due = now / Self.bucketWidth }
         let index = free.popLast() ?? Int32(slots.count)
         if Int(index) == slots.count { slots.append(Slot()) }
@@ -87,14 +87,14 @@ package struct WaiterTable<Waiter: Sendable>: Sendable {
         let generation = slots[Int(index)].fill(waiter, group, members.count, bucket, next: next)
         members.append(index)
         count += 1
-        return WaiterTicket(slot: index, generation: generation)
+        return WaiterID(slot: index, generation: generation)
     }
 
-    /// The group of a ticket's waiter; `nil` if the waiter has gone.
-    package func group(of ticket: WaiterTicket) -> Int32? {
-        guard slots.indices.contains(Int(ticket.slot)) else { return nil }
-        let slot = slots[Int(ticket.slot)]
-        return slot.waiter != nil && slot.generation == ticket.generation ? slot.group : nil
+    /// The group of a waiter; `nil` if the waiter has left.
+    package func group(of waiter: WaiterID) -> Int32? {
+        guard slots.indices.contains(Int(waiter.slot)) else { return nil }
+        let slot = slots[Int(waiter.slot)]
+        return slot.waiter != nil && slot.generation == waiter.generation ? slot.group : nil
     }
 
     package func group(at index: Int32) -> Int32 { slots[Int(index)].group }

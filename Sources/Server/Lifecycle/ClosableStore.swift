@@ -49,7 +49,7 @@ final class ClosableStore: RecordStore {
         try open().records(request, within: bounds, in: namespace)
     }
 
-    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
         try open().changes(query, in: namespace)
     }
 

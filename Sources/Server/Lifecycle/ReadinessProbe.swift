@@ -3,13 +3,13 @@ import Synchronization
 
 /// Checks whether the server can commit, by asking the disk at most once a second.
 final class ReadinessProbe: Sendable {
-    typealias Answer = @Sendable (Problem?) -> Void
+    typealias Completion = @Sendable (Problem?) -> Void
 
     private struct State {
         /// The last answer of the disk and its time, in milliseconds.
         var last: (problem: Problem?, time: Int64)?
         /// The callers that wait for the answer of the probe in progress; `nil` while there is none.
-        var waiting: [Answer]?
+        var waiting: [Completion]?
         var isStopping = false
     }
 
@@ -24,23 +24,23 @@ final class ReadinessProbe: Sendable {
     /// Reports the server as not ready from now on.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Calls `answer` with the problem, or `nil` if the server is ready: at once, or when the disk has answered.
-    func check(now: Int64, then answer: @escaping Answer) {
-        enum Next { case answer(Problem?), probe, wait }
+    /// Calls `completion` with the problem, or `nil` if the server is ready: at once, or when the disk has answered.
+    func check(now: Int64, then completion: @escaping Completion) {
+        enum Next { case finished(Problem?), probe, wait }
         let next = state.withLock { state -> Next in
             if state.isStopping {
-                return .answer(Problem(.unavailable, "The server is stopping. Another may be there after Retry-After."))
+                return .finished(Problem(.unavailable, "The server is stopping. Another may be there after Retry-After."))
             }
-            if let last = state.last, now - last.time < Self.validity { return .answer(last.problem) }
+            if let last = state.last, now - last.time < Self.validity { return .finished(last.problem) }
             guard state.waiting == nil else {
-                state.waiting?.append(answer)
+                state.waiting?.append(completion)
                 return .wait
             }
-            state.waiting = [answer]
+            state.waiting = [completion]
             return .probe
         }
         switch next {
-        case .answer(let problem): answer(problem)
+        case .finished(let problem): completion(problem)
         case .wait: return
         case .probe:
             committer.submit(
@@ -57,6 +57,6 @@ final class ReadinessProbe: Sendable {
             state.last = (problem, time)
             return state.waiting ?? []
         }
-        for answer in waiting { answer(problem) }
+        for completion in waiting { completion(problem) }
     }
 }

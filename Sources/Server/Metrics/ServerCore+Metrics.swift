@@ -68,9 +68,9 @@ extension ServerCore {
         text.gauge("freshet_feed_recent_bytes", "Bytes of the changes in memory.", totals.bytes)
         text.counter(
             "freshet_feed_evictions_total", "Namespaces whose changes left memory since all had too many.", metrics.feed.evicted.value)
-        text.counter("freshet_feed_hits_total", "Questions answered from memory.", metrics.feed.hits.value)
-        text.counter("freshet_feed_scans_total", "Questions that the store had to answer.", metrics.feed.scans.value)
-        text.counter("freshet_feed_parked_total", "Questions that had to wait.", metrics.feed.parked.value)
+        text.counter("freshet_feed_hits_total", "Polls and streams answered from memory.", metrics.feed.hits.value)
+        text.counter("freshet_feed_scans_total", "Polls and streams that the store had to answer.", metrics.feed.scans.value)
+        text.counter("freshet_feed_waits_total", "Polls and streams that had to wait.", metrics.feed.waits.value)
         text.counter("freshet_feed_woken_total", "Waits that a change ended.", metrics.feed.woken.value)
         text.counter("freshet_feed_expired_total", "Waits that ended with nothing.", metrics.feed.expired.value)
         text.counter("freshet_feed_gone_total", "Positions that could not be followed.", metrics.feed.gone.value)

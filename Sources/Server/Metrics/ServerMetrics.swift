@@ -46,14 +46,14 @@ final class ServerMetrics: Sendable {
     }
 }
 
-/// Counts the feed's answers to readers.
+/// Counts the decisions of the feed.
 final class FeedMetrics: Sendable {
     /// Readers answered from memory.
     let hits = Counter()
     /// Readers sent to the store.
     let scans = Counter()
-    /// Readers that were parked.
-    let parked = Counter()
+    /// Readers that had to wait.
+    let waits = Counter()
     /// Waits that a change ended.
     let woken = Counter()
     /// Waits that ended with nothing.
@@ -63,13 +63,13 @@ final class FeedMetrics: Sendable {
     /// Feeds whose recent changes were evicted.
     let evicted = Counter()
 
-    func count(_ verdict: PollDecision) {
-        switch verdict {
+    func count(_ decision: PollDecision) {
+        switch decision {
         case .reply(.page): hits.add()
         case .reply(.idle): expired.add()
         case .reply(.gone), .reply(.ended): gone.add()
         case .scan: scans.add()
-        case .parked: parked.add()
+        case .waiting: waits.add()
         }
     }
 }

@@ -60,7 +60,7 @@ struct AccessRules: Sendable {
 
     private func checkOrigin(_ request: Request) throws(Problem) {
         guard let origin = request[.origin] else {
-            guard !request.hasOnly("cross-site", for: .secFetchSite) else { throw Self.foreign("a page of another site", "its origin") }
+            guard !request.hasOnly("cross-site", for: .secFetchSite) else { throw Self.crossOrigin("a page of another site", "its origin") }
             return
         }
         let text = origin.lowercased()
@@ -70,10 +70,10 @@ struct AccessRules: Sendable {
             let authority = Array(text.utf8.dropFirst(scheme.utf8.count))
             request.forEachAuthority { isOwn = isOwn || $0.equalsIgnoringCase(authority, $0.count) }
         }
-        guard isOwn else { throw Self.foreign("'\(origin.shortened)'", origin.shortened) }
+        guard isOwn else { throw Self.crossOrigin("'\(origin.shortened)'", origin.shortened) }
     }
 
-    private static func foreign(_ page: String, _ origin: String) -> Problem {
+    private static func crossOrigin(_ page: String, _ origin: String) -> Problem {
         Problem(
             .forbidden,
             "The request comes from \(page), and not from the server's own origin: start the server with --allow-origin \(origin) if that page may "

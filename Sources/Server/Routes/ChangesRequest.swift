@@ -32,7 +32,7 @@ struct ChangesRequest: Sendable {
         let subscription = Subscription(
             filter: try ChangeFilter(collections: collections, prefix: try parameters.prefix()),
             values: try parameters.boolean("values") ?? true, limit: try parameters.integer("limit", in: 1...1_000) ?? 1_000,
-            delivery: isStream ? .stream : .answer)
+            delivery: isStream ? .stream : .response)
         selection = ChangeSelection(namespace: namespace, subscription: subscription)
         let seconds = try parameters.integer("wait", in: 0...60) ?? hold
         // A client that wants no body does not want to wait for one either.

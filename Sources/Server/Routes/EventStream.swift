@@ -10,7 +10,7 @@ import Synchronization
 /// which pushes. It writes a page before it asks for the next, and asks before it waits, so events are in order.
 final class EventStream: Sendable {
     private struct State {
-        var waiting: (entry: FeedRegistry<FeedReader>.Entry, ticket: WaiterTicket)?
+        var waiting: (entry: FeedRegistry<FeedReader>.Entry, waiter: WaiterID)?
         var isCancelled = false
     }
 
@@ -84,17 +84,17 @@ final class EventStream: Sendable {
         // The client reconnects, and gets the reason as a status.
         guard !core.hasEnded(session) else { return stream.finish() }
         let deadline = session.flatMap { core.access?.deadline(of: $0) }
-        let (verdict, entry) = try core.feeds.ask(
+        let (decision, entry) = try core.feeds.ask(
             .after(cursor), changes.selection.subscription, in: changes.selection.namespace, .stream(self), isVerified: isVerified,
             deadline: deadline, now: core.now())
-        switch verdict {
-        case .parked(let ticket):
+        switch decision {
+        case .waiting(let waiter):
             let isCancelled = state.withLock { state in
-                state.waiting = (entry, ticket)
+                state.waiting = (entry, waiter)
                 return state.isCancelled
             }
             // A revocation just before this did not find the stream among the waiters.
-            if isCancelled || core.hasEnded(session) { entry.cancel(ticket) }
+            if isCancelled || core.hasEnded(session) { entry.cancel(waiter) }
         case .reply(.page(let page)):
             guard stream.write(Self.encode(page)) else { return }
             goOn(after: page.cursor)
@@ -119,7 +119,7 @@ final class EventStream: Sendable {
             state.isCancelled = true
             return state.waiting
         }
-        if let waiting { waiting.entry.cancel(waiting.ticket) }
+        if let waiting { waiting.entry.cancel(waiting.waiter) }
         stream.finish()
     }
 

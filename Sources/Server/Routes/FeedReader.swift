@@ -23,5 +23,5 @@ enum FeedReader: Sendable {
 }
 
 extension FeedRegistry.Entry: DisconnectListener where Reader == FeedReader {
-    func peerDisconnected(_ number: UInt64) { cancel(WaiterTicket(number: number)) }
+    func peerDisconnected(_ number: UInt64) { cancel(WaiterID(number: number)) }
 }

@@ -49,24 +49,24 @@ final class Poll: RepeatedRequestHandler {
         _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws(StoreError) {
         let reader = FeedReader.poll(exchange, session: session)
-        if let verdict = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
-            return carryOut(verdict, of: feed, exchange, isVerified: isVerified, deadline: deadline)
+        if let decision = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
+            return carryOut(decision, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
-        let (verdict, entry) = try core.feeds.ask(
+        let (decision, entry) = try core.feeds.ask(
             since, selection.subscription, in: selection.namespace, reader, isVerified: isVerified, deadline: deadline, now: now)
-        carryOut(verdict, of: entry, exchange, isVerified: isVerified, deadline: deadline)
+        carryOut(decision, of: entry, exchange, isVerified: isVerified, deadline: deadline)
     }
 
     private func carryOut(
-        _ verdict: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool,
+        _ decision: PollDecision, of feed: FeedRegistry<FeedReader>.Entry, _ exchange: Exchange, isVerified: Bool,
         deadline: Int64
     ) {
-        switch verdict {
+        switch decision {
         // A client that has closed only its sending side still reads, so it gets an answer: nothing yet.
-        case .parked(let ticket):
-            exchange.onDisconnect(notify: feed, ticket.number)
+        case .waiting(let waiter):
+            exchange.onDisconnect(notify: feed, waiter.number)
             // A revocation while the poll was in the store did not find it among the waiters.
-            if core.hasEnded(session) { feed.cancel(ticket) }
+            if core.hasEnded(session) { feed.cancel(waiter) }
         case .reply(let reply): respond(exchange, reply)
         case .scan(let since):
             later(exchange, isContinuation: isVerified) { [self] in try scan(exchange, since: since, deadline: deadline) }

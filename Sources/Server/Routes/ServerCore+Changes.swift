@@ -12,8 +12,8 @@ extension ServerCore {
     private func answer(_ context: RequestContext, _ changes: ChangesRequest) throws {
         switch changes.selection.subscription.delivery {
         case .stream: EventStream.open(context, changes)
-        case .answer where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
-        case .answer:
+        case .response where changes.client != nil: context.later { [self] in try answerFromStore(context, changes, since: changes.since) }
+        case .response:
             let poll = Poll(context.core, changes.selection, wait: changes.wait, session: context.session)
             context.request.onRepeat(varying: "since", poll)
             poll.ask(since: changes.since, context.exchange)
@@ -65,7 +65,7 @@ extension RecordStore {
         return Snapshot(try Self.encoded(snapshot, query), snapshot.state, lastWrite: snapshot.lastWrite)
     }
 
-    private static func encoded(_ snapshot: Snapshot<ChangeAnswer>, _ query: ChangeQuery) throws(StoreError) -> ScanResult {
+    private static func encoded(_ snapshot: Snapshot<ChangeQueryResult>, _ query: ChangeQuery) throws(StoreError) -> ScanResult {
         switch snapshot.value {
         case .refused(let refusal):
             guard case .after(let cursor) = query.since else {

@@ -33,7 +33,7 @@ package struct ChangeQuery: Hashable, Sendable {
 }
 
 /// The feed's answer: changes, or the reason why there can be none.
-package enum ChangeAnswer: Hashable, Sendable {
+package enum ChangeQueryResult: Hashable, Sendable {
     case changes(ScannedChanges)
     case refused(CursorRefusal)
 }

@@ -41,7 +41,7 @@ package protocol RecordStore: Sendable {
 
     /// The latest change of each record, and the invalidations, after a position. The snapshot states the last decided write of the query's
     /// client.
-    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer>
+    func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult>
 
     /// The number of the last decided write of a device; 0 if it has none.
     func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64>

@@ -36,7 +36,7 @@ struct NumberedWrites {
     }
 
     /// The outcomes of all of a request's writes.
-    struct Answer {
+    struct Outcomes {
         /// One for each item, in their order. They end where the transaction had done enough: the client has to send
         /// the rest again.
         var decided: [Decided]
@@ -51,7 +51,7 @@ struct NumberedWrites {
 
     /// - Returns: one outcome an item, or fewer if the applier is full before the last, but at least one; or the
     ///   problem that refused all of them without effect.
-    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Answer, Problem> {
+    func apply(_ items: [Item], with applier: inout WriteApplier) throws -> Result<Outcomes, Problem> {
         let namespace = applier.namespace
         var ledger = WriteLedger(last: try namespace.lastWrite(of: client))
         if let problem = try access?.problem(of: client, ownedBy: namespace.owner(of: client)) {
@@ -80,7 +80,7 @@ struct NumberedWrites {
         let decided = fresh.count == items.count ? fresh : try answers(Array(items[..<end]), decisions, fresh, kept, namespace)
         // The record that a single write has met is still the current one.
         let filled = items.count == 1 ? decided : try decided.map { try Self.filled($0, items[$0.place].key, namespace) }
-        return .success(Answer(decided: filled, lastWrite: ledger.last))
+        return .success(Outcomes(decided: filled, lastWrite: ledger.last))
     }
 }
 

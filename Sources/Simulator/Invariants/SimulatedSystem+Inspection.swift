@@ -228,7 +228,7 @@ extension SimulatedSystem {
         }
     }
 
-    /// How old the news of a live device may be, in milliseconds.
+    /// How old the state of a live device may be, in milliseconds.
     private func patience(_ device: SimulatedDevice) -> Int64 { Int64(device.settings.hold) * 1_000 + device.settings.grace + 10_000 }
 
     private func checkStatus(_ snapshot: DeviceSnapshot, _ device: SimulatedDevice) throws(Oracle.InvariantFailure) {

@@ -19,7 +19,7 @@ enum MessageText {
         case .page(let page):
             "200: \(page.changes.count) \(page.changes.count == 1 ? "change" : "changes") up to \(short(page.cursor))"
                 + (page.upToDate ? "" : ", more to come")
-        case .quiet(let cursor): "204: nothing up to \(short(cursor))"
+        case .noChange(let cursor): "204: nothing up to \(short(cursor))"
         case .results(let results):
             "200: "
                 + results.results.map { outcome in
@@ -45,7 +45,7 @@ enum MessageText {
     static func cursor(of reply: Reply) -> Cursor? {
         switch reply {
         case .page(let page): page.cursor
-        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor
+        case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor): cursor
         case .reads(let response): response.cursor
         case .results, .client, .problem, .failure, .garbage, .tooLarge: nil
         }
@@ -65,7 +65,7 @@ enum MessageText {
         switch failure {
         case .unreachable(let text), .interrupted(let text): text
         case .watchdog: "no response in time"
-        case .foreign: "an answer of something on the way"
+        case .intercepted: "an answer of something on the way"
         case .otherStore: "an answer of another store"
         }
     }
@@ -75,7 +75,7 @@ extension Reply {
     /// Whether it answers a poll, and has no change.
     var bringsNothing: Bool {
         switch self {
-        case .quiet: true
+        case .noChange: true
         case .page(let page): page.changes.isEmpty && page.upToDate
         default: false
         }

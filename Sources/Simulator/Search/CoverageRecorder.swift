@@ -94,7 +94,7 @@ extension Reply {
     fileprivate var coverageNumber: UInt16 {
         switch self {
         case .page: 0
-        case .quiet: 1
+        case .noChange: 1
         case .results: 2
         case .reads: 3
         case .record: 4

@@ -71,7 +71,7 @@ struct SmallDevice {
             guard let place = calls.firstIndex(where: { $0.description.id == id }) else { return }
             giveUp(calls.remove(at: place))
         case .commit(let transaction): transactions.append(transaction)
-        case .publish(let news): for publication in news { show(publication) }
+        case .publish(let publications): for publication in publications { show(publication) }
         case .complete(let callerID, let result): take(result, to: callerID)
         case .outcome(let writeID, let key, let outcome): take(outcome, on: writeID, key)
         case .status(let status): isLive = status.connection == .live
@@ -140,9 +140,9 @@ struct SmallDevice {
             if bug == .flicker, view.isPending, let old, old.revision != view.revision {
                 shown[number]?.value = KeyView(view.key, view.entry).value
             }
-        case .confirmed(let news):
-            guard let number = setup.numbers[news.key], var entry = shown[number]?.entry else { return }
-            entry.confirm(news)
+        case .confirmed(let revalidation):
+            guard let number = setup.numbers[revalidation.key], var entry = shown[number]?.entry else { return }
+            entry.confirm(revalidation)
             shown[number]?.entry = entry
         case .changed(let key):
             guard let number = setup.numbers[key] else { return }
@@ -154,7 +154,7 @@ struct SmallDevice {
                 if scope.contains(key) { entry.invalidate(at: position) }
                 return entry
             }
-        case .swept(let scope, let position):
+        case .evicted(let scope, let position):
             forEachUnwritten { key, entry in scope.contains(key) && entry.isKnownOnly(before: position) ? nil : entry }
         case .passFinished(let pass, let position): forEachUnwritten { _, entry in entry.ended(pass, at: position) }
         case .cleared:

@@ -36,7 +36,7 @@ struct SmallServer: Hashable {
 
     // MARK: Requests
 
-    /// The response; `nil` for a poll for which there is no news yet.
+    /// The response; `nil` for a poll for which nothing has changed yet.
     mutating func answer(_ kind: RequestDescription.Kind, _ setup: SmallSetup) -> SmallResponse? {
         let reply: Reply?
         let client: ClientIdentifier?

@@ -65,7 +65,7 @@ final class Runner {
         while let next = system.queue.nextTime, next < time { _ = try system.advance() }
     }
 
-    /// Lets everything happen until nothing but waiting for news is left.
+    /// Lets everything happen until only waiting for changes is left.
     private func settle() throws(Violation) {
         let (end, last) = (system.now + Self.patience.time, system.step + Self.patience.steps)
         while !system.isQuiet {

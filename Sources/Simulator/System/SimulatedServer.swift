@@ -47,7 +47,7 @@ final class SimulatedServer {
     var trouble: TimedCondition<ScenarioEvent.DiskFault>?
     /// The requests that are in it: parked, or on their way through.
     var activeRequests: Set<Int> = []
-    var tickets: [Int: WaiterTicket] = [:]
+    var waiters: [Int: WaiterID] = [:]
     var backup: (store: MemoryRecordStore.Backup, point: Oracle.Point)?
 
     // MARK: Injected bugs
@@ -74,7 +74,7 @@ final class SimulatedServer {
     /// Everything in its memory is gone.
     func die() {
         run += 1
-        (isUp, feed, jobs, isCommitting, activeRequests, tickets) = (false, nil, [], false, [], [:])
+        (isUp, feed, jobs, isCommitting, activeRequests, waiters) = (false, nil, [], false, [], [:])
     }
 }
 

@@ -97,7 +97,7 @@ extension SimulatedSystem {
         case .send(let description): send(description, device)
         case .cancel(let id): if let message = device.open.removeValue(forKey: id) { abandon(message) }
         case .commit(let transaction): store(transaction, device)
-        case .publish(let news): for publication in news { show(publication, device) }
+        case .publish(let publications): for publication in publications { show(publication, device) }
         case .status(let status):
             device.status = status
             let isLive = status.connection == .live
@@ -141,10 +141,10 @@ extension SimulatedSystem {
             } else {
                 device.memory(of: view.key).store(view)
             }
-        case .confirmed(let news): device.memory(of: news.key).confirm(news)
+        case .confirmed(let revalidation): device.memory(of: revalidation.key).confirm(revalidation)
         case .changed(let key): device.memory(of: key).store(device.view(of: key))
         case .invalidated(let scope, let position): device.memory.invalidate(scope, at: position)
-        case .swept(let scope, let position): device.memory.sweep(scope, before: position)
+        case .evicted(let scope, let position): device.memory.evict(scope, before: position)
         case .passFinished(let pass, let position): device.memory.finishPass(pass, at: position)
         case .cleared:
             device.isCleared = true

@@ -92,7 +92,7 @@ extension SimulatedSystem {
         }
     }
 
-    /// Whether nothing is left to do but to wait for news.
+    /// Whether nothing is left to do but to wait for changes.
     var isQuiet: Bool {
         guard server.isUp, server.jobs.isEmpty, !server.isCommitting else { return false }
         let head = server.state.cursor

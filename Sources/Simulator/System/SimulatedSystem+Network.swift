@@ -61,7 +61,7 @@ extension SimulatedSystem {
     func reply(_ serial: Int, _ reply: Reply, lastWrite stated: Int64? = nil) {
         var lastWrite = stated.map { bug == .overstateLastWrite ? $0 + 1 : bug == .understateLastWrite ? max(0, $0 - 1) : $0 }
         server.activeRequests.remove(serial)
-        server.tickets[serial] = nil
+        server.waiters[serial] = nil
         let message = messages[serial]
         let device = devices[message.device]
         recorder?.replied(serial, reply, at: now)
@@ -146,7 +146,7 @@ extension SimulatedSystem {
             let message = messages[serial]
             guard only == nil || only?.number == message.device else { continue }
             server.activeRequests.remove(serial)
-            if let ticket = server.tickets.removeValue(forKey: serial) { server.feed?.cancel(ticket) }
+            if let waiter = server.waiters.removeValue(forKey: serial) { server.feed?.cancel(waiter) }
             let device = devices[message.device]
             if device.link.loses(.reply, at: now) {
                 lose(serial, .reply)
@@ -181,7 +181,7 @@ extension Reply {
             case .page(let page): page.changes.count
             case .results(let results): results.results.count
             case .reads(let reads): reads.records.count + reads.missing.count
-            case .quiet, .record, .notModified, .missing, .client, .problem, .tooLarge, .failure, .garbage: 0
+            case .noChange, .record, .notModified, .missing, .client, .problem, .tooLarge, .failure, .garbage: 0
             }
         return count > limit ? .tooLarge("the answer has \(count) elements, and the device takes \(limit)") : self
     }

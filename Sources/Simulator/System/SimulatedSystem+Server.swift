@@ -68,14 +68,14 @@ extension SimulatedSystem {
     private func ask(_ serial: Int, _ since: Since, isVerified: Bool, deadline: Int64) {
         guard case .changes(_, let filter, let wait, let limit, _) = messages[serial].kind else { return }
         if server.feed == nil { server.feed = ChangeFeed(position: server.state.cursor, limits: server.limits) }
-        let verdict = server.feed?.ask(
+        let decision = server.feed?.ask(
             since, Subscription(filter: filter, limit: limit), waiter: serial, isVerified: isVerified,
             deadline: wait == 0 ? now : deadline, now: now)
-        switch verdict {
+        switch decision {
         case .reply(let answer): reply(serial, self.reply(answer))
         case .scan(let since): push(.serverScan(run: server.run, message: serial, since, deadline: deadline), after: delay(2))
-        case .parked(let ticket):
-            server.tickets[serial] = ticket
+        case .waiting(let waiter):
+            server.waiters[serial] = waiter
             push(.serverExpire(run: server.run), after: deadline - now + WaiterTable<Int>.bucketWidth)
         case nil: break
         }
@@ -88,7 +88,7 @@ extension SimulatedSystem {
             return
         }
         let query = ChangeQuery(
-            since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .answer),
+            since: since, filter: filter, limit: limit, byteLimit: server.limits.pageBytes(for: .response),
             inlineLimit: server.limits.inlineBytes, scanLimit: server.limits.changes < 10 ? 4 : 10_000, client: client.map(ledgerName))
         do {
             let found = try server.store.scan(query, in: server.namespace)
@@ -99,7 +99,7 @@ extension SimulatedSystem {
                 reply(serial, self.reply(.page(page)), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true) where client != nil:
                 let empty = ChangePage(changes: [], cursor: reached, upToDate: true)
-                reply(serial, asked == .now ? .page(empty) : .quiet(reached), lastWrite: found.lastWrite)
+                reply(serial, asked == .now ? .page(empty) : .noChange(reached), lastWrite: found.lastWrite)
             case .nothing(let reached, isComplete: true):
                 push(.serverPark(run: server.run, message: serial, .after(reached), deadline: deadline), after: delay(2))
             case .nothing(let reached, isComplete: false):
@@ -123,17 +123,17 @@ extension SimulatedSystem {
 
     func disconnect(_ serial: Int) {
         guard bug != .keepWaiters else { return }
-        guard let ticket = server.tickets[serial] else {
+        guard let waiter = server.waiters[serial] else {
             // A poll that the server still looks up is not begun.
             if case .changes = messages[serial].kind { server.activeRequests.remove(serial) }
             return
         }
-        if let delivery = server.feed?.cancel(ticket) { deliver([delivery]) }
+        if let delivery = server.feed?.cancel(waiter) { deliver([delivery]) }
     }
 
     func deliver(_ deliveries: [FeedDelivery<Int>]) {
         for delivery in deliveries {
-            guard case .answer(let waiters, let answer) = delivery else { continue }
+            guard case .response(let waiters, let answer) = delivery else { continue }
             let decoded = reply(answer)
             for waiter in waiters { reply(waiter, decoded) }
         }
@@ -144,7 +144,7 @@ extension SimulatedSystem {
         switch answer {
         case .page(let page):
             do throws(WireError) { return .page(try ChangePage(json: page.body)) } catch { return .garbage("\(error)") }
-        case .idle(let cursor): return .quiet(cursor)
+        case .idle(let cursor): return .noChange(cursor)
         case .gone(let problem, let cursor): return .problem(problem, cursor: cursor, retryAfter: nil)
         case .ended: return .problem(Problem(.unauthorized, "the session has ended"), cursor: nil, retryAfter: nil)
         }

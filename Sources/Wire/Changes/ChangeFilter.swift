@@ -60,9 +60,9 @@ package struct ChangeFilter: Hashable, Sendable {
     package func matches(_ scope: InvalidationScope) -> Bool {
         switch scope {
         case .key(let key): matches(key)
-        case .collection(let collection, let swept):
+        case .collection(let collection, let invalidated):
             includes(collection)
-                && (prefix.utf8.starts(with: swept.utf8) || swept.utf8.starts(with: prefix.utf8))
+                && (prefix.utf8.starts(with: invalidated.utf8) || invalidated.utf8.starts(with: prefix.utf8))
         case .everything: true
         }
     }

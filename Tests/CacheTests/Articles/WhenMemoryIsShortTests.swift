@@ -26,15 +26,15 @@ private func example(_ pressure: MemoryPressure, _ time: ManualCacheClock, show:
 
     time.advance(by: .seconds(30))
     pressure.report(.normal)  // it was calm for so long: a step up
-    var told: [String] = []
+    var lines: [String] = []
     for await event in events.prefix(3) {
         switch event {
-        case .shrunk(let percent, let level, let cause): told.append("\(level), \(cause): \(percent) %")
-        case .grown(let percent): told.append("calm: \(percent) %")
-        case .lost(let path, let reason): told.append("\(path) reports nothing any more: \(reason)")
+        case .shrunk(let percent, let level, let cause): lines.append("\(level), \(cause): \(percent) %")
+        case .grown(let percent): lines.append("calm: \(percent) %")
+        case .lost(let path, let reason): lines.append("\(path) reports nothing any more: \(reason)")
         }
     }
-    show(held, told, buffers.spare.withLock { $0.count })
+    show(held, lines, buffers.spare.withLock { $0.count })
     // article ends
 }
 
@@ -51,11 +51,11 @@ struct WhenMemoryIsShortTests {
         let pressure = MemoryPressure(configuration)
         var shown = 0
         // When
-        await example(pressure, time) { held, told, spare in
+        await example(pressure, time) { held, lines, spare in
             // Then
             shown += 1
             #expect(held == [1_000, 500, 100] && spare == 4)
-            #expect(told == ["warning, reported: 50 %", "critical, reported: 10 %", "calm: 25 %"])
+            #expect(lines == ["warning, reported: 50 %", "critical, reported: 10 %", "calm: 25 %"])
         }
         #expect(shown == 1)
         await pressure.stop()

@@ -7,14 +7,14 @@ import Testing
 /// Processes that write into one directory, and are killed with `SIGKILL` in the middle of it.
 @Suite("Processes on one cache", .serialized)
 struct DiskProcessTests {
-    /// What a process said of its keys.
-    struct Told: Sendable {
+    /// What a process has printed of its keys.
+    struct Report: Sendable {
         /// The last write that was asked for.
         var tried: [String: Int] = [:]
         /// The last that was stored, and whether it was a removal.
         var stored: [String: (version: Int, isGone: Bool)] = [:]
 
-        mutating func hear(_ line: Substring) {
+        mutating func add(_ line: Substring) {
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 3, let version = Int(words[2]) else { return }
             if words[0] == "try" { tried[words[1]] = version } else { stored[words[1]] = (version, words[0] == "gone") }
@@ -28,44 +28,44 @@ struct DiskProcessTests {
         arguments: 0..<SoakScale.kills)
     func killed(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
-        var told: [Told] = [Told(), Told()]
+        var reports: [Report] = [Report(), Report()]
         for life in 0..<3 {
             // Given two processes that write into one directory
             let deaths = (0..<2).map { _ in Int.random(in: 1..<120, using: &random) }
-            let (before, beforeToo) = (told[0], told[1])
+            let (before, beforeToo) = (reports[0], reports[1])
             // When each is killed after it has printed so many lines, at an arbitrary moment
             async let first = live("p0", seed * 100 + life, from: 1 + life * 100_000, until: deaths[0], before)
             async let second = live("p1", seed * 100 + life + 50, from: 1 + life * 100_000, until: deaths[1], beforeToo)
-            told = try await [first, second]
+            reports = try await [first, second]
             // Then
-            try await verify(told)
+            try await verify(reports)
         }
     }
 
     /// Has a process write until it has said so many lines, and kills it.
-    private func live(_ prefix: String, _ seed: Int, from first: Int, until lines: Int, _ before: Told) async throws -> Told {
+    private func live(_ prefix: String, _ seed: Int, from first: Int, until lines: Int, _ before: Report) async throws -> Report {
         let ending = try await run(
             Product.cache, arguments: [folder.path, prefix, "\(seed)", "\(first)"], input: .none, output: .sequence, error: .discarded
         ) { execution in
-            var told = before
+            var report = before
             var count = 0
             for try await line in execution.standardOutput.strings() {
-                told.hear(line[...])
+                report.add(line[...])
                 count += 1
                 if count == lines { try execution.send(signal: .kill) }
             }
-            return told
+            return report
         }
         #expect(ending.terminationStatus == .signaled(9))
         return ending.closureResult
     }
 
-    private func verify(_ told: [Told]) async throws {
+    private func verify(_ reports: [Report]) async throws {
         let cache = try await DiskCache.open(folder.path)
         #expect(try await cache.statistics().restarts == 0)
-        for told in told {
-            for (key, tried) in told.tried {
-                let stored = told.stored[key]
+        for report in reports {
+            for (key, tried) in report.tried {
+                let stored = report.stored[key]
                 guard let value = try await cache.value(forKey: key) else {
                     // A removal may have been under way.
                     #expect(stored == nil || stored?.isGone == true || tried > stored?.version ?? 0, "\(key) is lost")
@@ -105,8 +105,8 @@ struct DiskProcessTests {
         // When they write for as long as it takes to be met by many reads
         for round in 1... {
             guard progress.seen.load(ordering: .relaxed) <= 100, !progress.isOver.load(ordering: .relaxed) else { break }
-            async let first = live("same", 1, from: round * 1_000_000, until: 400, Told())
-            async let second = live("same", 2, from: round * 1_000_000 + 500_000, until: 400, Told())
+            async let first = live("same", 1, from: round * 1_000_000, until: 400, Report())
+            async let second = live("same", 2, from: round * 1_000_000 + 500_000, until: 400, Report())
             _ = try await [first, second]
         }
         reading.cancel()

@@ -198,11 +198,11 @@ import Testing
     @Test func anythingCanJoin() async {
         // Given a user's pool, which reports while it shrinks
         final class Pool: ShrinkableCache {
-            let told = Mutex<[Int]>([])
+            let percents = Mutex<[Int]>([])
             let pressure: MemoryPressure
             init(_ pressure: MemoryPressure) { self.pressure = pressure }
             func shrink(toPercent percent: Int) {
-                told.withLock { $0.append(percent) }
+                percents.withLock { $0.append(percent) }
                 pressure.report(.critical)
             }
         }
@@ -212,9 +212,9 @@ import Testing
         // When
         pressure.report(.warning)
         // Then its report takes effect after the share that it got
-        #expect(pool.told.withLock { $0 } == [50, 25])
+        #expect(pool.percents.withLock { $0 } == [50, 25])
         await pressure.stop()
-        #expect(pool.told.withLock { $0 } == [50, 25, 100])
+        #expect(pool.percents.withLock { $0 } == [50, 25, 100])
     }
 
     @Test(.timeLimit(.minutes(5))) func whoWritesMeanwhileHoldsUpNothing() async {

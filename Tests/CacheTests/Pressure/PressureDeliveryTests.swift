@@ -20,10 +20,10 @@ import Testing
             gate.wait()
         }
 
-        func letGo() { gate.signal() }
+        func release() { gate.signal() }
     }
 
-    @Test func stoppingLosesNoEventThatAnotherThreadIsAboutToTell() async {
+    @Test func stoppingLosesNoEventThatAnotherThreadIsAboutToDeliver() async {
         // Given a thread that reports pressure, and is blocked before it notifies the listeners
         let folder = TemporaryDirectory()
         var configuration = MemoryPressure.Configuration()
@@ -36,7 +36,7 @@ import Testing
         for await _ in held.begun { break }
         // When
         await pressure.stop()
-        held.letGo()
+        held.release()
         // Then
         var heard: [MemoryPressure.Event] = []
         for await event in events { heard.append(event) }

@@ -10,9 +10,9 @@ import Testing
         let at: Double
         let level: PressureLevel?
         /// The share that caches get; nil for none.
-        let told: Int?
+        let percent: Int?
 
-        init(_ at: Double, _ level: PressureLevel?, _ told: Int?) { (self.at, self.level, self.told) = (at, level, told) }
+        init(_ at: Double, _ level: PressureLevel?, _ percent: Int?) { (self.at, self.level, self.percent) = (at, level, percent) }
     }
 
     static let table: [(name: String, steps: [Step])] = [
@@ -63,10 +63,10 @@ import Testing
         var machine = PressureMachine(calm: .seconds(30))
         for (number, step) in steps.enumerated() {
             // When
-            let told = step.level.map { machine.see($0, at: .seconds(step.at)) } ?? machine.advance(to: .seconds(step.at))
+            let percent = step.level.map { machine.see($0, at: .seconds(step.at)) } ?? machine.advance(to: .seconds(step.at))
             // Then
-            #expect(told == step.told, "\(name), step \(number)")
-            if let told { #expect(machine.percent == told) }
+            #expect(percent == step.percent, "\(name), step \(number)")
+            if let percent { #expect(machine.percent == percent) }
         }
     }
 
@@ -81,13 +81,13 @@ import Testing
             let due = machine.nextGrowth
             let level = Int.random(in: 0..<3, using: &random) == 0 ? PressureLevel.allCases.randomElement(using: &random) : nil
             // When
-            let told = level.map { machine.see($0, at: now) } ?? machine.advance(to: now)
+            let percent = level.map { machine.see($0, at: now) } ?? machine.advance(to: now)
             // Then
             let (old, new) = (
                 PressureMachine.steps.firstIndex(of: before) ?? -9, PressureMachine.steps.firstIndex(of: machine.percent) ?? -9
             )
             #expect(old >= 0 && new >= 0)
-            #expect(told == nil ? new == old : told == machine.percent)
+            #expect(percent == nil ? new == old : percent == machine.percent)
             switch level {
             case nil, .calm:
                 #expect(new == old || new == old - 1)

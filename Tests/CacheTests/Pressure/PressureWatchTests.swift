@@ -195,10 +195,10 @@ import Testing
         var sources = PressureSources(configuration)
         defer { sources.close(nil) }
         // Then
-        let told = sources.triggers.filter { $0.path == "/proc/pressure/memory" }
-        #expect(told.map(\.level) == [.warning, .critical])
-        for told in told {
-            var wait = pollfd(fd: told.descriptor, events: Int16(POLLPRI), revents: 0)
+        let triggers = sources.triggers.filter { $0.path == "/proc/pressure/memory" }
+        #expect(triggers.map(\.level) == [.warning, .critical])
+        for trigger in triggers {
+            var wait = pollfd(fd: trigger.descriptor, events: Int16(POLLPRI), revents: 0)
             #expect(poll(&wait, 1, 0) >= 0 && wait.revents & Int16(POLLERR | POLLNVAL) == 0)
         }
         // When the kernel rejects a trigger

@@ -35,8 +35,8 @@ struct ClientLimitsTests {
     @Test("the settings take effect, and the used sizes are known")
     func settings() async throws {
         // Given
-        let world = try World()
-        let (client, used) = try await start(.init(url: world.server.url, namespace: "test", storage: .directory(directory.path)))
+        let fixture = try ServerFixture()
+        let (client, used) = try await start(.init(url: fixture.server.url, namespace: "test", storage: .directory(directory.path)))
         // When
         try await client.notes.setValue(Note(text: String(repeating: "x", count: 100_000)), forKey: "1")
         // Then
@@ -47,24 +47,24 @@ struct ClientLimitsTests {
     @Test("a full disk is reported to the user, and no stored data is lost")
     func full() async throws {
         // Given
-        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.fileLimit = 512 << 10 }
+        let client = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.fileLimit = 512 << 10 }
         try await client.start()
         let products = client.collection("products", of: Product.self)
-        var told: [String] = []
-        try await save(Product(name: "Apple", price: 120), products) { told.append($0) }
-        #expect(told.isEmpty)
+        var messages: [String] = []
+        try await save(Product(name: "Apple", price: 120), products) { messages.append($0) }
+        #expect(messages.isEmpty)
         // When
-        try await save(Product(name: String(repeating: "x", count: 600_000), price: 120), products) { told.append($0) }
+        try await save(Product(name: String(repeating: "x", count: 600_000), price: 120), products) { messages.append($0) }
         // Then
-        #expect(told.count == 1 && told[0].contains(directory.path))
+        #expect(messages.count == 1 && messages[0].contains(directory.path))
         #expect(products["apple"]?.value?.name == "Apple" && client.status.waitingWrites == 1)
         await client.stop()
     }
 
     @Test("a value beyond the limit is rejected, a name and a depth beyond it throw")
     func beyond() async throws {
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let raw = client.rawCollection("files")
         let write = try await raw.setValue(Content(bytes: [UInt8](repeating: 1, count: 16 << 20 + 1), type: "image/png"), forKey: "1")
         let verdict = try await within { try await write.outcome() }

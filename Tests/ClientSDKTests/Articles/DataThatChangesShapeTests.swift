@@ -69,8 +69,8 @@ struct DataThatChangesShapeTests {
     @Test("old values decode, a patch keeps what the type does not know, and a whole value loses it")
     func members() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let products = client.collection("products", of: Product.self)
         try await products.setValue(Product(name: "Apple", price: 120, origin: "Kent"), forKey: "apple")
         try await products.setValue(Product(name: "Pear", price: 80, origin: "Kent"), forKey: "pear")
@@ -85,8 +85,8 @@ struct DataThatChangesShapeTests {
     @Test("earlier versions are read, and a later one is an error that says so")
     func versions() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let raw = client.rawCollection("prices")
         for (id, json) in [("a", #"{"euros":2}"#), ("c", #"{"version":3,"net":1}"#)] {
             try await raw.setValue(try Content(json: Array(json.utf8)), forKey: id)

@@ -73,9 +73,9 @@ struct GettingStartedTests {
     @Test("a list and a detail show a change of another device; a log-out leaves nothing")
     func runs() async throws {
         // Given
-        let world = try World()
-        let client = try await start(world.server.url, directory.path)
-        let other = try world.client { $0.namespace = "shop" }
+        let fixture = try ServerFixture()
+        let client = try await start(fixture.server.url, directory.path)
+        let other = try fixture.client { $0.namespace = "shop" }
         try await other.start()
         let products = client.collection("products", of: Product.self)
         let (lists, toLists) = AsyncStream.makeStream(of: [String: Product].self)
@@ -95,7 +95,7 @@ struct GettingStartedTests {
         try await logOut(client)
         // Then the screens end with the client, and nothing is shown without a server
         for screen in screens { try await within { try await screen.value } }
-        let next = try World.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.namespace = "shop" }
+        let next = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path)) { $0.namespace = "shop" }
         try await next.start()
         #expect(try await next.collection("products", of: Product.self).all().isEmpty)
         await next.stop()

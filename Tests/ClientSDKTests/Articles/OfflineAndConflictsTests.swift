@@ -52,19 +52,19 @@ private func count(_ stocks: SyncedCollection<Stock>) async throws {
 @Suite("Article: offline and conflicts", .timeLimit(.minutes(5)))
 struct OfflineAndConflictsTests {
     private struct Scene {
-        var world: World
+        var fixture: ServerFixture
         var ann: SyncClient
         var bob: SyncClient
     }
 
     /// Two devices with an apple; the second has lost its network, and the first has changed the price since.
     private func conflict() async throws -> Scene {
-        let world = try World()
-        let scene = Scene(world: world, ann: try await world.live(), bob: try await world.live(throughProxy: true))
+        let fixture = try ServerFixture()
+        let scene = Scene(fixture: fixture, ann: try await fixture.live(), bob: try await fixture.live(throughProxy: true))
         let products = scene.ann.collection("products", of: Product.self)
         _ = try await within { try await products.setValue(Product(name: "Apple", price: 120), forKey: "apple").waitUntilConfirmed() }
         _ = try await first(of: scene.bob.collection("products", of: Product.self).snapshots(forKey: "apple")) { $0.exists }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await scene.bob.offline()
         _ = try await within { try await products.setValue(Product(name: "Apple", price: 150), forKey: "apple").waitUntilConfirmed() }
         return scene
@@ -76,7 +76,7 @@ struct OfflineAndConflictsTests {
         let scene = try await conflict()
         // When
         try await write(scene.bob)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         // Then
         let both = Product(name: "Red apple", price: 150)
         _ = try await first(of: scene.ann.collection("products", of: Product.self).snapshots(forKey: "apple")) { $0.value == both }
@@ -89,7 +89,7 @@ struct OfflineAndConflictsTests {
         let products = scene.bob.collection("products", of: Product.self)
         let mine = Product(name: "Green apple", price: 120)
         try await products.setValue(mine, forKey: "apple", onConflict: .rejectIfChanged)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         let instead = Product(name: "Green apple", price: 150)
         let (decision, result) = [
             (Decision.again, mine), (.instead(instead), instead), (.giveUp, Product(name: "Apple", price: 150)),
@@ -113,8 +113,8 @@ struct OfflineAndConflictsTests {
     @Test("an increment is bounded here and on the server")
     func increments() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let stocks = client.collection("stocks", of: Stock.self)
         // When
         try await count(stocks)

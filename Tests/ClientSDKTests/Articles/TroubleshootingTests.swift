@@ -18,7 +18,7 @@ struct TroubleshootingTests {
     @Test("the lines say that the server is away, that a write waits, and what it writes")
     func runs() async throws {
         // Given
-        let client = try World.client("http://127.0.0.1:9")
+        let client = try ServerFixture.client("http://127.0.0.1:9")
         try await client.start()
         try await client.collection("products").setValue(Product(name: "Apple", price: 120), forKey: "apple")
         try await client.offline()

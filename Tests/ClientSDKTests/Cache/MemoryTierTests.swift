@@ -52,9 +52,9 @@ import Testing
     @Test func sweepsTakeWhatTheyReachButNothingPending() {
         for key in ["a/1", "a/12", "a/2", "b/1"] { tier.store(view(key, 5)) }
         tier.store(view("a/13", 5, pending: true))
-        tier.sweep(.collection("a", prefix: "1"), before: Sample.cursor(5))
+        tier.evict(.collection("a", prefix: "1"), before: Sample.cursor(5))
         #expect(tier.read(Sample.key("a/1")) != nil)
-        tier.sweep(.collection("a", prefix: "1"), before: Sample.cursor(6))
+        tier.evict(.collection("a", prefix: "1"), before: Sample.cursor(6))
         #expect(tier.read(Sample.key("a/1")) == nil && tier.read(Sample.key("a/12")) == nil)
         #expect(tier.read(Sample.key("a/13")) != nil && tier.read(Sample.key("a/2")) != nil && tier.read(Sample.key("b/1")) != nil)
         tier.finishPass(2, at: Sample.cursor(5))

@@ -19,11 +19,11 @@ import Testing
     func eachWriteOnce(_ waiting: Int) async throws {
         // Given an image with writes that wait
         let directory = TemporaryDirectory()
-        let world = try World()
+        let fixture = try ServerFixture()
         let image = directory.file("image")
-        let first = try await world.live(throughProxy: true, storage: .directory(image))
+        let first = try await fixture.live(throughProxy: true, storage: .directory(image))
         _ = try await within { try await stock(first).increment("/stock", by: 1, of: "all").waitUntilConfirmed() }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await first.offline()
         for number in 0..<waiting { try await stock(first).increment("/stock", by: 1_000_000, of: number == 0 ? "all" : "other") }
         await first.stop()
@@ -33,7 +33,7 @@ import Testing
                 let path = directory.file("clone-\(clone)")
                 try FileManager.default.copyItem(atPath: image, toPath: path)
                 group.addTask {
-                    let client = try World.client(world.server.url, storage: .directory(path))
+                    let client = try ServerFixture.client(fixture.server.url, storage: .directory(path))
                     try await client.start()
                     let early = try await stock(client).increment("/stock", by: 1, of: "all")
                     try await stock(client).setValue(Stock(stock: clone), forKey: "clone-\(clone)")
@@ -48,12 +48,12 @@ import Testing
             try await group.waitForAll()
         }
         // Then each write counts once
-        let witness = try await world.live()
+        let witness = try await fixture.live()
         let sum = 1 + 2 * Self.clones + (waiting > 0 ? 1_000_000 : 0)
         #expect(try await stock(witness).value(forKey: "all") == Stock(stock: sum))
         if waiting > 1 { #expect(try await stock(witness).value(forKey: "other") == Stock(stock: 1_000_000)) }
         for clone in 1...Self.clones { #expect(try await stock(witness).value(forKey: "clone-\(clone)") == Stock(stock: clone)) }
         await witness.stop()
-        await world.server.stop()
+        await fixture.server.stop()
     }
 }

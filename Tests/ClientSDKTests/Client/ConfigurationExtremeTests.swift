@@ -9,8 +9,8 @@ struct ConfigurationExtremeTests {
     @Test("the longest times and the largest limits work", arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 18])
     func largest(time: Duration) async throws {
         // Given
-        let world = try World()
-        let client = try world.client(storage: .directory(directory.path)) {
+        let fixture = try ServerFixture()
+        let client = try fixture.client(storage: .directory(directory.path)) {
             $0.following = .cachedRecords
             ($0.grace, $0.requestTimeout, $0.readTimeout) = (time, time, time)
             ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (time, time, time)
@@ -40,8 +40,8 @@ struct ConfigurationExtremeTests {
             { $0.prefix = String(repeating: "x", count: 10_000) },
         ]
         // Then
-        for change in changes { #expect(throws: ClientError.self) { try World.client(url, change) } }
-        let client = try World.client(url) {
+        for change in changes { #expect(throws: ClientError.self) { try ServerFixture.client(url, change) } }
+        let client = try ServerFixture.client(url) {
             ($0.grace, $0.requestTimeout, $0.readTimeout) = (.milliseconds(1), .milliseconds(1), .milliseconds(1))
             ($0.connectTimeout, $0.firstDelay, $0.longestDelay) = (.milliseconds(1), .milliseconds(1), .milliseconds(1))
             ($0.memoryLimit, $0.diskLimit) = (0, 262_144)
@@ -54,8 +54,8 @@ struct ConfigurationExtremeTests {
     @Test("names, ids, amounts and lists that cannot be are errors")
     func arguments() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let notes = client.notes
         // Then
         for id in ["", "\0", String(repeating: "x", count: 513)] {

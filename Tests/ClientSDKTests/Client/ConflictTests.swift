@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct ConflictTests {
     private struct Scene {
-        var world: World
+        var fixture: ServerFixture
         var ann: SyncClient
         var bob: SyncClient
         var notes: SyncedCollection<Note>
@@ -17,21 +17,21 @@ import Testing
 
     /// Two devices that know a record, of which the second loses its network and the first then changes the record.
     private func conflict(over theirs: String = "theirs", _ merging: MergeClosure<Note>? = nil) async throws -> Scene {
-        let world = try World()
-        let ann = try await world.live()
-        let bob = try await world.live(throughProxy: true)
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
+        let bob = try await fixture.live(throughProxy: true)
         _ = try await within { try await ann.notes.setValue(Note(text: "base", votes: 1), forKey: "1").waitUntilConfirmed() }
         _ = try await first(of: bob.notes.snapshots(forKey: "1")) { $0.exists }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await bob.offline()
         _ = try await within { try await ann.notes.setValue(Note(text: theirs, votes: 10), forKey: "1").waitUntilConfirmed() }
-        return Scene(world: world, ann: ann, bob: bob, notes: bob.collection("notes", of: Note.self, merging: merging))
+        return Scene(fixture: fixture, ann: ann, bob: bob, notes: bob.collection("notes", of: Note.self, merging: merging))
     }
 
     @Test func theLastWriterWinsByDefault() async throws {
         let scene = try await conflict()
         let write = try await scene.notes.setValue(Note(text: "mine", votes: 2), forKey: "1")
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         _ = try await within { try await write.waitUntilConfirmed() }
         let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text == "mine" }
         #expect(seen.value == Note(text: "mine", votes: 2))
@@ -44,7 +44,7 @@ import Testing
         // And another one behind it, which it must not hold up
         let next = try await scene.notes.setValue(Note(text: "next"), forKey: "2")
         #expect(scene.notes["1"]?.value?.text == "mine")
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         // Then the verdict has the current record
         let verdict = try await within { try await write.outcome() }
         guard case .rejected(let problem) = verdict else {
@@ -68,7 +68,7 @@ import Testing
             return .value(Note(text: "\(mine.text)+\(theirs.text)", votes: theirs.votes + mine.votes - base.votes))
         }
         let write = try await scene.notes.setValue(Note(text: "mine", votes: 3), forKey: "1", onConflict: .merge)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         _ = try await within { try await write.waitUntilConfirmed() }
         let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text == "mine+theirs" }
         #expect(seen.value?.votes == 12)
@@ -90,7 +90,7 @@ import Testing
             return .value(Note(text: (conflict.theirs?.text ?? "") + mine.dropFirst(base.count)))
         }
         let write = try await scene.notes.setValue(Note(text: "base,mine", votes: 1), forKey: "1", onConflict: .merge)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         await withCheckedContinuation { done in
             Thread.detachNewThread {
                 isCalled.wait()
@@ -118,7 +118,7 @@ import Testing
         }
         // When
         let write = try await scene.notes.setValue(Note(text: "mine", votes: 3), forKey: "1", onConflict: .merge)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         _ = try await within { try await write.waitUntilConfirmed() }
         // Then
         let seen = try await first(of: scene.ann.notes.snapshots(forKey: "1")) { $0.value?.text.hasPrefix("mine") == true }
@@ -130,7 +130,7 @@ import Testing
         let scene = try await conflict(over: Self.large)
         // When
         let write = try await scene.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .rejectIfChanged)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         // Then the verdict names the record, and the value is read
         let verdict = try await within { try await write.outcome() }
         guard case .rejected(let problem) = verdict else {
@@ -149,15 +149,15 @@ import Testing
             return .takeTheirs
         }
         let write = try await scene.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .merge)
-        scene.world.proxy.acceptAgain()
+        scene.fixture.proxy.acceptAgain()
         await #expect(throws: ClientError.self) { try await within { try await write.waitUntilConfirmed() } }
         let shown = try await first(of: scene.notes.snapshots(forKey: "1")) { !$0.isPending }
         #expect(shown.value?.text == "theirs")
     }
 
     @Test func mergingWithoutAClosureIsSaidAtOnce() async throws {
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         await #expect(throws: ClientError.self) { try await ann.notes.setValue(Note(text: "x"), forKey: "1", onConflict: .merge) }
         #expect(ann.notes["1"] == nil)
     }

@@ -28,15 +28,15 @@ import Testing
 
     @Test(arguments: [true, false]) func largeRecordsAreListedAndReadableOffline(_ onDisk: Bool) async throws {
         // Given a server with a record that is too large for the feed
-        let world = try World()
+        let fixture = try ServerFixture()
         let directory = TemporaryDirectory()
-        let ann = try await world.live()
+        let ann = try await fixture.live()
         _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: "a").waitUntilConfirmed() }
         _ = try await within { try await ann.notes.setValue(Note(text: Self.large), forKey: "b").waitUntilConfirmed() }
         // When a device copies everything
-        let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory)
+        let bob = try await fixture.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory)
         try await within { try await verified(bob, Revision(2)!) }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         // Then it has both, with nobody's help
         #expect(try await bob.notes.ids() == ["a", "b"])
         #expect(try await bob.notes.all().map(\.value?.text.utf8.count) == [5, 100_000])
@@ -47,10 +47,10 @@ import Testing
 
     @Test func aRecordThatGrowsPastTheLimitOfTheFeedStays() async throws {
         // Given a copy that looks at a collection
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for id in ["a", "b"] { _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: id).waitUntilConfirmed() } }
-        let bob = try await world.live()
+        let bob = try await fixture.live()
         try await within { try await verified(bob, Revision(2)!) }
         let deliveries = Deliveries()
         let observing = observe(bob, deliveries)
@@ -66,24 +66,24 @@ import Testing
 
     @Test func anInvalidationOfEverythingDoesNotEmptyACopy() async throws {
         // Given a copy that looks at a collection, and whose reads are held back
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for id in 1...5 { _ = try await within { try await ann.notes.setValue(Note(text: "small"), forKey: "\(id)").waitUntilConfirmed() } }
-        let bob = try await world.live(throughProxy: true)
+        let bob = try await fixture.live(throughProxy: true)
         try await within { try await verified(bob, Revision(5)!) }
         let deliveries = Deliveries()
         let observing = observe(bob, deliveries)
         try await within { while await deliveries.all.isEmpty { await Task.yield() } }
-        world.proxy.hold(answersTo: "/reads")
+        fixture.proxy.hold(answersTo: "/reads")
         // When
         let revision = try await ann.invalidate(.everything)
-        _ = try await first(of: world.proxy.heldRequests) { _ in true }
+        _ = try await first(of: fixture.proxy.heldRequests) { _ in true }
         // Then all are there, and marked
         #expect(try await bob.notes.all().map(\.value?.text) == Array(repeating: "small", count: 5))
         #expect(try await bob.notes.all().allSatisfy { if case .unverified = $0.freshness { true } else { false } })
         #expect(!bob.status.isVerified)
         // When the server has answered
-        world.proxy.release()
+        fixture.proxy.release()
         try await within { try await verified(bob, revision) }
         // Then
         #expect(try await bob.notes.all().allSatisfy { $0.freshness == .live })
@@ -93,8 +93,8 @@ import Testing
 
     @Test func anAtomicBatchShowsAtOnce() async throws {
         // Given a copy that looks at the arrays and at the changes of a collection
-        let world = try World()
-        let bob = try await world.live()
+        let fixture = try ServerFixture()
+        let bob = try await fixture.live()
         let deliveries = Deliveries()
         let observing = observe(bob, deliveries)
         let changes = Task {
@@ -112,7 +112,7 @@ import Testing
             }
             let body = #"{"client":"bank","atomic":true,"writes":[\#(pair.joined(separator: ","))]}"#
             let answer = try await curl([
-                "-H", "Content-Type: application/json", "-d", body, "http://127.0.0.1:\(world.port)/v1/test/writes",
+                "-H", "Content-Type: application/json", "-d", body, "http://127.0.0.1:\(fixture.port)/v1/test/writes",
             ])
             try #require(answer.status == 200)
         }

@@ -68,8 +68,8 @@ struct DateCodecTests {
     func limits(seconds: Double) async throws {
         // Given
         #expect(throws: EncodingError.self) { try text(seconds) }
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let event = Event(at: Date(timeIntervalSinceReferenceDate: seconds))
         // Then the SDK's error can be described, which a far date itself can not
         let error = await #expect(throws: ClientError.self) { try await client.collection("events").setValue(event, forKey: "1") }
@@ -80,8 +80,8 @@ struct DateCodecTests {
     @Test("a patch has the same dates")
     func patches() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         let events = client.collection("events", of: Event.self)
         let date = Date(timeIntervalSinceReferenceDate: 0.25)
         try await events.setValue(Event(at: .distantPast), forKey: "1")

@@ -9,15 +9,15 @@ struct DescriptionTests {
     @Test("a snapshot says its value, and how far it can be relied on")
     func snapshot() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live(throughProxy: true)
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true)
         // When and then
         #expect("\(try await client.notes.snapshot(forKey: "2", policy: .cacheOnly))" == "2: no record, at revision 0, from feed, live")
-        world.proxy.hold(answersTo: "POST /v1/test/writes")
+        fixture.proxy.hold(answersTo: "POST /v1/test/writes")
         try await client.notes.setValue(Note(text: "a"), forKey: "1")
         #expect("\(try #require(client.notes["1"]))".hasPrefix("1: Note(text: \"a\", votes: 0), "))
         #expect("\(try #require(client.notes["1"]))".contains("from ownWrite, pending"))
-        world.proxy.release()
+        fixture.proxy.release()
         try await within { try await client.waitUntilDrained() }
         let other = client.collection("notes", of: Int.self)
         let text = "\(try #require(other["1"]))"
@@ -49,8 +49,8 @@ struct DescriptionTests {
     @Test("statistics say hits, misses and what they hold")
     func statistics() async throws {
         // Given
-        let world = try World()
-        let client = try await world.live()
+        let fixture = try ServerFixture()
+        let client = try await fixture.live()
         _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         // When
         for _ in 1...3 { _ = client.notes["1"] }

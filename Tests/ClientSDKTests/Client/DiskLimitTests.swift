@@ -8,17 +8,19 @@ struct DiskLimitTests {
     private func note(_ number: Int) -> Note { Note(text: String(repeating: "\(number % 10)", count: 1_000)) }
 
     /// A server with many notes, and a device that follows what it holds and may hold a part of them.
-    private func scene(_ directory: TemporaryDirectory, count: Int) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
-        let world = try World()
-        let ann = try await world.live()
+    private func scene(_ directory: TemporaryDirectory, count: Int) async throws -> (
+        fixture: ServerFixture, ann: SyncClient, bob: SyncClient
+    ) {
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for number in 0..<count { try await ann.notes.setValue(note(number), forKey: "\(number)") }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) {
+        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) {
             $0.following = .cachedRecords
             $0.diskLimit = 262_144
             $0.memoryLimit = 20_000
         }
-        return (world, ann, bob)
+        return (fixture, ann, bob)
     }
 
     private func settled(_ client: SyncClient) async throws {
@@ -31,7 +33,7 @@ struct DiskLimitTests {
     func leaves() async throws {
         // Given
         let directory = TemporaryDirectory()
-        let (world, ann, bob) = try await scene(directory, count: 600)
+        let (fixture, ann, bob) = try await scene(directory, count: 600)
         // When more is read than may be held
         for number in 0..<600 {
             #expect(try await bob.notes.value(forKey: "\(number)") == note(number))
@@ -52,14 +54,14 @@ struct DiskLimitTests {
         #expect(bob.notes["1"]?.freshness == .live)
         await bob.stop()
         #expect(await bob.statistics().disk.bytes == 0)
-        withExtendedLifetime(world) {}
+        withExtendedLifetime(fixture) {}
     }
 
     @Test("an observed record is not evicted by any number of others")
     func observed() async throws {
         // Given a record that is observed, and is not the last to be read
         let directory = TemporaryDirectory()
-        let (world, _, bob) = try await scene(directory, count: 600)
+        let (fixture, _, bob) = try await scene(directory, count: 600)
         var observed = bob.notes.snapshots(forKey: "3").makeAsyncIterator()
         while try await observed.next()?.isKnown == false {}
         // When much more is read
@@ -70,24 +72,24 @@ struct DiskLimitTests {
         #expect(try await bob.notes.snapshot(forKey: "3", policy: .cacheOnly).value == note(3))
         _ = observed
         await bob.stop()
-        withExtendedLifetime(world) {}
+        withExtendedLifetime(fixture) {}
     }
 
     @Test("a limit that is lowered holds from the next start, offline too, and pending writes stay")
     func pending() async throws {
         // Given a device that holds much, and has a write that cannot be sent
         let directory = TemporaryDirectory()
-        let (world, _, small) = try await scene(directory, count: 600)
+        let (fixture, _, small) = try await scene(directory, count: 600)
         await small.stop()
         let storage = SyncClient.Configuration.Storage.directory(directory.path)
-        let bob = try await world.live(throughProxy: true, storage: storage) { $0.following = .cachedRecords }
+        let bob = try await fixture.live(throughProxy: true, storage: storage) { $0.following = .cachedRecords }
         try await bob.notes.prefetch((0..<600).map { "\($0)" })
         #expect(await bob.statistics().disk.bytes > 600_000)
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await bob.notes.setValue(Note(text: "mine"), forKey: "4")
         await bob.stop()
         // When it starts with less room, and reaches nobody
-        let next = try world.client(throughProxy: true, storage: storage) {
+        let next = try fixture.client(throughProxy: true, storage: storage) {
             $0.following = .cachedRecords
             $0.diskLimit = 262_144
         }
@@ -98,7 +100,7 @@ struct DiskLimitTests {
         let snapshot = try await next.notes.snapshot(forKey: "4", policy: .cacheOnly)
         #expect(snapshot.value == Note(text: "mine") && snapshot.isPending)
         #expect(try await (1...300).contains(next.notes.ids(policy: .cacheOnly).count))
-        world.proxy.acceptAgain()
+        fixture.proxy.acceptAgain()
         try await within { try await next.waitUntilDrained() }
         #expect(try await next.notes.value(forKey: "4") == Note(text: "mine"))
         await next.stop()
@@ -106,7 +108,7 @@ struct DiskLimitTests {
 
     @Test("a copy of everything has no limit of itself, and a limit that is too small is refused")
     func limits() throws {
-        #expect(throws: ClientError.self) { try World.client("http://127.0.0.1:1") { $0.diskLimit = 100_000 } }
-        _ = try World.client("http://127.0.0.1:1") { $0.diskLimit = 262_144 }
+        #expect(throws: ClientError.self) { try ServerFixture.client("http://127.0.0.1:1") { $0.diskLimit = 100_000 } }
+        _ = try ServerFixture.client("http://127.0.0.1:1") { $0.diskLimit = 262_144 }
     }
 }

@@ -7,12 +7,12 @@ import Testing
 @Suite struct InvalidationTests {
     @Test(arguments: [true, false]) func anInvalidationEvictsBothTiers(_ onDisk: Bool) async throws {
         // Given a device that holds records
-        let world = try World()
+        let fixture = try ServerFixture()
         let directory = TemporaryDirectory()
-        let ann = try await world.live()
+        let ann = try await fixture.live()
         for id in ["eu-1", "eu-2", "us-1"] { try await ann.notes.setValue(Note(text: id), forKey: id) }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .cachedRecords }
+        let bob = try await fixture.live(storage: onDisk ? .directory(directory.path) : .memory) { $0.following = .cachedRecords }
         try await bob.notes.prefetch(["eu-1", "eu-2", "us-1"])
         #expect(try await bob.notes.ids(policy: .cacheOnly).count == 3)
         // When some are invalidated
@@ -29,11 +29,11 @@ import Testing
 
     @Test func whatIsObservedIsReadAgainByItself() async throws {
         // Given an observed record
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         try await ann.notes.setValue(Note(text: "a"), forKey: "1")
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live { $0.following = .cachedRecords }
+        let bob = try await fixture.live { $0.following = .cachedRecords }
         let (stream, continuation) = AsyncStream.makeStream(of: Snapshot<Note>.self)
         let observing = Task {
             for try await snapshot in bob.notes.snapshots(forKey: "1") { continuation.yield(snapshot) }
@@ -59,21 +59,21 @@ import Testing
     /// The race of google/guava#1881: the fetch began before the invalidation and ends after it.
     @Test(arguments: [true, false]) func aFetchThatBeganBeforeAnInvalidationNeverPutsItsValueBack(_ onDisk: Bool) async throws {
         // Given a record, and a device that begins to read it while the answer is held back on the way
-        let world = try World()
+        let fixture = try ServerFixture()
         let directory = TemporaryDirectory()
-        let ann = try await world.live()
+        let ann = try await fixture.live()
         _ = try await within { try await ann.notes.setValue(Note(text: "old"), forKey: "1").waitUntilConfirmed() }
-        let bob = try await world.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory) {
+        let bob = try await fixture.live(throughProxy: true, storage: onDisk ? .directory(directory.path) : .memory) {
             $0.following = .cachedRecords
         }
-        world.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
+        fixture.proxy.hold(answersTo: "/records/notes/1 ", "/reads ")
         let reading = Task { try await bob.notes.snapshot(forKey: "1") }
-        _ = try await first(of: world.proxy.heldRequests) { _ in true }
+        _ = try await first(of: fixture.proxy.heldRequests) { _ in true }
         // When the record is changed and invalidated meanwhile, and the device has heard of it
         _ = try await within { try await ann.notes.setValue(Note(text: "new"), forKey: "1").waitUntilConfirmed() }
         let revision = try await ann.invalidate(.key(RecordKey("notes/1")))
         try await bob.past(revision)
-        world.proxy.release()
+        fixture.proxy.release()
         // Then the reader gets the new value, and no tier ever had the old one
         let seen = try await within { try await reading.value }
         #expect(seen.value == Note(text: "new"))
@@ -83,7 +83,7 @@ import Testing
         #expect(story.events.contains { $0.text.contains("a fetch was dropped") }, "\(story)")
         await bob.stop()
         guard onDisk else { return }
-        let again = try world.client(storage: .directory(directory.path)) { $0.following = .cachedRecords }
+        let again = try fixture.client(storage: .directory(directory.path)) { $0.following = .cachedRecords }
         try await again.start()
         #expect(try await again.notes.value(forKey: "1", policy: .cacheOnly) == Note(text: "new"))
         await again.stop()

@@ -9,22 +9,22 @@ struct ListTests {
     private let directory = TemporaryDirectory()
 
     /// A server with so many notes, the device that wrote them, and one that holds nothing and follows what it holds.
-    private func scene(count: Int = 3) async throws -> (world: World, ann: SyncClient, bob: SyncClient) {
-        let world = try World()
-        let ann = try await world.live()
+    private func scene(count: Int = 3) async throws -> (fixture: ServerFixture, ann: SyncClient, bob: SyncClient) {
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for number in 0..<count { try await ann.notes.setValue(Note(text: "a"), forKey: "\(number)") }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .cachedRecords }
-        return (world, ann, bob)
+        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) { $0.following = .cachedRecords }
+        return (fixture, ann, bob)
     }
 
     @Test("a client follows everything by default")
     func defaults() async throws {
         // Given
         #expect(SyncClient.Configuration(url: "http://127.0.0.1:8180", namespace: "test").following == .everything)
-        let (world, ann, bob) = try await scene(count: 1)
+        let (fixture, ann, bob) = try await scene(count: 1)
         // When a client with the default configuration is live
-        let client = try SyncClient(url: world.server.url, namespace: "test")
+        let client = try SyncClient(url: fixture.server.url, namespace: "test")
         try await client.start()
         try await within { try await client.waitUntilLive() }
         // Then it has the others' writes
@@ -35,7 +35,7 @@ struct ListTests {
     @Test("ids and values come from the server, page by page, and are held from then on")
     func lists() async throws {
         // Given more records than one page has
-        let (world, ann, bob) = try await scene(count: 1_100)
+        let (fixture, ann, bob) = try await scene(count: 1_100)
         let all = (0..<1_100).map(String.init).sorted()
         #expect(try await bob.notes.ids(policy: .cacheOnly).isEmpty)
         // When
@@ -53,14 +53,14 @@ struct ListTests {
         try await bob.past(revision)
         #expect(bob.notes["7"]?.value == Note(text: "b"))
         for client in [ann, bob] { await client.stop() }
-        withExtendedLifetime(world) {}
+        withExtendedLifetime(fixture) {}
     }
 
     @Test("a list shows the device's own writes, and held records that came later")
     func overlay() async throws {
         // Given a device with pending writes
-        let (world, ann, bob) = try await scene()
-        world.proxy.hold(answersTo: "POST /v1/test/writes")
+        let (fixture, ann, bob) = try await scene()
+        fixture.proxy.hold(answersTo: "POST /v1/test/writes")
         try await bob.notes.setValue(Note(text: "mine"), forKey: "new")
         try await bob.notes.removeValue(forKey: "1")
         // When
@@ -69,7 +69,7 @@ struct ListTests {
         #expect(ids == ["0", "2", "new"])
         #expect(all.map(\.id) == ["0", "1", "2", "new"] && all.map(\.exists) == [true, false, true, true])
         #expect(all.map(\.isPending) == [false, true, false, true])
-        world.proxy.release()
+        fixture.proxy.release()
         try await within { try await bob.waitUntilDrained() }
         #expect(try await within { try await bob.notes.ids(policy: .networkOnly) } == ["0", "2", "new"])
         for client in [ann, bob] { await client.stop() }
@@ -78,10 +78,10 @@ struct ListTests {
     @Test("where the server and the device say different things of a record, it is read again")
     func differences() async throws {
         // Given a device that holds a record and an absence, and misses a change of both
-        let (world, ann, bob) = try await scene()
+        let (fixture, ann, bob) = try await scene()
         #expect(try await bob.notes.value(forKey: "0") != nil)
         #expect(try await bob.notes.value(forKey: "late") == nil)
-        world.proxy.hold(answersTo: "GET /v1/test/changes")
+        fixture.proxy.hold(answersTo: "GET /v1/test/changes")
         _ = try await within { try await ann.notes.removeValue(forKey: "0").waitUntilConfirmed() }
         _ = try await within { try await ann.notes.setValue(Note(text: "late"), forKey: "late").waitUntilConfirmed() }
         // When
@@ -90,16 +90,16 @@ struct ListTests {
         // Then the list has the server's current records
         #expect(ids == ["1", "2", "late"])
         #expect(all.map(\.id) == ["1", "2", "late"] && all.last?.value == Note(text: "late"))
-        world.proxy.release()
+        fixture.proxy.release()
         for client in [ann, bob] { await client.stop() }
     }
 
     @Test("offline, a list fails at once or has the held records, by its policy")
     func offline() async throws {
         // Given a device that holds one of the records
-        let (world, ann, bob) = try await scene()
+        let (fixture, ann, bob) = try await scene()
         #expect(try await bob.notes.value(forKey: "1") != nil)
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await bob.offline()
         // When and then
         for policy in [ReadPolicy.cacheElseNetwork, .networkOnly] {
@@ -117,16 +117,16 @@ struct ListTests {
     @Test("an observer is shown the list when it comes, offline as soon as the server is reached again", arguments: [false, true])
     func observers(isOffline: Bool) async throws {
         // Given
-        let (world, ann, bob) = try await scene()
+        let (fixture, ann, bob) = try await scene()
         if isOffline {
-            world.proxy.refuse()
+            fixture.proxy.refuse()
             try await bob.offline()
         }
         var changes = bob.notes.changes().makeAsyncIterator()
         if isOffline {
             let initial = try await changes.next()
             #expect(initial?.isInitial == true && initial?.inserted.isEmpty == true)
-            world.proxy.acceptAgain()
+            fixture.proxy.acceptAgain()
         }
         // When and then
         let seen = try await first(of: bob.notes.snapshots()) { $0.count == 3 }
@@ -140,7 +140,7 @@ struct ListTests {
     @Test("a cached sequence lists nothing")
     func cacheOnly() async throws {
         // Given
-        let (world, ann, bob) = try await scene()
+        let (fixture, ann, bob) = try await scene()
         var cached = bob.notes.snapshots(policy: .cacheOnly).makeAsyncIterator()
         #expect(try await cached.next()?.isEmpty == true)
         // When the device reads one record
@@ -148,18 +148,18 @@ struct ListTests {
         // Then that alone is shown
         #expect(try await cached.next()?.map(\.id) == ["1"])
         for client in [ann, bob] { await client.stop() }
-        withExtendedLifetime(world) {}
+        withExtendedLifetime(fixture) {}
     }
 
     @Test("a list that has more than the disk may hold is whole")
     func limited() async throws {
         // Given
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         let text = String(repeating: "x", count: 1_000)
         for number in 0..<600 { try await ann.notes.setValue(Note(text: text), forKey: "\(number)") }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live(storage: .directory(directory.path)) {
+        let bob = try await fixture.live(storage: .directory(directory.path)) {
             $0.diskLimit = 262_144
             $0.memoryLimit = 20_000
         }
@@ -184,7 +184,7 @@ struct ListTests {
                 connection.respond(body, fields: fields)
             }
         }
-        let client = try World.client(server.url) { $0.following = .cachedRecords }
+        let client = try ServerFixture.client(server.url) { $0.following = .cachedRecords }
         try await client.start()
         try await within { try await client.waitUntilLive() }
         // When and then

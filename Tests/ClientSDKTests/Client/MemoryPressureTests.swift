@@ -9,18 +9,18 @@ struct MemoryPressureTests {
     @Test("keeps pending and observed records in memory, and reads the rest from disk")
     func shrinks() async throws {
         // Given a device that holds much in memory, and a pressure monitor that only the test notifies
-        let world = try World()
+        let fixture = try ServerFixture()
         let directory = TemporaryDirectory()
         var configuration = MemoryPressure.Configuration()
         configuration.root = directory.file("none")
         configuration.servicePath = "/dev/null"
         let pressure = MemoryPressure(configuration)
-        let client = try await world.live(throughProxy: true, storage: .directory(directory.path)) { $0.memoryPressure = pressure }
+        let client = try await fixture.live(throughProxy: true, storage: .directory(directory.path)) { $0.memoryPressure = pressure }
         for number in 0..<200 { try await client.notes.setValue(Note(text: String(repeating: "x", count: 1_000)), forKey: "\(number)") }
         try await within { try await client.waitUntilDrained() }
         var observed = client.notes.snapshots(forKey: "3").makeAsyncIterator()
         _ = try await observed.next()
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await client.notes.setValue(Note(text: "mine"), forKey: "4")
         let before = await client.statistics().memory
         // When

@@ -14,20 +14,20 @@ import Testing
     @Test("a write of an earlier process waits for its merge closure, and other writes go on")
     func waitsForItsClosure() async throws {
         // Given a device that wrote offline under the merge policy, while another one changed the record, and whose process ended
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         _ = try await within { try await ann.notes.setValue(Note(text: "base"), forKey: "1").waitUntilConfirmed() }
         do {
-            let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
-            world.proxy.refuse()
+            let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path))
+            fixture.proxy.refuse()
             try await bob.offline()
             try await bob.collection("notes", merging: Self.join).setValue(Note(text: "mine"), forKey: "1", onConflict: .merge)
             await bob.stop()
         }
         _ = try await within { try await ann.notes.setValue(Note(text: "theirs"), forKey: "1").waitUntilConfirmed() }
-        world.proxy.acceptAgain()
+        fixture.proxy.acceptAgain()
         // When the next process starts its client, and has opened no collection yet
-        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path))
         let status = try await first(of: bob.statuses, "the conflict") { !$0.missingMergeClosures.isEmpty }
         // Then the write waits, the status says for what, and a write to another record does not wait
         #expect(status.missingMergeClosures == ["notes": 1] && status.waitingWrites == 1)

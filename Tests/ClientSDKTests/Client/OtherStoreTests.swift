@@ -17,7 +17,7 @@ import Testing
     }
 
     private func client(_ url: String, adopts: Bool = false) throws -> SyncClient {
-        try World.client(url, storage: .directory(directory.file("cache"))) { $0.adoptsStore = adopts }
+        try ServerFixture.client(url, storage: .directory(directory.file("cache"))) { $0.adoptsStore = adopts }
     }
 
     /// A device that has met the server, and then wrote without it.
@@ -55,7 +55,7 @@ import Testing
         await #expect(throws: error) { try await device.invalidate(.everything) }
         await device.stop()
         // Then the other server knows nothing of the device
-        let witness = try World.client(production.url)
+        let witness = try ServerFixture.client(production.url)
         try await witness.start()
         try await within { try await witness.waitUntilLive() }
         #expect(try await witness.notes.ids().isEmpty && witness.status.cursor?.revision.number == 0)

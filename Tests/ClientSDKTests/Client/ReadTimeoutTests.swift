@@ -14,7 +14,7 @@ import Testing
     @Test func aReadOnASilentNetworkEndsAtItsDeadline() async throws {
         // Given
         let server = silentServer()
-        let client = try World.client(server.url) {
+        let client = try ServerFixture.client(server.url) {
             $0.following = .cachedRecords
             $0.readTimeout = .milliseconds(300)
         }
@@ -33,10 +33,10 @@ import Testing
 
     @Test func aClientThatIsOfflineAnswersWithoutWaiting() async throws {
         // Given a client that could not reach its server for more than a second
-        let world = try World()
-        let client = try await world.live(throughProxy: true) { $0.following = .cachedRecords }
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true) { $0.following = .cachedRecords }
         _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await client.offline()
         // When a read is repeated until the client takes the outage for one
         while true {
@@ -51,8 +51,8 @@ import Testing
 
     @Test func aCompleteCopyKnowsWhatThereIsNotWithoutTheNetwork() async throws {
         // Given a copy
-        let world = try World()
-        let client = try await world.live(throughProxy: true, storage: .directory(directory.path))
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true, storage: .directory(directory.path))
         _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
         _ = try await first(of: client.statuses) { $0.cursor?.revision == Revision(1) }
         // When a record is read that there is not
@@ -61,9 +61,9 @@ import Testing
         #expect(live.isKnown && !live.exists && live.freshness == .live)
         #expect(live.revision == client.status.cursor?.revision)
         // When the network is away, and the process was another
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         await client.stop()
-        let second = try world.client(throughProxy: true, storage: .directory(directory.path))
+        let second = try fixture.client(throughProxy: true, storage: .directory(directory.path))
         try await second.start()
         // Then so it is
         for policy in [ReadPolicy.cacheOnly, .cacheElseNetwork, .networkElseCache] {
@@ -72,8 +72,8 @@ import Testing
             if case .confirmed? = snapshot.freshness {} else { Issue.record("\(String(describing: snapshot.freshness))") }
         }
         // When someone writes the record
-        world.proxy.acceptAgain()
-        let other = try await world.live()
+        fixture.proxy.acceptAgain()
+        let other = try await fixture.live()
         _ = try await within { try await other.notes.setValue(Note(text: "b"), forKey: "2").waitUntilConfirmed() }
         _ = try await first(of: second.notes.snapshots(forKey: "2")) { $0.value == Note(text: "b") }
         #expect(try await second.notes.value(forKey: "2") == Note(text: "b"))

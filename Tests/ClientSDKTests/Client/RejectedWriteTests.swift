@@ -9,29 +9,29 @@ import Testing
     private let directory = TemporaryDirectory()
 
     /// A device whose write was rejected while nobody listened, and whose process has ended; and the record that was there.
-    private func rejected() async throws -> World {
-        let world = try World()
-        let ann = try await world.live()
+    private func rejected() async throws -> ServerFixture {
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         _ = try await within { try await ann.notes.setValue(Note(text: "base"), forKey: "1").waitUntilConfirmed() }
-        let bob = try await world.live(throughProxy: true, storage: .directory(directory.path))
-        world.proxy.refuse()
+        let bob = try await fixture.live(throughProxy: true, storage: .directory(directory.path))
+        fixture.proxy.refuse()
         try await bob.offline()
         _ = try await within { try await ann.notes.setValue(Note(text: "theirs"), forKey: "1").waitUntilConfirmed() }
         try await bob.notes.setValue(Note(text: "mine"), forKey: "1", onConflict: .rejectIfChanged)
-        world.proxy.acceptAgain()
+        fixture.proxy.acceptAgain()
         try await within { try await bob.waitUntilDrained() }
         await bob.stop()
-        return world
+        return fixture
     }
 
-    private func bob(_ world: World) async throws -> SyncClient { try await world.live(storage: .directory(directory.path)) }
+    private func bob(_ fixture: ServerFixture) async throws -> SyncClient { try await fixture.live(storage: .directory(directory.path)) }
 
     @Test("a rejected write is listed after a restart, with what the user wrote and what was there")
     func isListed() async throws {
         // Given
-        let world = try await rejected()
+        let fixture = try await rejected()
         // When
-        let bob = try await bob(world)
+        let bob = try await bob(fixture)
         // Then
         let all = try await bob.rejections.all()
         let rejection = try #require(all.first)
@@ -47,8 +47,8 @@ import Testing
     @Test("it can be retried with another value, once")
     func retries() async throws {
         // Given
-        let world = try await rejected()
-        let bob = try await bob(world)
+        let fixture = try await rejected()
+        let bob = try await bob(fixture)
         let rejection = try #require(try await bob.rejections.all().first)
         // When
         let write = try await bob.notes.retry(rejection, with: Note(text: "both"))
@@ -67,8 +67,8 @@ import Testing
 
     @Test("it can be retried as it was, over any current record")
     func retriesAsItWas() async throws {
-        let world = try await rejected()
-        let bob = try await bob(world)
+        let fixture = try await rejected()
+        let bob = try await bob(fixture)
         let rejection = try #require(try await bob.rejections.all().first)
         let write = try await bob.rejections.retry(rejection, onConflict: .lastWriterWins)
         _ = try await within { try await write.waitUntilConfirmed() }
@@ -79,8 +79,8 @@ import Testing
     @Test("observers get the list at once, and again when it changes; the sequence ends with the client")
     func observes() async throws {
         // Given
-        let world = try await rejected()
-        let bob = try await bob(world)
+        let fixture = try await rejected()
+        let bob = try await bob(fixture)
         var lists = bob.rejections.makeAsyncIterator()
         let rejection = try #require(try await lists.next()?.first)
         // When
@@ -96,8 +96,8 @@ import Testing
     @Test("a log-out removes the list")
     func clear() async throws {
         // Given
-        let world = try await rejected()
-        let bob = try await bob(world)
+        let fixture = try await rejected()
+        let bob = try await bob(fixture)
         var lists = bob.rejections.makeAsyncIterator()
         let rejection = try #require(try await lists.next()?.first)
         // When

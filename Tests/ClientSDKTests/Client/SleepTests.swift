@@ -8,9 +8,9 @@ struct SleepTests {
     @Test("is not live at its first read, and live again once the server has answered")
     func asked() async throws {
         // Given a live device with a value
-        let world = try World()
-        let ann = try await world.live()
-        let bob = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
+        let bob = try await fixture.live()
         let revision = try #require(try await within { try await ann.notes.setValue(Note(text: "old"), forKey: "1").waitUntilConfirmed() })
         try await bob.past(revision)
         #expect(bob.status.isLive)
@@ -32,9 +32,9 @@ struct SleepTests {
 
     @Test("may be live no longer than its poll may take")
     func bounded() async throws {
-        let world = try World()
+        let fixture = try ServerFixture()
         let before = DeviceClock.uptime
-        let bob = try await world.live {
+        let bob = try await fixture.live {
             $0.hold = .seconds(20)
             $0.grace = .seconds(5)
         }

@@ -7,8 +7,8 @@ import Testing
 @Suite struct SyncingTests {
     @Test func aWriteOfOneDeviceArrivesAtAnother() async throws {
         // Given two live devices
-        let world = try World()
-        let (ann, bob) = (try await world.live(), try await world.live())
+        let fixture = try ServerFixture()
+        let (ann, bob) = (try await fixture.live(), try await fixture.live())
         // When one writes
         let write = try await ann.notes.setValue(Note(text: "Hello"), forKey: "1")
         // Then it shows it at once, and the other as it arrives
@@ -22,8 +22,8 @@ import Testing
     }
 
     @Test func everyKindOfWriteShowsAtOnceAndEndsAlikeEverywhere() async throws {
-        let world = try World()
-        let (ann, bob) = (try await world.live(), try await world.live())
+        let fixture = try ServerFixture()
+        let (ann, bob) = (try await fixture.live(), try await fixture.live())
         try await ann.notes.setValue(Note(text: "a", votes: 1), forKey: "1")
         try await ann.notes.setValue(Note(text: "b"), forKey: "2")
         // When a record is merged, counted and removed before anything is confirmed
@@ -44,10 +44,10 @@ import Testing
 
     @Test func offlineWritesArePendingAndThenConfirmed() async throws {
         // Given a device whose network has gone
-        let world = try World()
-        let ann = try await world.live()
-        let bob = try await world.live(throughProxy: true)
-        world.proxy.refuse()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
+        let bob = try await fixture.live(throughProxy: true)
+        fixture.proxy.refuse()
         try await bob.offline()
         // When it writes
         let writes = [
@@ -57,7 +57,7 @@ import Testing
         #expect(bob.notes["1"]?.value == Note(text: "offline", votes: 1) && bob.notes["1"]?.isPending == true)
         #expect(bob.status.waitingWrites == 2)
         // And once the network is back, it is confirmed and the other has it
-        world.proxy.acceptAgain()
+        fixture.proxy.acceptAgain()
         for write in writes { _ = try await within { try await write.waitUntilConfirmed() } }
         let seen = try await first(of: ann.notes.snapshots(forKey: "1")) { $0.value?.votes == 1 }
         #expect(seen.value == Note(text: "offline", votes: 1))
@@ -67,27 +67,27 @@ import Testing
 
     @Test func anAnswerThatIsLostDoesNotApplyAWriteTwice() async throws {
         // Given a device whose answers to writes are held back
-        let world = try World()
-        let bob = try await world.live(throughProxy: true)
-        world.proxy.hold(answersTo: "POST /v1/test/writes")
+        let fixture = try ServerFixture()
+        let bob = try await fixture.live(throughProxy: true)
+        fixture.proxy.hold(answersTo: "POST /v1/test/writes")
         let write = try await bob.notes.increment("/votes", of: "1")
-        _ = try await first(of: world.proxy.heldRequests) { _ in true }
+        _ = try await first(of: fixture.proxy.heldRequests) { _ in true }
         // When the connection breaks after the server had the write
-        world.proxy.cut()
-        world.proxy.release()
+        fixture.proxy.cut()
+        fixture.proxy.release()
         // Then the write is confirmed, and counted once
         _ = try await within { try await write.waitUntilConfirmed() }
-        let ann = try await world.live()
+        let ann = try await fixture.live()
         let raw = ann.rawCollection("notes")
         #expect(try await raw.value(forKey: "1", policy: .networkOnly)?.bytes == Array("{\"votes\":1}".utf8))
     }
 
     @Test func aDeviceThatComesLaterCatchesUp() async throws {
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for number in 0..<50 { try await ann.notes.setValue(Note(text: "\(number)"), forKey: "\(number)") }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live()
+        let bob = try await fixture.live()
         let all = try await bob.notes.all()
         #expect(all.count == 50)
         #expect(all.allSatisfy { $0.value?.text == $0.id })
@@ -95,11 +95,11 @@ import Testing
 
     @Test func oneThatFollowsOnlyWhatItHoldsReadsTheRestWhenAsked() async throws {
         // Given records, and a device that holds none
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for id in ["1", "2", "3"] { try await ann.notes.setValue(Note(text: id), forKey: id) }
         try await within { try await ann.waitUntilDrained() }
-        let bob = try await world.live { $0.following = .cachedRecords }
+        let bob = try await fixture.live { $0.following = .cachedRecords }
         // When it reads by each policy
         #expect(try await bob.notes.snapshot(forKey: "1", policy: .cacheOnly).isKnown == false)
         let fetched = try await bob.notes.snapshot(forKey: "1")
@@ -116,8 +116,8 @@ import Testing
     }
 
     @Test func bytesOfAnyTypePassThroughUnchanged() async throws {
-        let world = try World()
-        let (ann, bob) = (try await world.live(), try await world.live())
+        let fixture = try ServerFixture()
+        let (ann, bob) = (try await fixture.live(), try await fixture.live())
         let picture = Content(bytes: (0...255).map { UInt8($0) }, type: "image/png")
         try await ann.rawCollection("pictures").setValue(picture, forKey: "a/b c%?.png")
         let seen = try await first(of: bob.rawCollection("pictures").snapshots(forKey: "a/b c%?.png")) { $0.exists }
@@ -126,8 +126,8 @@ import Testing
     }
 
     @Test func whatIsOfAnotherTypeSaysSoAndKeepsItsBytes() async throws {
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         try await ann.collection("notes", of: [Int].self).setValue([1, 2], forKey: "1")
         #expect(ann.notes["1"]?.value == nil && ann.notes["1"]?.exists == true)
         #expect(ann.notes["1"]?.decodingError != nil)

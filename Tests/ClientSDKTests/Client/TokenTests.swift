@@ -23,7 +23,7 @@ import Testing
                 }
             }
         }
-        let client = try World.client(server.url) { $0.token = { needsFresh in needsFresh ? "new" : "old" } }
+        let client = try ServerFixture.client(server.url) { $0.token = { needsFresh in needsFresh ? "new" : "old" } }
         try await client.start()
         // Then it comes in with the new one, at the second request
         _ = try await first(of: client.statuses) { $0.cursor?.revision == Revision(7) }
@@ -34,7 +34,7 @@ import Testing
         let server = ScriptedServer { connection in
             while connection.request() != nil { connection.respond("", status: "401 Unauthorized") }
         }
-        let client = try World.client(server.url) { $0.token = { _ in "never" } }
+        let client = try ServerFixture.client(server.url) { $0.token = { _ in "never" } }
         try await client.start()
         // A machine that is busy elsewhere may first take the slow closure for a dead connection: only the word itself counts.
         let status = try await first(of: client.statuses, "unauthorized") { $0.feedError == .unauthorized }
@@ -56,7 +56,7 @@ import Testing
                     fields: "Freshet-Cursor: e1-7\r\nContent-Type: application/json\r\n")
             }
         }
-        let client = try World.client(gate.url) {
+        let client = try ServerFixture.client(gate.url) {
             $0.token = { _ in isLoggedIn.withLock { $0 } ? "new" : "old" }
             $0.firstDelay = .seconds(18_000)
             $0.longestDelay = .seconds(18_000)
@@ -73,15 +73,15 @@ import Testing
 
     @Test func aNetworkThatIsBackIsNoticedAtOnce() async throws {
         // Given a client that is offline, and would wait for an hour
-        let world = try World()
-        let client = try await world.live(throughProxy: true) {
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true) {
             $0.firstDelay = .seconds(18_000)
             $0.longestDelay = .seconds(18_000)
         }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await client.offline()
         // When the network is back
-        world.proxy.acceptAgain()
+        fixture.proxy.acceptAgain()
         client.networkChanged()
         // Then the client is live, and a write needs no wait
         try await within { try await client.waitUntilLive() }
@@ -98,9 +98,9 @@ import Testing
     @Test(arguments: [true, false]) func aTokenClosureThatFailsIsTriedAgain(_ throwing: Bool) async throws {
         struct Locked: Error {}
         // Given a closure that fails twice, or returns a token that would break the field
-        let world = try World()
+        let fixture = try ServerFixture()
         let calls = Counter()
-        let client = try world.client {
+        let client = try fixture.client {
             $0.token = { _ in
                 guard calls.next() <= 2 else { return nil }
                 if throwing { throw Locked() }

@@ -27,7 +27,7 @@ import Testing
                 connection.send("HTTP/1.1 \(answer)")
             }
         }
-        let client = try World.client(portal.url, storage: .directory(directory.path)) { $0.client = "till" }
+        let client = try ServerFixture.client(portal.url, storage: .directory(directory.path)) { $0.client = "till" }
         try await client.start()
         let write = try await client.notes.setValue(Note(text: "kept"), forKey: "1")
         // When it was answered several times
@@ -48,12 +48,12 @@ import Testing
         await client.stop()
         await #expect(throws: ClientError.stopped) { try await write.outcome() }
         // When the device is in the server's network again
-        let world = try World()
-        let later = try world.client(storage: .directory(directory.path)) { $0.client = "till" }
+        let fixture = try ServerFixture()
+        let later = try fixture.client(storage: .directory(directory.path)) { $0.client = "till" }
         try await later.start()
         try await within { try await later.waitUntilDrained() }
         // Then the write is there
-        let other = try await world.live()
+        let other = try await fixture.live()
         #expect(try await other.notes.value(forKey: "1") == Note(text: "kept"))
         await later.stop()
     }
@@ -67,7 +67,7 @@ import Testing
         let server = ScriptedServer { connection in
             while connection.request() != nil { connection.send(answer) }
         }
-        let client = try World.client(server.url)
+        let client = try ServerFixture.client(server.url)
         try await client.start()
         // When the client writes
         let write = try await client.notes.setValue(Note(text: "kept"), forKey: "1")
@@ -86,10 +86,10 @@ import Testing
     }
 
     @Test func noServerIsUnreachableAndTheCacheStillServes() async throws {
-        let world = try World()
-        let client = try await world.live(throughProxy: true)
+        let fixture = try ServerFixture()
+        let client = try await fixture.live(throughProxy: true)
         _ = try await within { try await client.notes.setValue(Note(text: "a"), forKey: "1").waitUntilConfirmed() }
-        world.proxy.refuse()
+        fixture.proxy.refuse()
         try await client.offline()
         let status = try await first(of: client.statuses) { $0.feedError != nil }
         guard case .unreachable? = status.feedError else {
@@ -104,8 +104,8 @@ import Testing
 
     @Test func aFullDiskRefusesTheWriteAndLosesNothing() async throws {
         // Given a client whose file may not grow further than 64 KiB
-        let world = try World()
-        let client = try world.client(storage: .directory(directory.path)) { $0.fileLimit = 65_536 }
+        let fixture = try ServerFixture()
+        let client = try fixture.client(storage: .directory(directory.path)) { $0.fileLimit = 65_536 }
         try await client.start()
         _ = try await within { try await client.notes.setValue(Note(text: "small"), forKey: "1").waitUntilConfirmed() }
         // When a write comes that does not fit
@@ -117,15 +117,15 @@ import Testing
         #expect(client.notes["2"]?.exists != true)
         #expect(client.notes["1"]?.value == Note(text: "small"))
         _ = try await within { try await client.notes.setValue(Note(text: "next"), forKey: "3").waitUntilConfirmed() }
-        let other = try await world.live()
+        let other = try await fixture.live()
         #expect(try await other.notes.ids() == ["1", "3"])
         await client.stop()
     }
 
     @Test func aDamagedFileIsMovedAsideWithALoudError() async throws {
-        let world = try World()
+        let fixture = try ServerFixture()
         directory.write([UInt8](repeating: 0x5A, count: 4_096), to: "freshet.sqlite")
-        let client = try world.client(storage: .directory(directory.path))
+        let client = try fixture.client(storage: .directory(directory.path))
         let error = await #expect(throws: ClientError.self) { try await client.start() }
         guard case .corrupt(_, let quarantine)? = error else {
             Issue.record("got \(String(describing: error))")
@@ -138,8 +138,8 @@ import Testing
     }
 
     @Test func aNewerSchemaIsRefusedAndLeftAlone() async throws {
-        let world = try World()
-        let client = try world.client(storage: .directory(directory.path))
+        let fixture = try ServerFixture()
+        let client = try fixture.client(storage: .directory(directory.path))
         try await client.start()
         await client.stop()
         do {
@@ -151,9 +151,9 @@ import Testing
     }
 
     @Test func twoClientsOnOneDirectoryDoNoHarm() async throws {
-        let world = try World()
-        let holder = try await world.live(storage: .directory(directory.path))
-        let second = try world.client(storage: .directory(directory.path))
+        let fixture = try ServerFixture()
+        let holder = try await fixture.live(storage: .directory(directory.path))
+        let second = try fixture.client(storage: .directory(directory.path))
         let error = await #expect(throws: ClientError.self) { try await second.start() }
         guard case .directoryInUse? = error else {
             Issue.record("got \(String(describing: error))")
@@ -177,7 +177,7 @@ import Testing
             { $0.client = "till" },
         ]
         for (index, change) in changes.enumerated() {
-            let error = #expect(throws: ClientError.self, "change \(index)") { try World.client("http://127.0.0.1:1", change) }
+            let error = #expect(throws: ClientError.self, "change \(index)") { try ServerFixture.client("http://127.0.0.1:1", change) }
             guard case .invalidConfiguration? = error else {
                 Issue.record("change \(index): \(String(describing: error))")
                 continue
@@ -190,7 +190,7 @@ import Testing
             { $0.namespace = "Test" }, { $0.client = "a b" }, { $0.collections = ["a/b"] },
         ]
         for (index, change) in changes.enumerated() {
-            let error = #expect(throws: ClientError.self, "change \(index)") { try World.client("http://127.0.0.1:1", change) }
+            let error = #expect(throws: ClientError.self, "change \(index)") { try ServerFixture.client("http://127.0.0.1:1", change) }
             guard case .invalidName? = error else {
                 Issue.record("change \(index): \(String(describing: error))")
                 continue
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func callsThatCannotBeDoneAreRefused() async throws {
-        let client = try World.client("http://127.0.0.1:1")
+        let client = try ServerFixture.client("http://127.0.0.1:1")
         await #expect(throws: ClientError.stopped) { try await client.notes.value(forKey: "1") }
         try await client.start()
         await #expect(throws: ClientError.self) { try await client.notes.setValue(Note(text: ""), forKey: "") }

@@ -12,7 +12,7 @@ import Testing
     @Test("no earlier data can be read, and none is shown once the clear is done")
     func reads() async throws {
         // Given a client with a record of its server, and a waiting write
-        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
+        let client = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path))
         try await client.start()
         try await client.engine.store(Sample.entry("notes/1", 1))
         try await client.notes.setValue(Note(text: "2"), forKey: "2")
@@ -32,7 +32,7 @@ import Testing
     @Test("a write does not stand on the earlier value")
     func writes() async throws {
         // Given a client that knows a record
-        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
+        let client = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path))
         try await client.start()
         try await client.engine.store(Sample.entry("notes/1", 1, Sample.json(#"{"text":"secret","votes":0}"#)))
         // When a clear is called, and in the same job a patch of the record, which needs its value

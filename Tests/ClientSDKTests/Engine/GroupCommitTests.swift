@@ -11,7 +11,7 @@ import Testing
     @Test("writes that are made while another waits for the disk share the next transaction")
     func shared() async throws {
         // Given a client without a server
-        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
+        let client = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path))
         try await client.start()
         // When 300 writes are queued before the first has been committed
         let rows = await client.engine.write(300)
@@ -27,7 +27,7 @@ import Testing
 
     @Test("a clear that is asked for behind writes removes them, whichever have been committed")
     func clear() async throws {
-        let client = try World.client("http://127.0.0.1:9", storage: .directory(directory.path))
+        let client = try ServerFixture.client("http://127.0.0.1:9", storage: .directory(directory.path))
         try await client.start()
         _ = await client.engine.write(20)
         try await client.clear()

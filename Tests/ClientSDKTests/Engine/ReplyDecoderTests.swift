@@ -23,8 +23,8 @@ import Testing
     }
 
     /// The status of an answer that is taken for another's than the server's.
-    private func foreign(_ reply: Reply) -> Int? {
-        guard case .failure(.foreign(let answer)) = reply, !answer.text.isEmpty else { return nil }
+    private func intercepted(_ reply: Reply) -> Int? {
+        guard case .failure(.intercepted(let answer)) = reply, !answer.text.isEmpty else { return nil }
         return answer.status
     }
 
@@ -46,7 +46,7 @@ import Testing
     @Test func whatTheProtocolSaysIsRead() throws {
         let page = ChangePage(changes: [], cursor: Sample.cursor(7), upToDate: true)
         #expect(decode(poll, 200, String(decoding: page.json, as: UTF8.self)) == .page(page))
-        #expect(decode(poll, 204) == .quiet(Sample.cursor(7)))
+        #expect(decode(poll, 204) == .noChange(Sample.cursor(7)))
         #expect(decode(.record(key, known: nil), 304) == .notModified(Sample.cursor(7)))
         let none = String(decoding: Problem(.notFound, "none").json, as: UTF8.self)
         let ofProblem: HTTPFields = [.freshetCursor: "e1-7", .contentType: Problem.contentType]
@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [Since.start, .now]) func nothingIsNothingWhereverItIsAskedFrom(_ since: Since) {
         let kind = RequestDescription.Kind.changes(since: since, filter: .all, wait: 0, limit: 10)
-        #expect(decode(kind, 204) == .quiet(Sample.cursor(7)))
+        #expect(decode(kind, 204) == .noChange(Sample.cursor(7)))
     }
 
     @Test("a request for the last write gets it, or its response is refused")
@@ -90,7 +90,7 @@ import Testing
         #expect(
             decode(kind, 200, #"{"client":"d","last":3}"#)
                 == .client(ClientStatus(client: try ClientIdentifier("d"), last: 3), Sample.cursor(7)))
-        #expect(foreign(decode(kind, 200, #"{"client":"d","last":3}"#, [:])) == 200)
+        #expect(intercepted(decode(kind, 200, #"{"client":"d","last":3}"#, [:])) == 200)
     }
 
     @Test func whatItDoesNotSayIsGarbageWithAReason() {
@@ -140,7 +140,7 @@ import Testing
                     guard case .problem(let problem, cursor: nil, retryAfter: 3_000) = reply else { Issue.record("\(reply)"); continue }
                     #expect(problem.code == .unauthorized)
                 } else {
-                    #expect(foreign(reply) == status, "\(kind): \(reply)")
+                    #expect(intercepted(reply) == status, "\(kind): \(reply)")
                     if case .failure(let failure) = reply { #expect(failure.retryAfter == 3_000) }
                 }
             }
@@ -149,22 +149,22 @@ import Testing
 
     @Test func aProblemOfTheServerWhoseStatusWasChangedIsNotTheServersAnswer() {
         let document = String(decoding: Problem(.overloaded, "busy").json, as: UTF8.self)
-        #expect(foreign(decode(poll, 413, document, [.contentType: Problem.contentType])) == 413)
-        #expect(foreign(decode(poll, 503, document, [.contentType: Problem.contentType])) == nil)
+        #expect(intercepted(decode(poll, 413, document, [.contentType: Problem.contentType])) == 413)
+        #expect(intercepted(decode(poll, 503, document, [.contentType: Problem.contentType])) == nil)
     }
 
     @Test func aSuccessOfAnotherTypeOrAnEncodedOneIsNotTheServersAnswer() {
         let page = String(decoding: ChangePage(changes: [], cursor: Sample.cursor(7), upToDate: true).json, as: UTF8.self)
-        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "text/html"])) == 200)
-        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7"])) == 200)
-        #expect(foreign(decode(poll, 200, page, [.contentType: "application/json"])) == 200)
-        #expect(foreign(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "application/json; charset=utf-8"])) == nil)
+        #expect(intercepted(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "text/html"])) == 200)
+        #expect(intercepted(decode(poll, 200, page, [.freshetCursor: "e1-7"])) == 200)
+        #expect(intercepted(decode(poll, 200, page, [.contentType: "application/json"])) == 200)
+        #expect(intercepted(decode(poll, 200, page, [.freshetCursor: "e1-7", .contentType: "application/json; charset=utf-8"])) == nil)
         let fields: HTTPFields = [.freshetCursor: "e1-7", .eTag: "\"e1-6\"", .contentType: "image/png", .contentEncoding: "gzip"]
-        #expect(foreign(decode(.record(key, known: nil), 200, "png", fields)) == 200)
+        #expect(intercepted(decode(.record(key, known: nil), 200, "png", fields)) == 200)
     }
 
     @Test func aRedirectSaysWhereItLeads() {
-        guard case .failure(.foreign(let answer)) = decode(poll, 302, "", [.location: "https://login.example/"]) else {
+        guard case .failure(.intercepted(let answer)) = decode(poll, 302, "", [.location: "https://login.example/"]) else {
             Issue.record("it is taken for something else")
             return
         }

@@ -9,10 +9,10 @@ import Testing
     @Test("sees a record confirmed that was invalidated and has not changed")
     func waitUntilConfirmed() async throws {
         // Given a server with records, and a copy of them whose memory holds none
-        let world = try World()
-        let ann = try await world.live()
+        let fixture = try ServerFixture()
+        let ann = try await fixture.live()
         for id in 1...3 { _ = try await ann.notes.setValue(Note(text: "small"), forKey: "\(id)").waitUntilConfirmed() }
-        let bob = try await world.live { $0.memoryLimit = 1 }
+        let bob = try await fixture.live { $0.memoryLimit = 1 }
         let (observer, signals) = try await bob.engine.observe(collection: "notes", fetches: false)
         // When they are invalidated, and the copy has read them again
         let revision = try await ann.invalidate(.everything)
@@ -30,7 +30,7 @@ import Testing
     @Test("sees the same as with a large memory, for any publications")
     func published() async throws {
         // Given two clients without a server
-        let clients = try [1, 1 << 20].map { limit in try World.client("http://127.0.0.1:9") { $0.memoryLimit = limit } }
+        let clients = try [1, 1 << 20].map { limit in try ServerFixture.client("http://127.0.0.1:9") { $0.memoryLimit = limit } }
         for client in clients { try await client.start() }
         for seed in 0..<200 as Range<UInt64> {
             // When the same is published in a collection of each
@@ -51,7 +51,7 @@ import Testing
             let (position, pass) = (Int64.random(in: 1...9, using: &random), Int64.random(in: 1...3, using: &random))
             let scope = Bool.random(using: &random) ? InvalidationScope.everything : .key(Sample.key(key))
             switch Int.random(in: 0..<10, using: &random) {
-            case 0: return .swept(scope, before: Sample.cursor(position))
+            case 0: return .evicted(scope, before: Sample.cursor(position))
             case 1, 2: return .invalidated(scope, at: Sample.cursor(position))
             case 3, 4: return .passFinished(pass, at: Sample.cursor(position))
             case 5, 6, 7:

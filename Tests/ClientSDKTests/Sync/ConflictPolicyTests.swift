@@ -263,7 +263,7 @@ import Testing
         // Then
         #expect(scene.text("c/1") == "x")
         #expect(!scene.isPending("c/1"))
-        if case .rejected? = scene.verdict(1) {} else { Issue.record("not told") }
+        if case .rejected? = scene.verdict(1) {} else { Issue.record("not reported") }
     }
 
     @Test func mergesAreBounded() {

@@ -33,7 +33,7 @@ import Testing
         #expect(scene.wait == 17 && scene.device.status?.connection == .live)
         // When that poll is held to its end, as an answer without news says
         scene.device.uptime += 17_500
-        scene.replyToFeed(.quiet(Scene.position(11)))
+        scene.replyToFeed(.noChange(Scene.position(11)))
         // Then the next one may wait for as long as ever
         #expect(scene.wait == 25)
         // When an answer within the grace comes
@@ -61,7 +61,7 @@ import Testing
         let poll = scene.feed?.id ?? RequestID(0)
         scene.pass(35_000)
         // When
-        scene.device.handle(.replied(poll, .quiet(Scene.position(99))))
+        scene.device.handle(.replied(poll, .noChange(Scene.position(99))))
         // Then
         #expect(scene.device.transactions.isEmpty)
     }
@@ -196,7 +196,7 @@ import Testing
         // Then
         #expect(scene.device.status?.writeTrouble == .unauthorized)
         #expect(scene.isPending("c/1"))
-        if case .refused? = scene.failure(callerID) {} else { Issue.record("not told") }
+        if case .refused? = scene.failure(callerID) {} else { Issue.record("not reported") }
     }
 
     @Test func contactOfOnePartWakesTheOther() {

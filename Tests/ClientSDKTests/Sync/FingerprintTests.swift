@@ -141,7 +141,7 @@ import Testing
             persisted.isNew = true
             handle(.started(persisted))
             if wakes { handle(.wake) }
-            answerFeed(.quiet(Cursor(epoch: epoch, revision: .zero)))
+            answerFeed(.noChange(Cursor(epoch: epoch, revision: .zero)))
         }
 
         var state: some Hashable { machine.relativeState(at: uptime) }
@@ -175,7 +175,7 @@ import Testing
         /// The server's history is another one.
         mutating func loseHistory() {
             uptime += 5
-            answerFeed(.quiet(Cursor(epoch: Epoch(bits: 2), revision: .zero)))
+            answerFeed(.noChange(Cursor(epoch: Epoch(bits: 2), revision: .zero)))
         }
     }
 }

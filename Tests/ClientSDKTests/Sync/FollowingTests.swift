@@ -112,7 +112,7 @@ import Testing
         scene.page([Scene.invalidate(.key(Scene.key("c/1")), 11), Scene.invalidate(.collection("c", prefix: "2"), 12)], to: 12)
         // Then
         #expect(scene.device.store.entries.isEmpty)
-        #expect(scene.device.publications.contains(.swept(.collection("c", prefix: "2"), before: Scene.position(12))))
+        #expect(scene.device.publications.contains(.evicted(.collection("c", prefix: "2"), before: Scene.position(12))))
     }
 
     @Test func aCopyShowsWhatWasInvalidatedUntilItHasReadItAgain() {
@@ -183,7 +183,7 @@ import Testing
         var scene = Scene.live()
         scene.device.uptime += 25_000
         // When
-        scene.replyToFeed(.quiet(Scene.position(30)))
+        scene.replyToFeed(.noChange(Scene.position(30)))
         // Then
         #expect(scene.device.store.state.cursor == Scene.position(30))
         #expect(scene.device.status?.connection == .live)
@@ -195,13 +195,13 @@ import Testing
         var scene = Scene(.cachedKeys)
         #expect(scene.since == .now)
         // When
-        scene.replyToFeed(.quiet(Scene.position(10)))
+        scene.replyToFeed(.noChange(Scene.position(10)))
         scene.device.answerQuery()
         scene.device.settleDisk()
         // Then
         #expect(scene.device.store.state.epoch == Epoch("a"))
         #expect(scene.since == .after(Scene.position(10)))
-        scene.replyToFeed(.quiet(Scene.position(10)))
+        scene.replyToFeed(.noChange(Scene.position(10)))
         #expect(scene.device.status?.connection == .live)
     }
 
@@ -211,7 +211,7 @@ import Testing
         scene.replyToFeed(.problem(Problem(.cursorExpired, "gone"), cursor: Scene.position(20), retryAfter: nil))
         #expect(scene.since == .start)
         // When
-        scene.replyToFeed(.quiet(Scene.position(20)))
+        scene.replyToFeed(.noChange(Scene.position(20)))
         // Then
         #expect(scene.stored("c/1") == nil)
         #expect(scene.since == .after(Scene.position(20)))
@@ -258,7 +258,7 @@ import Testing
         // Given
         var scene = Scene.live()
         // When
-        scene.replyToFeed(.quiet(Scene.position(10)))
+        scene.replyToFeed(.noChange(Scene.position(10)))
         // Then
         #expect(scene.feed == nil)
         #expect((scene.device.deadline ?? 0) > scene.device.uptime)

@@ -137,7 +137,7 @@ struct ModelDevice {
             for key in shown.keys where scope.contains(key) && !machine.overlaidKeys.contains(key) {
                 shown[key]?.entry?.invalidate(at: position)
             }
-        case .swept(let scope, let position):
+        case .evicted(let scope, let position):
             let overlaid = Set(machine.overlaidKeys)
             shown = shown.filter { key, view in
                 overlaid.contains(key) || !scope.contains(key) || !(view.entry?.isKnownOnly(before: position) ?? true)

@@ -324,7 +324,7 @@ import Testing
         // Then
         #expect(scene.text("c/1") == "1")
         #expect(!scene.isPending("c/1"))
-        if case .rejected(let problem)? = scene.verdict(1) { #expect(problem.code == .forbidden) } else { Issue.record("not told") }
+        if case .rejected(let problem)? = scene.verdict(1) { #expect(problem.code == .forbidden) } else { Issue.record("not reported") }
         #expect(scene.numbers == [2])
     }
 
@@ -333,7 +333,8 @@ import Testing
         arguments: [
             Reply.problem(Problem(.malformedRequest, "broken frame"), cursor: nil, retryAfter: nil),
             .problem(Problem(.unsupportedMediaType, "another type"), cursor: nil, retryAfter: nil),
-            .failure(.foreign(ForeignResponse(status: 413, "a proxy's"))), .failure(.foreign(ForeignResponse(status: 422, "a firewall's"))),
+            .failure(.intercepted(InterceptedResponse(status: 413, "a proxy's"))),
+            .failure(.intercepted(InterceptedResponse(status: 422, "a firewall's"))),
         ])
     func keptWrites(_ reply: Reply) {
         // Given
@@ -358,7 +359,7 @@ import Testing
         var scene = Scene.live()
         scene.put("c/1", "1")
         // When
-        let answer = Reply.failure(.foreign(ForeignResponse(status: 503, retryAfter: 7_000, "maintenance")))
+        let answer = Reply.failure(.intercepted(InterceptedResponse(status: 503, retryAfter: 7_000, "maintenance")))
         scene.replyToWrites(answer)
         scene.replyToFeed(answer)
         // Then
@@ -481,7 +482,7 @@ import Testing
         // When
         scene.results([Scene.applied(7, 11)], at: 11)
         // Then
-        if case .malformed? = scene.device.status?.writeTrouble {} else { Issue.record("not told") }
+        if case .malformed? = scene.device.status?.writeTrouble {} else { Issue.record("not reported") }
         #expect(scene.isPending("c/1"))
     }
 

@@ -68,7 +68,7 @@ import Testing
         scene.replyToFeed(
             hasChanges
                 ? .page(ChangePage(changes: [Scene.put("c/2", 5, "2")], cursor: Scene.position(6), upToDate: true))
-                : .quiet(Scene.position(6)), settles: false)
+                : .noChange(Scene.position(6)), settles: false)
         // When
         scene.device.failNext(.full)
         scene.device.settleDisk()

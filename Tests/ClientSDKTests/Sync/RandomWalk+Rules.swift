@@ -58,7 +58,7 @@ extension RandomWalk {
         }
         let isTrue =
             switch (verdict, decision.verdict) {
-            case (.applied(let told?), .applied(let revision)): told == revision
+            case (.applied(let reported?), .applied(let revision)): reported == revision
             case (.applied(nil), .applied(nil)): true
             // A settled write is reported as applied without a revision.
             case (.applied(nil), _): server.kept < 100

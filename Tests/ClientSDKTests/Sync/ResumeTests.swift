@@ -155,7 +155,7 @@ import Testing
         // When
         scene.answerStatus(last: .max, at: 0, "b")
         // Then
-        if case .malformed? = scene.device.status?.writeTrouble {} else { Issue.record("not told") }
+        if case .malformed? = scene.device.status?.writeTrouble {} else { Issue.record("not reported") }
         #expect(scene.writes == nil)
     }
 }

@@ -147,7 +147,7 @@ import Testing
         scene.device.failNext()
         scene.device.settleDisk()
         #expect(scene.device.store.state.store == nil)
-        try reply(to: scene.feed, .quiet(Scene.position(10)), from: own, &scene)
+        try reply(to: scene.feed, .noChange(Scene.position(10)), from: own, &scene)
         // Then
         #expect(scene.device.store.state.store == own)
     }

@@ -11,10 +11,10 @@ import Testing
         var position: Int64
         var subscription: Subscription
         var deadline: Int64
-        var ticket: WaiterTicket
+        var id: WaiterID
     }
 
-    private struct World {
+    private struct ModelState {
         var random: SeededGenerator
         var feed: ChangeFeed<Int>
         var model = FeedModel()
@@ -55,89 +55,89 @@ import Testing
 
     /// Asks for a reader that has read a later position from the store than the feed has: it waits until the feed has
     /// reached that position.
-    private func askAhead(_ world: inout World) throws {
-        let subscription = try subscription(&world.random)
-        let position = world.model.head + Int64.random(in: 1...4, using: &world.random)
-        let deadline = world.now + Int64.random(in: 1...30_000, using: &world.random)
-        world.nextWaiter += 1
-        let verdict = world.feed.ask(
-            .after(FeedSupport.cursor(position)), subscription, waiter: world.nextWaiter, isVerified: true, deadline: deadline,
-            now: world.now)
-        world.waiting[world.nextWaiter] = Waiting(
-            position: position, subscription: subscription, deadline: deadline, ticket: try #require(verdict.ticket))
+    private func askAhead(_ state: inout ModelState) throws {
+        let subscription = try subscription(&state.random)
+        let position = state.model.head + Int64.random(in: 1...4, using: &state.random)
+        let deadline = state.now + Int64.random(in: 1...30_000, using: &state.random)
+        state.nextWaiter += 1
+        let decision = state.feed.ask(
+            .after(FeedSupport.cursor(position)), subscription, waiter: state.nextWaiter, isVerified: true, deadline: deadline,
+            now: state.now)
+        state.waiting[state.nextWaiter] = Waiting(
+            position: position, subscription: subscription, deadline: deadline, id: try #require(decision.waiterID))
     }
 
-    private func ask(_ world: inout World) throws {
-        let subscription = try subscription(&world.random)
-        let back = Bool.random(using: &world.random) ? 0 : Int64.random(in: 0...12, using: &world.random)
-        let position = max(0, world.model.head - back)
-        let deadline = world.now + Int64.random(in: 1...30_000, using: &world.random)
-        world.nextWaiter += 1
-        let waiter = world.nextWaiter
-        let expected = world.model.page(after: position, subscription)
-        switch world.feed.ask(
-            .after(FeedSupport.cursor(position)), subscription, waiter: waiter, deadline: deadline, now: world.now)
+    private func ask(_ state: inout ModelState) throws {
+        let subscription = try subscription(&state.random)
+        let back = Bool.random(using: &state.random) ? 0 : Int64.random(in: 0...12, using: &state.random)
+        let position = max(0, state.model.head - back)
+        let deadline = state.now + Int64.random(in: 1...30_000, using: &state.random)
+        state.nextWaiter += 1
+        let waiter = state.nextWaiter
+        let expected = state.model.page(after: position, subscription)
+        switch state.feed.ask(
+            .after(FeedSupport.cursor(position)), subscription, waiter: waiter, deadline: deadline, now: state.now)
         {
         case .scan:
-            #expect(position < world.feed.floor.number)
+            #expect(position < state.feed.floor.number)
             // The caller looks into the store, and comes back only if the store has nothing.
             guard expected == nil else { return }
-            let verdict = world.feed.ask(
-                .after(FeedSupport.cursor(world.model.head)), subscription, waiter: waiter, isVerified: true, deadline: deadline,
-                now: world.now)
-            let ticket = try #require(verdict.ticket)
-            world.waiting[waiter] = Waiting(
-                position: world.model.head, subscription: subscription, deadline: deadline, ticket: ticket)
+            let decision = state.feed.ask(
+                .after(FeedSupport.cursor(state.model.head)), subscription, waiter: waiter, isVerified: true, deadline: deadline,
+                now: state.now)
+            let id = try #require(decision.waiterID)
+            state.waiting[waiter] = Waiting(
+                position: state.model.head, subscription: subscription, deadline: deadline, id: id)
         // Below the changes in memory, a late reader may get the page that earlier readers got.
-        case .reply(let reply) where position < world.feed.floor.number && reply.page != expected:
+        case .reply(let reply) where position < state.feed.floor.number && reply.page != expected:
             let page = try #require(reply.page)
-            #expect(world.model.hasBeen(page, after: position, subscription))
+            #expect(state.model.hasBeen(page, after: position, subscription))
         case .reply(let reply): #expect(reply.page == expected)
-        case .parked(let ticket):
+        case .waiting(let id):
             #expect(expected == nil)
-            world.waiting[waiter] = Waiting(position: position, subscription: subscription, deadline: deadline, ticket: ticket)
+            state.waiting[waiter] = Waiting(position: position, subscription: subscription, deadline: deadline, id: id)
         }
     }
 
-    private func commit(_ world: inout World) throws {
-        let count = Int64.random(in: 1...6, using: &world.random)
-        let changes = try (1...count).map { try change(world.model.head + $0, &world.random) }
+    private func commit(_ state: inout ModelState) throws {
+        let count = Int64.random(in: 1...6, using: &state.random)
+        let changes = try (1...count).map { try change(state.model.head + $0, &state.random) }
         // Up to two atomic batches, with changes of other requests around them.
-        let cuts = (0..<4).map { _ in Int.random(in: 0..<changes.count, using: &world.random) }.sorted()
+        let cuts = (0..<4).map { _ in Int.random(in: 0..<changes.count, using: &state.random) }.sorted()
         let batches = [(cuts[0], cuts[1]), (cuts[2], cuts[3])].compactMap { first, last in
             first < last ? changes[first].revision...changes[last].revision : nil
         }
         let apart = batches.count == 2 && batches[0].overlaps(batches[1]) ? Array(batches.prefix(1)) : batches
-        world.model.commit(changes, batches: apart)
-        let deliveries = world.feed.commit(changes, batches: apart, at: FeedSupport.cursor(world.model.head))
+        state.model.commit(changes, batches: apart)
+        let deliveries = state.feed.commit(changes, batches: apart, at: FeedSupport.cursor(state.model.head))
         for delivery in deliveries {
             let (waiters, pages) = try #require(delivery.pages)
             for waiter in waiters {
-                let waiting = try take(waiter, &world)
-                #expect(pages == [world.model.page(after: waiting.position, waiting.subscription)])
-                world.answered += 1
+                let waiting = try take(waiter, &state)
+                #expect(pages == [state.model.page(after: waiting.position, waiting.subscription)])
+                state.answered += 1
             }
         }
         // A waiter that was not woken has nothing to be woken for.
-        #expect(world.waiting.values.allSatisfy { world.model.page(after: $0.position, $0.subscription) == nil })
+        #expect(state.waiting.values.allSatisfy { state.model.page(after: $0.position, $0.subscription) == nil })
     }
 
-    private func expire(_ world: inout World) throws {
-        world.now += Int64.random(in: 1...4_000, using: &world.random)
-        for delivery in world.feed.expire(now: world.now) {
-            guard case .answer(let waiters, .idle(let cursor)) = delivery else { throw Unexpected() }
+    private func expire(_ state: inout ModelState) throws {
+        state.now += Int64.random(in: 1...4_000, using: &state.random)
+        for delivery in state.feed.expire(now: state.now) {
+            guard case .response(let waiters, .idle(let cursor)) = delivery else { throw Unexpected() }
             for waiter in waiters {
-                let waiting = try take(waiter, &world)
-                #expect(cursor == FeedSupport.cursor(max(waiting.position, world.model.head)))
-                #expect(waiting.deadline <= world.now)
+                let waiting = try take(waiter, &state)
+                #expect(cursor == FeedSupport.cursor(max(waiting.position, state.model.head)))
+                #expect(waiting.deadline <= state.now)
             }
         }
-        #expect(world.waiting.values.allSatisfy { $0.deadline + 2 * WaiterTable<Int>.bucketWidth > world.now })
+        #expect(state.waiting.values.allSatisfy { $0.deadline + 2 * WaiterTable<Int>.bucketWidth > state.now })
     }
 
     /// Removes a waiter that is answered or cancelled, which must have waited until now.
-    private func take(_ waiter: Int, _ world: inout World) throws -> Waiting {
-        guard let waiting = world.waiting.removeValue(forKey: waiter) else { throw Unexpected() }
+    private func take(_ waiter: Int, _ state: inout ModelState) throws -> Waiting {
+        guard let waiting = state.waiting.removeValue(forKey: waiter) else { throw Unexpected() }
         return waiting
     }
 
@@ -148,28 +148,28 @@ import Testing
         // Given
         var limits = FeedLimits()
         limits.changes = 6
-        var world = World(random: SeededGenerator(seed: seed), feed: ChangeFeed(position: FeedSupport.cursor(0), limits: limits))
+        var state = ModelState(random: SeededGenerator(seed: seed), feed: ChangeFeed(position: FeedSupport.cursor(0), limits: limits))
         // When
         for _ in 0..<300 {
-            switch Int.random(in: 0..<10, using: &world.random) {
-            case 0..<4: try ask(&world)
-            case 4: try askAhead(&world)
-            case 5..<8: try commit(&world)
-            case 8: try expire(&world)
+            switch Int.random(in: 0..<10, using: &state.random) {
+            case 0..<4: try ask(&state)
+            case 4: try askAhead(&state)
+            case 5..<8: try commit(&state)
+            case 8: try expire(&state)
             default:
-                guard let waiter = world.waiting.keys.min() else { continue }
-                let ticket = try take(waiter, &world).ticket
-                world.feed.cancel(ticket)
+                guard let waiter = state.waiting.keys.min() else { continue }
+                let id = try take(waiter, &state).id
+                state.feed.cancel(id)
             }
             // Then
-            #expect(world.feed.waiting == world.waiting.count)
-            #expect(world.feed.recentCount <= limits.changes)
+            #expect(state.feed.waiting == state.waiting.count)
+            #expect(state.feed.recentCount <= limits.changes)
         }
-        #expect(world.answered > 20)
-        for waiting in world.waiting.values { world.feed.cancel(waiting.ticket) }
+        #expect(state.answered > 20)
+        for waiting in state.waiting.values { state.feed.cancel(waiting.id) }
         // Groups whose members have not come back are dropped after a while.
-        for passed: Int64 in [2_000, 20_000] { #expect(world.feed.expire(now: world.now + passed).isEmpty) }
-        #expect(world.feed.groups.numbers.isEmpty)
-        #expect(world.feed.groups.isEmpty)
+        for passed: Int64 in [2_000, 20_000] { #expect(state.feed.expire(now: state.now + passed).isEmpty) }
+        #expect(state.feed.groups.numbers.isEmpty)
+        #expect(state.feed.groups.isEmpty)
     }
 }

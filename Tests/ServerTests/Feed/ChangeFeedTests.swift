@@ -24,9 +24,9 @@ import Testing
         // Given
         var feed = feed(at: 9)
         // When
-        let verdict = feed.ask(.now, all, waiter: 1, deadline: 25_000, now: 0)
+        let decision = feed.ask(.now, all, waiter: 1, deadline: 25_000, now: 0)
         // Then
-        #expect(verdict.page == ChangePage(changes: [], cursor: Support.cursor(9), upToDate: true))
+        #expect(decision.page == ChangePage(changes: [], cursor: Support.cursor(9), upToDate: true))
         #expect(feed.waiting == 0)
     }
 
@@ -45,7 +45,7 @@ import Testing
         #expect(ask(8) == .scan(.after(cursor)) && ask(8, isVerified: true) == .scan(.after(cursor)))
         // And once it has reached its origin, memory answers
         #expect(feed.ask(.after(Support.cursor(9)), all, waiter: 1, deadline: 25_000, now: 0).page?.changes.map(\.revision.number) == [10])
-        #expect(ask(10).ticket != nil)
+        #expect(ask(10).waiterID != nil)
     }
 
     @Test func zeroAndWhatIsBeforeTheRingBelongToTheStore() {
@@ -59,7 +59,7 @@ import Testing
     @Test func oneAtTheHeadWaitsAndAMatchingCommitWakesIt() throws {
         // Given
         var feed = feed(at: 9)
-        #expect(ask(&feed, after: 9, all, waiter: 4).ticket != nil)
+        #expect(ask(&feed, after: 9, all, waiter: 4).waiterID != nil)
         // When
         let change = try Support.put(10, "a/1", #"{"n":1}"#)
         let deliveries = feed.commit([change], at: Support.cursor(10))
@@ -74,8 +74,8 @@ import Testing
     @Test func equalSubscriptionsShareOneAnswer() throws {
         // Given
         var feed = feed()
-        for waiter in 1...3 { #expect(ask(&feed, after: 0, all, waiter: waiter).ticket != nil) }
-        #expect(ask(&feed, after: 0, try Support.subscription(values: false), waiter: 4).ticket != nil)
+        for waiter in 1...3 { #expect(ask(&feed, after: 0, all, waiter: waiter).waiterID != nil) }
+        #expect(ask(&feed, after: 0, try Support.subscription(values: false), waiter: 4).waiterID != nil)
         // When
         let deliveries = feed.commit([try Support.put(1, "a/1", "77")], at: Support.cursor(1))
         // Then
@@ -86,15 +86,15 @@ import Testing
     @Test func aCommitThatDoesNotMatchWakesNobodyYetTheAnswerMovesOn() throws {
         // Given
         var feed = feed()
-        #expect(ask(&feed, after: 0, try Support.subscription(["a"]), waiter: 1).ticket != nil)
-        #expect(ask(&feed, after: 0, try Support.subscription(["b"], prefix: "eu-"), waiter: 2).ticket != nil)
+        #expect(ask(&feed, after: 0, try Support.subscription(["a"]), waiter: 1).waiterID != nil)
+        #expect(ask(&feed, after: 0, try Support.subscription(["b"], prefix: "eu-"), waiter: 2).waiterID != nil)
         // When
         let silent = feed.commit([try Support.put(1, "b/us-1"), try Support.put(2, "c/eu-1")], at: Support.cursor(2))
         let loud = feed.commit([try Support.put(3, "b/eu-1")], at: Support.cursor(3))
         // Then
         #expect(silent.isEmpty)
         #expect(loud.compactMap(\.pages).map(\.waiters) == [[2]])
-        #expect(feed.expire(now: 30_000) == [.answer([1], .idle(Support.cursor(3)))])
+        #expect(feed.expire(now: 30_000) == [.response([1], .idle(Support.cursor(3)))])
     }
 
     @Test(arguments: [
@@ -166,10 +166,10 @@ import Testing
         let waiting = ask(&feed, after: 2, all, waiter: 7)
         let deliveries = feed.commit([try Support.put(3, "a/3")], at: Support.cursor(3))
         // Then neither the waiter nor another reader is answered that this is all
-        #expect(waiting.ticket != nil)
-        let told = try #require(deliveries.first?.pages?.pages.first)
+        #expect(waiting.waiterID != nil)
+        let delivered = try #require(deliveries.first?.pages?.pages.first)
         let asked = try #require(ask(&feed, after: 2, all).page)
-        #expect(told == asked && asked.cursor == Support.cursor(3) && !asked.upToDate)
+        #expect(delivered == asked && asked.cursor == Support.cursor(3) && !asked.upToDate)
         // When the change is published that the store had already
         _ = feed.commit([try Support.put(4, "a/4")], at: Support.cursor(4))
         // Then
@@ -227,10 +227,10 @@ import Testing
         _ = ask(&feed, after: 3, all, waiter: 3, deadline: 60_000)
         // Then
         #expect(feed.expire(now: 999).isEmpty)
-        #expect(feed.expire(now: 1_000 + WaiterTable<Int>.bucketWidth) == [.answer([1, 2], .idle(Support.cursor(3)))])
+        #expect(feed.expire(now: 1_000 + WaiterTable<Int>.bucketWidth) == [.response([1, 2], .idle(Support.cursor(3)))])
         #expect(feed.waiting == 1)
         #expect(feed.expire(now: 59_999).isEmpty)
-        #expect(feed.expire(now: 61_000) == [.answer([3], .idle(Support.cursor(3)))])
+        #expect(feed.expire(now: 61_000) == [.response([3], .idle(Support.cursor(3)))])
     }
 
     @Test func whoeverDoesNotWaitIsToldThatThereIsNothingByTheStoreAlone() {
@@ -246,11 +246,11 @@ import Testing
     @Test func theCancelledAreGoneAndTicketsAreNotUsedAgain() throws {
         // Given
         var feed = feed()
-        let first = try #require(ask(&feed, after: 0, all, waiter: 1).ticket)
-        let second = try #require(ask(&feed, after: 0, all, waiter: 2).ticket)
+        let first = try #require(ask(&feed, after: 0, all, waiter: 1).waiterID)
+        let second = try #require(ask(&feed, after: 0, all, waiter: 2).waiterID)
         // When
         feed.cancel(first)
-        let third = try #require(ask(&feed, after: 0, all, waiter: 3).ticket)
+        let third = try #require(ask(&feed, after: 0, all, waiter: 3).waiterID)
         feed.cancel(first)
         // Then
         #expect(Set([first, second, third]).count == 3)
@@ -269,11 +269,11 @@ import Testing
         // When
         let deliveries = feed.reset(to: next)
         // Then
-        guard case .answer([1], .gone(let problem, next)) = deliveries.first else { return #expect(Bool(false), "\(deliveries)") }
+        guard case .response([1], .gone(let problem, next)) = deliveries.first else { return #expect(Bool(false), "\(deliveries)") }
         #expect(problem.code == .epochChanged)
         #expect(deliveries.last == .close([2]))
         guard case .reply(.gone(_, next)) = ask(&feed, after: 5, all) else { return #expect(Bool(false), "an old position is gone") }
-        #expect(feed.ask(.after(next), all, waiter: 3, deadline: 25_000, now: 0).ticket != nil)
+        #expect(feed.ask(.after(next), all, waiter: 3, deadline: 25_000, now: 0).waiterID != nil)
         #expect(
             feed.ask(.after(Support.cursor(1, epoch: Epoch(bits: 99))), all, waiter: 3, deadline: 1, now: 0)
                 == .scan(.after(Support.cursor(1, epoch: Epoch(bits: 99)))))
@@ -282,18 +282,18 @@ import Testing
     @Test func whoIsLetGoIsToldThePositionAndMayWaitAgain() throws {
         // Given
         var feed = feed(at: 5)
-        #expect(ask(&feed, after: 5, all, waiter: 1).ticket != nil)
-        #expect(ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2).ticket != nil)
+        #expect(ask(&feed, after: 5, all, waiter: 1).waiterID != nil)
+        #expect(ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2).waiterID != nil)
         // Then
-        #expect(feed.releaseWaiters() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
-        #expect(feed.waiting == 0 && ask(&feed, after: 5, all, waiter: 3).ticket != nil)
+        #expect(feed.releaseWaiters() == [.response([1], .idle(Support.cursor(5))), .close([2])])
+        #expect(feed.waiting == 0 && ask(&feed, after: 5, all, waiter: 3).waiterID != nil)
     }
 
     @Test func afterForgettingTheStoreAnswersForWhatIsBeforeTheHead() throws {
         // Given a feed with a change in memory, and a waiter
         var feed = feed(at: 5)
         _ = feed.commit(try [Support.put(6, "a/1")], at: Support.cursor(6))
-        #expect(ask(&feed, after: 6, all, waiter: 1).ticket != nil)
+        #expect(ask(&feed, after: 6, all, waiter: 1).waiterID != nil)
         #expect(ask(&feed, after: 5, all, waiter: 2).page != nil)
         // When
         feed.dropRecent()
@@ -309,7 +309,7 @@ import Testing
         _ = ask(&feed, after: 5, all, waiter: 1)
         _ = ask(&feed, after: 5, try Support.subscription(stream: true), waiter: 2, deadline: nil)
         // Then
-        #expect(feed.drain() == [.answer([1], .idle(Support.cursor(5))), .close([2])])
+        #expect(feed.drain() == [.response([1], .idle(Support.cursor(5))), .close([2])])
         #expect(ask(&feed, after: 5, all) == .reply(.idle(Support.cursor(5))))
     }
 
@@ -357,14 +357,14 @@ import Testing
         // Given: a read showed revision 3 before its commit was published.
         var feed = feed(at: 2)
         #expect(ask(&feed, after: 3, all) == .scan(.after(Support.cursor(3))))
-        #expect(ask(&feed, after: 3, all, waiter: 1, verified: true).ticket != nil)
-        #expect(ask(&feed, after: 3, all, waiter: 2, deadline: 100, verified: true).ticket != nil)
+        #expect(ask(&feed, after: 3, all, waiter: 1, verified: true).waiterID != nil)
+        #expect(ask(&feed, after: 3, all, waiter: 2, deadline: 100, verified: true).waiterID != nil)
         // When
         let timedOut = feed.expire(now: 1_000)
         let known = feed.commit([try Support.put(3, "a/1")], at: Support.cursor(3))
         let new = feed.commit([try Support.put(4, "a/2")], at: Support.cursor(4))
         // Then
-        #expect(timedOut == [.answer([2], .idle(Support.cursor(3)))])
+        #expect(timedOut == [.response([2], .idle(Support.cursor(3)))])
         #expect(known.isEmpty)
         #expect(new.compactMap(\.pages).map(\.waiters) == [[1]])
         #expect(new.first?.pages?.pages.first?.changes == [try Support.put(4, "a/2")])

@@ -30,18 +30,18 @@ import Testing
         // Given
         var feed = try Self.feed()
         // When
-        for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).ticket != nil) }
+        for waiter in 0..<1_000 { #expect(try Self.ask(&feed, after: 5, waiter).waiterID != nil) }
         // Then
         #expect(feed.scannedChanges == Int(Self.writes - 5))
         // When others come from somewhat earlier, the first of them looks at the changes between
-        for waiter in 0..<10 { #expect(try Self.ask(&feed, after: 2, waiter).ticket != nil) }
+        for waiter in 0..<10 { #expect(try Self.ask(&feed, after: 2, waiter).waiterID != nil) }
         // Then
         #expect(feed.scannedChanges == Int(Self.writes - 2))
         // When nothing that they want happens, and then more come from the group's position or later
         for number in Self.writes + 1...Self.writes + 50 {
             #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
         }
-        for revision in [2, 3, 5, Self.writes, Self.writes + 7] { #expect(try Self.ask(&feed, after: revision, 1).ticket != nil) }
+        for revision in [2, 3, 5, Self.writes, Self.writes + 7] { #expect(try Self.ask(&feed, after: revision, 1).waiterID != nil) }
         // Then
         #expect(feed.scannedChanges == Int(Self.writes - 2))
     }
@@ -66,8 +66,8 @@ import Testing
     @Test("A poll from before a change that the group has seen gets the change") func fromBeforeTheGroup() throws {
         // Given a group of readers that have seen 1,500
         var feed = try Self.feed(wanted: [1_500])
-        #expect(try Self.ask(&feed, after: 1_500, 1).ticket != nil)
-        #expect(try Self.ask(&feed, after: 1_700, 2).ticket != nil)
+        #expect(try Self.ask(&feed, after: 1_500, 1).waiterID != nil)
+        #expect(try Self.ask(&feed, after: 1_700, 2).waiterID != nil)
         // When
         let late = try Self.ask(&feed, after: 1_499, 3)
         // Then
@@ -78,32 +78,32 @@ import Testing
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1, 2]])
         // Then a reader from before the change gets it, and one from after the change waits
         #expect(try Self.ask(&feed, after: Self.writes, 4).page?.changes.count == 1)
-        #expect(try Self.ask(&feed, after: Self.writes + 1, 5).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes + 1, 5).waiterID != nil)
     }
 
     @Test("A stream stays after a change, and a stream from before the change gets it too") func streams() throws {
         // Given a stream that came from 0, and gets a change
         var feed = try Self.feed()
-        #expect(try Self.ask(&feed, after: 0, 1, stream: true).ticket != nil)
+        #expect(try Self.ask(&feed, after: 0, 1, stream: true).waiterID != nil)
         let deliveries = feed.commit([try Support.put(Self.writes + 1, "a/1")], at: Support.cursor(Self.writes + 1))
         #expect(deliveries.compactMap(\.pages).map(\.waiters) == [[1]])
         // Then the group is still there, a reader from before the change gets it, and one from after the change waits
         #expect(try Self.ask(&feed, after: Self.writes, 2, stream: true).page?.changes.count == 1)
-        #expect(try Self.ask(&feed, after: Self.writes + 1, 3, stream: true).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes + 1, 3, stream: true).waiterID != nil)
         #expect(feed.waiting == 2)
     }
 
     @Test("A poll from a group's previous position is answered without a store read") func fromTheGroupsPosition() throws {
         // Given a reader that waits since 2,000, and more changes of other collections than are kept in memory
         var feed = try Self.feed()
-        #expect(try Self.ask(&feed, after: Self.writes, 1).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes, 1).waiterID != nil)
         let head = Self.writes + 5_000
         for number in Self.writes + 1...head {
             #expect(feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)).isEmpty)
         }
         #expect(feed.floor.number > Self.writes)
         // Then a reader from there on joins, and one from before has to ask the store
-        #expect(try Self.ask(&feed, after: Self.writes, 2).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes, 2).waiterID != nil)
         #expect(try Self.ask(&feed, after: Self.writes - 1, 3) == .scan(.after(Support.cursor(Self.writes - 1))))
         // And all get the next change
         let deliveries = feed.commit([try Support.put(head + 1, "a/1")], at: Support.cursor(head + 1))
@@ -114,12 +114,12 @@ import Testing
     @Test("A group knows nothing about changes that the store has compacted") func compactedForGroups() throws {
         // Given
         var feed = try Self.feed()
-        #expect(try Self.ask(&feed, after: 5, 1).ticket != nil)
+        #expect(try Self.ask(&feed, after: 5, 1).waiterID != nil)
         // When
         feed.dropRecent()
         // Then
         #expect(try Self.ask(&feed, after: 5, 2) == .scan(.after(Support.cursor(5))))
-        #expect(try Self.ask(&feed, after: Self.writes, 3).ticket != nil)
+        #expect(try Self.ask(&feed, after: Self.writes, 3).waiterID != nil)
     }
 
     @Test("A page of changes that the store has compacted is not kept") func compactedForPages() throws {
@@ -138,7 +138,7 @@ import Testing
         var limits = FeedLimits()
         limits.changes = 4
         var feed = ChangeFeed<Int>(position: Support.cursor(0), limits: limits)
-        #expect(try ask(&feed, after: 0, 1).ticket != nil)
+        #expect(try ask(&feed, after: 0, 1).waiterID != nil)
         #expect(feed.commit([try Support.put(1, "a/1")], at: Support.cursor(1)).count == 1)
         for number: Int64 in 2...11 { _ = feed.commit([try Support.put(number, "other/\(number)")], at: Support.cursor(number)) }
         return feed
@@ -149,7 +149,7 @@ import Testing
         var feed = try Self.flooded()
         #expect(feed.floor.number > 1 && feed.waiting == 0)
         // When a reader that got the change comes back, Then it waits
-        #expect(try Self.ask(&feed, after: 1, 1).ticket != nil)
+        #expect(try Self.ask(&feed, after: 1, 1).waiterID != nil)
         // When one comes that missed the change, Then it gets the same page
         let page = try #require(try Self.ask(&feed, after: 0, 2).page)
         #expect(page == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: true))
@@ -170,7 +170,7 @@ import Testing
         #expect(first == ChangePage(changes: [try Support.put(1, "a/1")], cursor: Support.cursor(1), upToDate: false))
         let second = try #require(try Self.ask(&feed, after: 1, 3).page)
         #expect(second == ChangePage(changes: [try Support.put(12, "a/2")], cursor: Support.cursor(12), upToDate: true))
-        #expect(try Self.ask(&feed, after: 12, 3).ticket != nil)
+        #expect(try Self.ask(&feed, after: 12, 3).waiterID != nil)
         #expect(feed.commit([try Support.put(21, "a/3")], at: Support.cursor(21)).compactMap(\.pages).map(\.waiters) == [[3]])
     }
 
@@ -208,7 +208,7 @@ import Testing
         var feed = try Self.flooded()
         let subscription = try Support.subscription(["a"])
         let ahead = feed.ask(.after(Support.cursor(12)), subscription, waiter: 7, isVerified: true, deadline: 60_000, now: 0)
-        #expect(ahead.ticket != nil)
+        #expect(ahead.waiterID != nil)
         // When the feed has reached that position, and no other reader comes for a while
         #expect(feed.commit([try Support.put(12, "other/12")], at: Support.cursor(12)).isEmpty)
         for now: Int64 in [2_000, 12_000, 14_000] { #expect(feed.expire(now: now).isEmpty) }

@@ -78,9 +78,10 @@ struct FeedModel {
         case .everything: return true
         case .key(let key):
             return (collections.isEmpty || collections.contains(key.collection)) && Array(key.id.utf8).starts(with: prefix)
-        case .collection(let collection, let swept):
-            let swept = Array(swept.utf8)
-            return (collections.isEmpty || collections.contains(collection)) && (swept.starts(with: prefix) || prefix.starts(with: swept))
+        case .collection(let collection, let invalidated):
+            let invalidated = Array(invalidated.utf8)
+            return (collections.isEmpty || collections.contains(collection))
+                && (invalidated.starts(with: prefix) || prefix.starts(with: invalidated))
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetServer
 
-/// The races of the registry: a feed is made while commits come in, and retired when it is unused. No exchange takes part.
+/// The races of the registry: a feed is made while commits come in, and evicted when it is unused. No exchange takes part.
 @Suite("Feed registry") struct FeedRegistryTests {
     private let subscription = Subscription()
     private let namespace: Namespace
@@ -83,7 +83,7 @@ import Testing
         // Given
         let feeds = feeds(at: 5)
         _ = try ask(feeds, after: 5)
-        // Then: an empty feed is retired soon
+        // Then: an empty feed is evicted soon
         feeds.expire(now: 5_000)
         #expect(feeds.totals().feeds == 1)
         feeds.expire(now: 5_001)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func whoKeptAFeedThatIsGoneLooksItUpAgain() throws {
-        // Given a caller that holds a namespace's feed while the registry retires the feed
+        // Given a caller that holds a namespace's feed while the registry evicts the feed
         let feeds = feeds(at: 5)
         _ = try ask(feeds, after: 5)
         feeds.publish([try commit(6...6)])

@@ -32,7 +32,7 @@ enum FeedSupport {
     ) throws -> Subscription {
         Subscription(
             filter: try ChangeFilter(collections: collections, prefix: prefix), values: values, limit: limit,
-            delivery: stream ? .stream : .answer)
+            delivery: stream ? .stream : .response)
     }
 }
 
@@ -50,9 +50,9 @@ extension PollDecision {
         return reply.page
     }
 
-    var ticket: WaiterTicket? {
-        guard case .parked(let ticket) = self else { return nil }
-        return ticket
+    var waiterID: WaiterID? {
+        guard case .waiting(let id) = self else { return nil }
+        return id
     }
 }
 
@@ -60,7 +60,7 @@ extension FeedDelivery {
     /// The waiters and the pages that they get.
     var pages: (waiters: [Waiter], pages: [ChangePage])? {
         switch self {
-        case .answer(let waiters, let reply): reply.page.map { (waiters, [$0]) }
+        case .response(let waiters, let reply): reply.page.map { (waiters, [$0]) }
         case .push(let waiters, let page): (try? ChangePage(json: page.body)).map { (waiters, [$0]) }
         case .keepAlive, .close: nil
         }

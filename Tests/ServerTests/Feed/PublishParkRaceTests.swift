@@ -41,10 +41,10 @@ import Testing
                 // Only a reader that found nothing may wait.
                 next = .ask(isVerified: found.isEmpty)
             case .ask(let isVerified):
-                let verdict = feed.ask(
+                let decision = feed.ask(
                     .after(FeedSupport.cursor(position)), Subscription(), waiter: 0, isVerified: isVerified, deadline: nil, now: 0)
-                switch verdict {
-                case .parked: next = .wait
+                switch decision {
+                case .waiting: next = .wait
                 case .scan: next = .scan
                 case .reply(let reply): if let page = reply.page { take(page) }
                 }

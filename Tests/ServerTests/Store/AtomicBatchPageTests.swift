@@ -193,11 +193,11 @@ import Testing
     }
 
     private static func write(_ writes: [Write], to store: SQLiteRecordStore, _ namespace: Namespace) throws {
-        let told = Told<[WriteOutcome]>()
+        let recorder = CompletionRecorder<[WriteOutcome]>()
         let batch = WriteBatch(client: try ClientIdentifier("phone"), atomic: true, writes: writes)
         try GroupCommit.commit(
-            [.batch(batch, in: namespace, then: told.hear)], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
+            [.batch(batch, in: namespace, then: recorder.record)], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000
         ).complete()
-        _ = try told.once().result.get()
+        _ = try recorder.once().result.get()
     }
 }

@@ -29,14 +29,14 @@ import Testing
     }
 
     private func submit(_ batch: WriteBatch, to writer: StoreWriter, at milliseconds: Int64 = 1) throws {
-        let told = Told<[WriteOutcome]>()
-        let submission = Submission.batch(batch, in: try Namespace("shop"), then: told.hear)
+        let recorder = CompletionRecorder<[WriteOutcome]>()
+        let submission = Submission.batch(batch, in: try Namespace("shop"), then: recorder.record)
         let completion = try writer.transaction { transaction in
             var context = Submission.Context(transaction: transaction, time: Timestamp(milliseconds: milliseconds), editLimit: 100)
             return try submission.perform(&context)
         }
         completion.notify()
-        _ = try told.once().result.get()
+        _ = try recorder.once().result.get()
     }
 
     @Test func theLastUpdateOfARowTakesThePlaceOfTheFirst() throws {

@@ -138,7 +138,7 @@ struct PagePrefetcherTests {
         func records(_ request: ReadsRequest, within bounds: ReadBounds, in namespace: Namespace) -> Snapshot<DifferingRecords> {
             base.records(request, within: bounds, in: namespace)
         }
-        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
             try base.changes(query, in: namespace)
         }
         func lastWrite(of client: ClientIdentifier, in namespace: Namespace) -> Snapshot<Int64> {

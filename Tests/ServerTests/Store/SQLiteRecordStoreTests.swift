@@ -19,12 +19,12 @@ import Testing
     }
 
     private func put(_ key: String, _ content: Content, in store: SQLiteRecordStore) throws {
-        let told = Told<SingleReceipt>()
+        let recorder = CompletionRecorder<SingleReceipt>()
         let write = SingleWrite(key: try RecordKey(key), operation: .put(content))
         let group = try GroupCommit.commit(
-            [.single(write, in: Namespace("shop"), then: told.hear)], to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
+            [.single(write, in: Namespace("shop"), then: recorder.record)], to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
         group.complete()
-        _ = try told.once().result.get()
+        _ = try recorder.once().result.get()
     }
 
     @Test func whatWasStoredIsThereAfterReopening() throws {
@@ -117,17 +117,17 @@ import Testing
         let store = try open()
         try put("a/1", Content(json: [0x31]), in: store)
         try store.limitPages(to: 40)
-        let told = Told<SingleReceipt>()
+        let recorder = CompletionRecorder<SingleReceipt>()
         // When
         let large = Content(bytes: [UInt8](repeating: 1, count: 1 << 20), type: "image/png")
         let submissions: [Submission] = try ["a/2", "a/3"].map { key in
-            .single(SingleWrite(key: try RecordKey(key), operation: .put(large)), in: try Namespace("shop"), then: told.hear)
+            .single(SingleWrite(key: try RecordKey(key), operation: .put(large)), in: try Namespace("shop"), then: recorder.record)
         }
         #expect(throws: StoreError.full(path: directory.file("data/freshet.db"))) {
             try GroupCommit.commit(submissions, to: store, at: Timestamp(milliseconds: 1), editLimit: 1)
         }
         // Then
-        #expect(told.count == 2)
+        #expect(recorder.count == 2)
         #expect(try store.state(of: Namespace("shop")).head.number == 1)
         try put("a/4", Content(json: [0x34]), in: store)
         #expect(try store.state(of: Namespace("shop")).head.number == 2)

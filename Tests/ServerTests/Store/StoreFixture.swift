@@ -38,9 +38,9 @@ struct StoreFixture: Sendable {
     func commit<Value: Sendable>(
         at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
     ) throws -> Committed<Value> {
-        let told = Told<Value>()
-        try GroupCommit.commit([make(told.hear)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000).complete()
-        return try told.once()
+        let recorder = CompletionRecorder<Value>()
+        try GroupCommit.commit([make(recorder.record)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000).complete()
+        return try recorder.once()
     }
 
     /// Makes a single write without a number, and returns its revision.
@@ -111,19 +111,19 @@ struct Unexpected: Error {
     let what: String
 }
 
-/// Records the answers that an owner gets.
-final class Told<Value: Sendable>: Sendable {
-    private let heard = Mutex<[Committed<Value>]>([])
+/// Records the calls of a submission's completion.
+final class CompletionRecorder<Value: Sendable>: Sendable {
+    private let calls = Mutex<[Committed<Value>]>([])
 
-    func hear(_ committed: Committed<Value>) { heard.withLock { $0.append(committed) } }
+    func record(_ committed: Committed<Value>) { calls.withLock { $0.append(committed) } }
 
-    var count: Int { heard.withLock { $0.count } }
+    var count: Int { calls.withLock { $0.count } }
 
-    /// The answer, provided that there was exactly one.
+    /// The argument of the only call.
     func once() throws -> Committed<Value> {
-        let heard = heard.withLock { $0 }
-        guard heard.count == 1 else { throw Unexpected(what: "told \(heard.count) times") }
-        return heard[0]
+        let calls = calls.withLock { $0 }
+        guard calls.count == 1 else { throw Unexpected(what: "completed \(calls.count) times") }
+        return calls[0]
     }
 }
 

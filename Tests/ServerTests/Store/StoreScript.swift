@@ -155,25 +155,25 @@ extension StoreFixture {
     /// Commits the steps as one group; returns all answers to the owners, and the changes for the feed.
     func run(_ steps: [StoreStep], at time: Timestamp) throws -> [String] {
         let log = Log()
-        @Sendable func told<Value>(_ committed: Committed<Value>) { log.note("\(committed)") }
+        @Sendable func note<Value>(_ committed: Committed<Value>) { log.note("\(committed)") }
         let submissions: [Submission] = try steps.map { step in
             switch step {
-            case .single(let write, let namespace): return .single(write, in: namespace, then: told)
-            case .batch(let batch, let namespace): return .batch(batch, in: namespace, then: told)
+            case .single(let write, let namespace): return .single(write, in: namespace, then: note)
+            case .batch(let batch, let namespace): return .batch(batch, in: namespace, then: note)
             case .resuming(var batch, let namespace):
                 batch.epoch = try store.state(of: namespace).epoch
-                return .batch(batch, in: namespace, then: told)
-            case .invalidate(let scopes, let namespace): return .invalidate(scopes, in: namespace, then: told)
-            case .drop(let namespace): return .drop(namespace, then: told)
-            case .rotate(let seed): return .rotateEpochs(seed: seed, then: told)
-            case .renew(let namespace, let seed): return .renewEpoch(of: namespace, seed: seed, then: told)
+                return .batch(batch, in: namespace, then: note)
+            case .invalidate(let scopes, let namespace): return .invalidate(scopes, in: namespace, then: note)
+            case .drop(let namespace): return .drop(namespace, then: note)
+            case .rotate(let seed): return .rotateEpochs(seed: seed, then: note)
+            case .renew(let namespace, let seed): return .renewEpoch(of: namespace, seed: seed, then: note)
             // In steps of two, so that both stores must take the same ones first.
-            case .forget(let namespace): return .forgetDeletes(of: namespace, limit: 2, then: told)
+            case .forget(let namespace): return .forgetDeletes(of: namespace, limit: 2, then: note)
             // Only one of the stores removes dropped rows step by step.
-            case .compact(let time): return .compact(before: time) { told(Committed($0.result.map(\.forgotten), $0.cursor)) }
+            case .compact(let time): return .compact(before: time) { note(Committed($0.result.map(\.forgotten), $0.cursor)) }
             case .forgetOutcomes(let time):
                 return .compact(before: Timestamp(milliseconds: 0), outcomesBefore: time) {
-                    told(Committed($0.result.map(\.outcomes), $0.cursor))
+                    note(Committed($0.result.map(\.outcomes), $0.cursor))
                 }
             }
         }

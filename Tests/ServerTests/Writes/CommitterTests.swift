@@ -36,7 +36,7 @@ import Testing
         ) throws(StoreError) -> Snapshot<DifferingRecords> {
             base.records(request, within: bounds, in: namespace)
         }
-        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+        func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
             try base.changes(query, in: namespace)
         }
         func lastWrite(of client: ClientIdentifier, in namespace: Namespace) throws(StoreError) -> Snapshot<Int64> {
@@ -114,10 +114,10 @@ import Testing
         for _ in 1...6 { store.gate.signal() }
         await stop(committer)
         // Then its answer comes before that of the third
-        let told = journal.all.filter { $0.hasPrefix("answered") }
-        #expect(told.count == 6 && told.last == "answered a/4", "\(told)")
-        let other = try #require(told.firstIndex { $0.hasPrefix("answered b") })
-        #expect(other < told.firstIndex(of: "answered a/3") ?? 0, "\(told)")
+        let answered = journal.all.filter { $0.hasPrefix("answered") }
+        #expect(answered.count == 6 && answered.last == "answered a/4", "\(answered)")
+        let other = try #require(answered.firstIndex { $0.hasPrefix("answered b") })
+        #expect(other < answered.firstIndex(of: "answered a/3") ?? 0, "\(answered)")
     }
 
     @Test func stoppingFinishesWhatWasAcceptedAndRefusesTheRest() async throws {
@@ -213,13 +213,13 @@ import Testing
         let fixture = try StoreFixture(.memory)
         try fixture.put("a/1", "1")
         let old = try fixture.store.state(of: fixture.namespace).epoch
-        let told = (Told<SingleReceipt>(), Told<Bool>())
+        let recorder = (CompletionRecorder<SingleReceipt>(), CompletionRecorder<Bool>())
         let write = SingleWrite(key: try RecordKey("a/2"), operation: .put(json: "1"))
         // When
         let group = try GroupCommit.commit(
             [
-                .single(write, in: fixture.namespace, then: told.0.hear), .drop(fixture.namespace, then: told.1.hear),
-                .single(write, in: fixture.namespace, then: told.0.hear),
+                .single(write, in: fixture.namespace, then: recorder.0.record), .drop(fixture.namespace, then: recorder.1.record),
+                .single(write, in: fixture.namespace, then: recorder.0.record),
             ], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 1)
         // Then
         #expect(group.commits.map(\.isReset) == [false, true])

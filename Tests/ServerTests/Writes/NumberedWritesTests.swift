@@ -152,15 +152,16 @@ import Testing
         let fixture = try StoreFixture(kind)
         try fixture.put("a/1", "1")
         let batch = try batch(of: fixture.cursor(0).epoch, Write(1, "a/1", .put(json: "2")))
-        let dropped = Told<Bool>()
-        let told = Told<[WriteOutcome]>()
+        let dropped = CompletionRecorder<Bool>()
+        let recorder = CompletionRecorder<[WriteOutcome]>()
         // When: the namespace is dropped in the same group, before it
         try GroupCommit.commit(
-            [.drop(fixture.namespace, then: dropped.hear), .batch(batch, in: fixture.namespace, then: told.hear)], to: fixture.store,
+            [.drop(fixture.namespace, then: dropped.record), .batch(batch, in: fixture.namespace, then: recorder.record)],
+            to: fixture.store,
             at: Timestamp(milliseconds: 1_000), editLimit: 1_000
         ).complete()
         // Then
-        guard case .failure(let problem) = try told.once().result else { throw Unexpected(what: "it was applied") }
+        guard case .failure(let problem) = try recorder.once().result else { throw Unexpected(what: "it was applied") }
         #expect(try problem.code == .epochChanged && dropped.once().result.get())
         #expect(try fixture.value("a/1") == nil)
     }
@@ -286,10 +287,10 @@ import Testing
         let write = try Write(1, "a/1", .increment(""))
         let twice = WriteBatch(client: client, writes: [write, write])
         let single = SingleWrite(key: write.key, operation: write.operation, author: .init(client: client, write: 1))
-        let (first, second) = (Told<[WriteOutcome]>(), Told<SingleReceipt>())
+        let (first, second) = (CompletionRecorder<[WriteOutcome]>(), CompletionRecorder<SingleReceipt>())
         // When
         let group = try GroupCommit.commit(
-            [.single(single, in: fixture.namespace, then: second.hear), .batch(twice, in: fixture.namespace, then: first.hear)],
+            [.single(single, in: fixture.namespace, then: second.record), .batch(twice, in: fixture.namespace, then: first.record)],
             to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100)
         group.complete()
         // Then

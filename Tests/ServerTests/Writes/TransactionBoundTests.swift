@@ -14,14 +14,15 @@ import Testing
         let client = try ClientIdentifier("phone")
         let writes = try (1...5).map { try Write($0, "a/1", .increment("/abcd")) }
         func commit(from number: Int, room: Int, isAtomic: Bool = false) throws -> Committed<[WriteOutcome]> {
-            let told = Told<[WriteOutcome]>()
+            let recorder = CompletionRecorder<[WriteOutcome]>()
             let batch = WriteBatch(client: client, atomic: isAtomic, writes: Array(writes[(number - 1)...]))
             let group = try GroupCommit.commit(
-                [.batch(batch, in: fixture.namespace, then: told.hear)], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100,
+                [.batch(batch, in: fixture.namespace, then: recorder.record)], to: fixture.store, at: Timestamp(milliseconds: 1),
+                editLimit: 100,
                 room: room)
             #expect(group.rest.isEmpty)
             group.complete()
-            return try told.once()
+            return try recorder.once()
         }
         // When it is sent where two edits are enough, which is seen at the third: one read, two made
         let first = try commit(from: 1, room: 36)
@@ -44,10 +45,10 @@ import Testing
         // Given four patches of one record in one group, and room for two
         let fixture = try StoreFixture(kind)
         try fixture.put("a/1", #"{"abcd":100}"#)
-        let told = (0..<4).map { _ in Told<SingleReceipt>() }
-        let submissions = try told.enumerated().map { place, told in
+        let recorders = (0..<4).map { _ in CompletionRecorder<SingleReceipt>() }
+        let submissions = try recorders.enumerated().map { place, recorder in
             let patch = WriteOperation.patch(Array("{\"abcd\":20\(place)}".utf8))
-            return Submission.single(SingleWrite(key: try RecordKey("a/1"), operation: patch), in: fixture.namespace, then: told.hear)
+            return Submission.single(SingleWrite(key: try RecordKey("a/1"), operation: patch), in: fixture.namespace, then: recorder.record)
         }
         // When they are committed, and the rest in the next transactions
         var counts: [Int] = []
@@ -61,20 +62,21 @@ import Testing
         }
         // Then each is done once, in order
         #expect(counts == [2, 2])
-        #expect(try told.map { try $0.once().result.get().revision?.number } == [2, 3, 4, 5])
+        #expect(try recorders.map { try $0.once().result.get().revision?.number } == [2, 3, 4, 5])
         #expect(try fixture.value("a/1") == #"{"abcd":203}"#)
     }
 
     private func batch(
         _ writes: [Write], in fixture: StoreFixture, room: Int, isAtomic: Bool = false
     ) throws -> Committed<[WriteOutcome]> {
-        let told = Told<[WriteOutcome]>()
+        let recorder = CompletionRecorder<[WriteOutcome]>()
         let batch = WriteBatch(client: try ClientIdentifier("phone"), atomic: isAtomic, writes: writes)
         try GroupCommit.commit(
-            [.batch(batch, in: fixture.namespace, then: told.hear)], to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100,
+            [.batch(batch, in: fixture.namespace, then: recorder.record)], to: fixture.store, at: Timestamp(milliseconds: 1),
+            editLimit: 100,
             room: room
         ).complete()
-        return try told.once()
+        return try recorder.once()
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -110,10 +112,10 @@ import Testing
     @Test func aTransactionThatHasTakenItsTimeTakesNoFurtherSubmission() throws {
         // Given four writes, and a clock by which the second takes too long
         let fixture = try StoreFixture(.memory)
-        let told = (0..<4).map { _ in Told<SingleReceipt>() }
-        let submissions = try told.enumerated().map { place, told in
+        let recorders = (0..<4).map { _ in CompletionRecorder<SingleReceipt>() }
+        let submissions = try recorders.enumerated().map { place, recorder in
             let write = SingleWrite(key: try RecordKey("a/\(place)"), operation: .put(json: "1"))
-            return Submission.single(write, in: fixture.namespace, then: told.hear)
+            return Submission.single(write, in: fixture.namespace, then: recorder.record)
         }
         let time = Mutex(0)
         // When

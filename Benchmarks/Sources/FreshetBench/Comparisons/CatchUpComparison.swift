@@ -62,9 +62,9 @@ struct CatchUpComparison {
         try publisher.ask(HTTPRequest.post("/v1/bench/writes", Array(body.utf8)))
         var scratch = [UInt8](repeating: 0, count: 1 << 16)
         while try waiter.receive(into: &scratch) == nil {}
-        let told = ContinuousClock.now
+        let received = ContinuousClock.now
         close(publisher.descriptor)
         close(waiter.descriptor)
-        return max(0, told.duration(to: try await seen.value) / .milliseconds(1))
+        return max(0, received.duration(to: try await seen.value) / .milliseconds(1))
     }
 }

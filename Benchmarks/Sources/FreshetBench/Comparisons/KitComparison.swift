@@ -27,11 +27,11 @@ struct KitComparison {
             answered.append(call.duration(to: .now))
             await server.stop()
         }
-        let (begun, told) = (ready.map { $0 / .milliseconds(1) }, answered.map { $0 / .milliseconds(1) })
-        environment.report(Figure("kit-first-answer-ms", ours: told[0]))
+        let (begun, responses) = (ready.map { $0 / .milliseconds(1) }, answered.map { $0 / .milliseconds(1) })
+        environment.report(Figure("kit-first-answer-ms", ours: responses[0]))
         environment.report(Figure("kit-ready-p50-ms", ours: begun))
-        environment.report(Figure("kit-answer-p50-ms", ours: told))
-        environment.report(Figure("kit-answer-worst-ms", ours: told.max() ?? 0))
+        environment.report(Figure("kit-answer-p50-ms", ours: responses))
+        environment.report(Figure("kit-answer-worst-ms", ours: responses.max() ?? 0))
         try await parallel()
     }
 

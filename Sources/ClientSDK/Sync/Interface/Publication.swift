@@ -12,7 +12,7 @@ package enum Publication: Hashable, Sendable {
     case confirmed(Revalidation)
     /// Entries in `scope` that are of another epoch or known only through an earlier position are in no tier any more.
     /// Keys with pending writes follow as separate views and must not be removed by this.
-    case swept(InvalidationScope, before: Cursor)
+    case evicted(InvalidationScope, before: Cursor)
     /// The key's row on disk has changed, and only the disk knows how: read it and show it.
     case changed(RecordKey)
     /// Entries in `scope` of this epoch that are known only through an earlier position were invalidated at it

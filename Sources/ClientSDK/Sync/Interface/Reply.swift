@@ -5,7 +5,7 @@ package enum Reply: Hashable, Sendable {
     /// `200` of `changes`.
     case page(ChangePage)
     /// `204` of `changes`: nothing happened up to this position.
-    case quiet(Cursor)
+    case noChange(Cursor)
     /// `200` of `writes`.
     case results(WriteResults)
     /// `200` of `reads`.
@@ -20,7 +20,7 @@ package enum Reply: Hashable, Sendable {
     case client(ClientStatus, Cursor)
     /// A problem document of the server, with the `Freshet-Cursor` and `Retry-After` (milliseconds) where there were
     /// any; or any `401`, since a proxy in front of the server may check the token. Other error responses are
-    /// ``TransportFailure/foreign(_:)``.
+    /// ``TransportFailure/intercepted(_:)``.
     indirect case problem(Problem, cursor: Cursor?, retryAfter: Int64?)
     /// The response has more bytes than the transport accepts, as the text explains: ask for less.
     case tooLarge(String)
@@ -35,7 +35,7 @@ extension Reply {
     var epoch: Epoch? {
         switch self {
         case .page(let page): page.cursor.epoch
-        case .quiet(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
+        case .noChange(let cursor), .record(_, let cursor), .notModified(let cursor), .missing(let cursor), .client(_, let cursor):
             cursor.epoch
         case .results(let results): results.cursor.epoch
         case .reads(let reads): reads.cursor.epoch

@@ -10,10 +10,10 @@ package enum TransportFailure: Error, Hashable, Sendable {
     case watchdog
     /// Something other than a Freshet server answered: a proxy, the login page of a network, a firewall. The request
     /// may have arrived.
-    case foreign(ForeignResponse)
+    case intercepted(InterceptedResponse)
     /// A server of another store than the device's answered; `nil` for a server that does not state its store.
     case otherStore(StoreIdentifier?, expected: StoreIdentifier)
 
     /// The minimum wait before the next attempt, in milliseconds, where the answer stated one.
-    var retryAfter: Int64? { if case .foreign(let response) = self { response.retryAfter } else { nil } }
+    var retryAfter: Int64? { if case .intercepted(let response) = self { response.retryAfter } else { nil } }
 }

@@ -108,7 +108,7 @@ package final class MemoryRecordStore: RecordStore {
         content.withLock { $0.made(namespace)?.clients[client]?.owner }
     }
 
-    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
         do {
             return try content.withLock { content in
                 let made = content.made(namespace)

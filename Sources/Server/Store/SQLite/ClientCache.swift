@@ -18,21 +18,21 @@ final class ClientCache {
         var removed: Int64 = 0
     }
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         var namespace: Int64
         var client: ClientIdentifier
     }
 
-    private var rows: TwoGenerationCache<Place, Row>
+    private var rows: TwoGenerationCache<Key, Row>
 
     /// - Parameter limit: about how many bytes the cache may take.
     init(limit: Int) { rows = TwoGenerationCache(limit: limit) { 200 + $0.client.text.utf8.count } }
 
     /// The device's row; `nil` if it is not cached.
-    func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(at: Place(namespace: namespace, client: client)) }
+    func row(of client: ClientIdentifier, in namespace: Int64) -> Row? { rows.row(forKey: Key(namespace: namespace, client: client)) }
 
     func keep(_ row: Row, of client: ClientIdentifier, in namespace: Int64) {
-        rows.keep(row, at: Place(namespace: namespace, client: client))
+        rows.keep(row, forKey: Key(namespace: namespace, client: client))
     }
 
     func forgetAll() { rows.forgetAll() }

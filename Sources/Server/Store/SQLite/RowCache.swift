@@ -7,12 +7,12 @@ internal import FreshetWire
 /// So compaction, which removes tombstones, never makes it wrong, and neither does a drop, since the number of a
 /// namespace is never used again. Every call takes O(1).
 final class RowCache {
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         var namespace: Int64
         var key: RecordKey
     }
 
-    private var rows: TwoGenerationCache<Place, ExistingRow>
+    private var rows: TwoGenerationCache<Key, ExistingRow>
 
     /// - Parameter limit: about how many bytes the cache may take.
     init(limit: Int) {
@@ -24,15 +24,15 @@ final class RowCache {
     var count: Int { rows.count }
 
     /// The record that holds the key; `nil` if it is not cached.
-    func existingRow(of key: RecordKey, in namespace: Int64) -> ExistingRow? { rows.row(at: Place(namespace: namespace, key: key)) }
+    func existingRow(of key: RecordKey, in namespace: Int64) -> ExistingRow? { rows.row(forKey: Key(namespace: namespace, key: key)) }
 
     /// Remembers the record that holds the key now, or forgets the earlier one if `existing` is a tombstone.
     func keep(_ existing: ExistingRow, of key: RecordKey, in namespace: Int64) {
-        let place = Place(namespace: namespace, key: key)
-        if existing.size == nil { rows.forget(place) } else { rows.keep(existing, at: place) }
+        let key = Key(namespace: namespace, key: key)
+        if existing.size == nil { rows.forget(key) } else { rows.keep(existing, forKey: key) }
     }
 
-    func forget(_ key: RecordKey, in namespace: Int64) { rows.forget(Place(namespace: namespace, key: key)) }
+    func forget(_ key: RecordKey, in namespace: Int64) { rows.forget(Key(namespace: namespace, key: key)) }
 
     func forgetAll() { rows.forgetAll() }
 }

@@ -2,7 +2,7 @@ internal import FreshetSQLite
 package import FreshetWire
 
 extension SQLiteRecordStore {
-    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeAnswer> {
+    package func changes(_ query: ChangeQuery, in namespace: Namespace) throws(StoreError) -> Snapshot<ChangeQueryResult> {
         try read { connection in
             try connection.readTransaction {
                 let row = try NamespaceRow.read(namespace, connection)

@@ -20,7 +20,7 @@ import Testing
         static func polling(at number: Int64 = 10) -> Feed {
             var feed = Feed(at: number)
             _ = feed.ask()
-            _ = feed.take(.quiet(Scene.position(number)))
+            _ = feed.take(.noChange(Scene.position(number)))
             _ = feed.store(number)
             _ = feed.ask()
             return feed
@@ -158,7 +158,7 @@ import Testing
         // Then
         #expect(first?.kind.client == PartSupport.client)
         // When it has caught up
-        _ = feed.take(.quiet(Scene.position(10)))
+        _ = feed.take(.noChange(Scene.position(10)))
         _ = feed.store(10)
         // Then
         let poll = feed.ask(under: rows)
@@ -183,7 +183,7 @@ import Testing
     func heldResponse() {
         var feed = Feed.polling()
         feed.uptime += 34_000
-        _ = feed.take(.quiet(Scene.position(10)))
+        _ = feed.take(.noChange(Scene.position(10)))
         _ = feed.store(10)
         #expect(wait(feed.ask()) == 25)
     }
@@ -205,7 +205,7 @@ import Testing
                         upToDate: false))
             ),
             (10, .page(ChangePage(changes: [Scene.put("c/1", 12, "1")], cursor: Scene.position(11), upToDate: true))),
-            (10, .quiet(Scene.position(9))),
+            (10, .noChange(Scene.position(9))),
             (nil, .page(ChangePage(changes: [], cursor: Scene.position(9), upToDate: false))),
             (10, .results(WriteResults(results: [], cursor: position))),
             (10, .garbage("no JSON")),
@@ -235,7 +235,7 @@ import Testing
         var feed = Feed(at: nil)
         _ = feed.ask()
         // When
-        let effects = feed.take(.quiet(Scene.position(0)))
+        let effects = feed.take(.noChange(Scene.position(0)))
         // Then
         guard case .page(let page, .start, _)? = effects.inputs.first else {
             Issue.record("no page: \(effects)")
@@ -296,7 +296,7 @@ import Testing
         for seed in 0..<12 as Range<Int> {
             // When
             feed.random = UInt64(seed) &* 977
-            _ = feed.take(.quiet(Scene.position(10)))
+            _ = feed.take(.noChange(Scene.position(10)))
             _ = feed.store(10)
             // Then
             let deadline = try #require(feed.follower.deadline)
@@ -309,11 +309,11 @@ import Testing
         #expect(longest > 5_000)
         // When one is held
         feed.uptime += 5_000
-        _ = feed.take(.quiet(Scene.position(10)))
+        _ = feed.take(.noChange(Scene.position(10)))
         _ = feed.store(10)
         // Then
         #expect(feed.ask() != nil)
-        _ = feed.take(.quiet(Scene.position(10)))
+        _ = feed.take(.noChange(Scene.position(10)))
         _ = feed.store(10)
         #expect(PartSupport.delays(after: 0, at: feed.uptime).contains(try #require(feed.follower.deadline)))
     }
@@ -396,7 +396,7 @@ import Testing
         // When it answers in between
         feed.uptime = try #require(feed.follower.deadline)
         _ = feed.ask()
-        _ = feed.take(.quiet(Scene.position(10)))
+        _ = feed.take(.noChange(Scene.position(10)))
         _ = feed.store(10)
         // Then
         for _ in 0..<3 { #expect(refuse().isEmpty) }

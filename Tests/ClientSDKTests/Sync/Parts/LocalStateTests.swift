@@ -181,7 +181,7 @@ import Testing
         builder.add(fetched: PartSupport.entry("c/1", 5), at: Scene.position(10), nil)
         #expect(local.begin(builder.plan, generation: 0, &turn))
         // Given a page, a write and a merge that wait
-        local.add(.quiet(Scene.position(12), since: .after(Scene.position(10)), lastWrite: nil))
+        local.add(.noChange(Scene.position(12), since: .after(Scene.position(10)), lastWrite: nil))
         local.add(request(1))
         local.add(.revalidationFinished)
         local.add(.merged(LocalWriteID(9), .delete))

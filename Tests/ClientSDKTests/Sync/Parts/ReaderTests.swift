@@ -250,7 +250,7 @@ import Testing
     @Test("a response that does not belong to the read, or whose revision is past its position, is not stored")
     func foreignResponses() {
         let replies: [Reply] = [
-            Self.record("c/2", 5, at: 10), Self.record("c/1", 11, at: 10), .notModified(Scene.position(10)), .quiet(Scene.position(10)),
+            Self.record("c/2", 5, at: 10), Self.record("c/1", 11, at: 10), .notModified(Scene.position(10)), .noChange(Scene.position(10)),
             .reads(ReadsResponse(records: [], missing: [Scene.key("c/2")], cursor: Scene.position(10))), .garbage("no JSON"),
         ]
         for reply in replies {

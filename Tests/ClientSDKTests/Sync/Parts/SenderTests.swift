@@ -182,7 +182,7 @@ import Testing
         let replies: [Reply] = [
             .results(WriteResults(results: [], cursor: cursor)),
             .results(WriteResults(results: [Scene.applied(1, 11), Scene.applied(3, 12)], cursor: cursor)),
-            .quiet(cursor), .garbage("no JSON"),
+            .noChange(cursor), .garbage("no JSON"),
         ]
         for reply in replies {
             // Given

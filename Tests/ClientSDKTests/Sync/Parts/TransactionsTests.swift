@@ -8,7 +8,7 @@ import Testing
         switch input {
         case .page?: "page"
         case .discard?: "discard"
-        case .quiet?: "quiet"
+        case .noChange?: "no change"
         case .bind?: "bind"
         case .rename?: "rename"
         case .leaveName?: "leaveName"
@@ -26,7 +26,7 @@ import Testing
 
     private let all: [QueuedInput] = [
         .page(ChangePage(changes: [], cursor: Scene.position(3), upToDate: true), since: .start, lastWrite: nil),
-        .quiet(Scene.position(3), since: .start, lastWrite: nil), .sets,
+        .noChange(Scene.position(3), since: .start, lastWrite: nil), .sets,
         .results(WriteResults(results: [], cursor: Scene.position(3)), lastWrite: nil), .fetched([], lastWrite: nil),
         .reconcile(last: 1, at: Scene.position(3)),
         .cachedKeysRevalidated([], ReadsResponse(records: [], missing: [], cursor: Scene.position(3)), lastWrite: nil),

@@ -5,7 +5,7 @@ import FreshetTestSupport
 import FreshetWire
 
 /// A real server behind a proxy that can fail, for tests from end to end.
-final class World: Sendable {
+final class ServerFixture: Sendable {
     let server: RecordServer
     let proxy: FaultProxy
 

@@ -1,5 +1,5 @@
 /// An HTTP response that no Freshet server gives to such a request.
-package struct ForeignResponse: Hashable, Sendable {
+package struct InterceptedResponse: Hashable, Sendable {
     package var status: Int
     /// Its `Retry-After` in milliseconds.
     package var retryAfter: Int64?
