@@ -31,23 +31,25 @@ extension TestKit {
     }
 
     /// The kinds of requests that a fault can match.
-    public enum Requests: String, Hashable, Sendable {
-        /// All of the others.
-        case any
-        /// Polls for changes.
-        case changes
-        /// The numbered writes of devices.
-        case writes
-        /// Reads of many records at once: a device verifies its records with them after a reset.
-        case reads
-        /// Reads of one record: a device fetches a record with one that it does not have.
-        case records
-        /// Reads of a client's progress: after a reset a device asks which of its writes the server has.
-        case clients
-        /// Invalidations.
-        case invalidations
+    public struct Requests: Hashable, Sendable {
+        let target: FaultTarget
 
-        var target: FaultTarget { FaultTarget(rawValue: rawValue) ?? .any }
+        private init(_ target: FaultTarget) { self.target = target }
+
+        /// All of the others.
+        public static let any = Requests(.any)
+        /// Polls for changes.
+        public static let changes = Requests(.changes)
+        /// The numbered writes of devices.
+        public static let writes = Requests(.writes)
+        /// Reads of many records at once: a device verifies its records with them after a reset.
+        public static let reads = Requests(.reads)
+        /// Reads of one record: a device fetches a record with one that it does not have.
+        public static let records = Requests(.records)
+        /// Reads of a client's progress: after a reset a device asks which of its writes the server has.
+        public static let clients = Requests(.clients)
+        /// Invalidations.
+        public static let invalidations = Requests(.invalidations)
     }
 
     /// How often a fault applies: a number, or all requests until the faults are cleared.

@@ -19,7 +19,7 @@ extension TestKit {
         if let device { try check(device) }
         let count: Int?
         switch times {
-        case .count(let number) where number < 1: throw .invalidFault("times is \(number): it takes 1 or more, or .untilLifted")
+        case .count(let number) where number < 1: throw .invalidFault("times is \(number): it takes 1 or more, or .untilCleared")
         case .count(let number): count = number
         case .untilCleared: count = nil
         }
