@@ -25,24 +25,34 @@ package final class FaultProxy: Sendable {
     ///   - target: the server's port on the loopback.
     ///   - endpoints: the port on the loopback of the server that answers `/v1/{ns}/faults`; `nil` leaves these paths to
     ///     the server.
-    ///   - board: the faults; `nil` for none.
+    ///   - injector: the faults; `nil` for none.
     ///   - limits: those of the server.
-    package init(
+    package convenience init(
         host: String = "127.0.0.1", port: Int = 0, to target: Int, endpoints: Int? = nil, injector: FaultInjector? = nil,
         limits: Limits = Limits()
     ) throws(SocketHTTPError) {
-        let (requests, continuation) = AsyncStream.makeStream(of: String.self)
-        heldRequests = requests
-        let listener = try ListeningSocket(host: host, port: port, backlog: 1_024)
-        address = listener.address
+        let listener = try Self.listener(host: host, port: port)
         do throws(SocketHTTPError) {
-            loop = try ProxyLoop(listener) { resume in
-                ProxyRules(target: target, endpoints: endpoints, injector, limits, heldRequests: continuation, resume: resume)
-            }
+            try self.init(listener, to: target, endpoints: endpoints, injector: injector, limits: limits)
         } catch {
             SystemCall.close(listener.descriptor)
             throw error
         }
+    }
+
+    /// Starts a thread that accepts connections of the listener. If this throws, the listener still belongs to the caller.
+    init(_ listener: ListeningSocket, to target: Int, endpoints: Int?, injector: FaultInjector?, limits: Limits) throws(SocketHTTPError) {
+        let (requests, continuation) = AsyncStream.makeStream(of: String.self)
+        heldRequests = requests
+        address = listener.address
+        loop = try ProxyLoop(listener) { resume in
+            ProxyRules(target: target, endpoints: endpoints, injector, limits, heldRequests: continuation, resume: resume)
+        }
+    }
+
+    /// Listens, with the backlog of a proxy.
+    static func listener(host: String, port: Int) throws(SocketHTTPError) -> ListeningSocket {
+        try ListeningSocket(host: host, port: port, backlog: 1_024)
     }
 
     deinit { loop.close() }

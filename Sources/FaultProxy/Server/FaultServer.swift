@@ -25,18 +25,35 @@ package final class FaultServer: Sendable {
         if RecordServerConfiguration.isHostName(configuration.host) { inner.hostNames.append(configuration.host) }
         inner.trustedProxies += AddressRange.loopback
         server = RecordServer(inner, logger: logger)
+        let listener: ListeningSocket
+        // Before the server starts: a port that is taken must leave no server that holds its directory.
+        do throws(SocketHTTPError) {
+            listener = try FaultProxy.listener(host: configuration.host, port: configuration.port)
+        } catch { throw RecordServerError(error) }
+        do throws(RecordServerError) {
+            (endpoints, proxy) = try Self.start(server, behind: listener, configuration, injector, logger)
+        } catch {
+            SystemCall.close(listener.descriptor)
+            throw error
+        }
+    }
+
+    private static func start(
+        _ server: RecordServer, behind listener: ListeningSocket, _ configuration: RecordServerConfiguration, _ injector: FaultInjector,
+        _ logger: Logger
+    ) throws(RecordServerError) -> (HTTPServer, FaultProxy) {
         let address = try server.start()
         guard let control = ServerControl(server) else { throw .failed("the server stopped as it started") }
+        var limits = Limits(bodyBytes: 64 << 10)
+        limits.trustedProxies = AddressRange.loopback
+        let endpoints = HTTPServer(
+            configuration: HTTPServerConfiguration(loops: 1, limits: limits), router: FaultEndpoints.router(injector, control),
+            logger: logger)
         do throws(SocketHTTPError) {
-            var limits = Limits(bodyBytes: 64 << 10)
-            limits.trustedProxies = AddressRange.loopback
-            endpoints = HTTPServer(
-                configuration: HTTPServerConfiguration(loops: 1, limits: limits), router: FaultEndpoints.router(injector, control),
-                logger: logger)
             let bound = try endpoints.start()
-            proxy = try FaultProxy(
-                host: configuration.host, port: configuration.port, to: address.port, endpoints: bound.port, injector: injector,
-                limits: Limits(bodyBytes: configuration.bodyBytes))
+            let proxy = try FaultProxy(
+                listener, to: address.port, endpoints: bound.port, injector: injector, limits: Limits(bodyBytes: configuration.bodyBytes))
+            return (endpoints, proxy)
         } catch { throw RecordServerError(error) }
     }
 
