@@ -49,6 +49,8 @@ final class AccessControl: Sendable {
         var state = State(
             policy: policy, issuers: Self.issuers(of: policy, environment, logger),
             keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+        // As many as there may be: the list refuses more.
+        for row in rows { if let revocation = Revocation(row) { _ = try? state.revocations.add(revocation) } }
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
         self.state = Mutex(state)
     }
@@ -125,6 +127,32 @@ final class AccessControl: Sendable {
             Self.keysChanged(&state)
         }
         generation.add(1, ordering: .releasing)
+    }
+
+    // MARK: Revocations
+
+    /// The revocations of tokens, the newest first.
+    var revocations: [Revocation] { state.withLock { $0.revocations.all } }
+
+    /// The revocation of a target, with all that was added to it.
+    func revocation(of target: Revocation.Target) -> Revocation? { state.withLock { $0.revocations.revocation(of: target) } }
+
+    /// Whether a verified token is revoked. ``SessionTable`` asks the same for each session.
+    func isRevoked(_ token: VerifiedToken) -> Bool { state.withLock { $0.revocations.revocation(of: token) != nil } }
+
+    /// Ends sessions from now on. Each session is checked again before it is used.
+    func revoke(_ revocation: Revocation) throws(RevocationError) {
+        let result = state.withLock { state in
+            Result { () throws(RevocationError) in try state.revocations.add(revocation) }
+        }
+        _ = try result.get()
+        generation.add(1, ordering: .releasing)
+    }
+
+    /// Removes the revocations whose tokens have all expired, and returns them.
+    func removeExpiredRevocations() -> [Revocation] {
+        let now = now.wall
+        return state.withLock { $0.revocations.removeExpired(longest: Revocation.retention, at: now) }
     }
 
     // MARK: Uses of keys

@@ -25,7 +25,9 @@ extension RequestContext {
             if !rights.reaches(try namespace(), with: .write) { try require(.inspect, of: .everything) }
         case .getNamespace: try require(.inspect, of: .everything)
         case .deleteNamespace: try require(.drop, of: .everything)
-        case .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey: try requireAdministrator()
+        case .getReadiness, .getMetrics, .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations,
+            .makeRevocation:
+            try requireAdministrator()
         }
     }
 

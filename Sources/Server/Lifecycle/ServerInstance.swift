@@ -98,6 +98,7 @@ final class ServerInstance: Sendable {
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }
+        core.removeExpiredRevocations()
         core.committer.submit(
             .compact(before: due, outcomesBefore: outcomeHorizon(wall)) { [weak self, core] committed in
                 let isComplete = Self.count(committed, core)

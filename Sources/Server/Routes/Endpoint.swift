@@ -5,7 +5,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
     case getNamespace, deleteNamespace, getRights, getServer
-    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey
+    case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
     var method: HTTPRequest.Method {
@@ -13,7 +13,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .putRecord: .put
         case .patchRecord, .changeKey: .patch
         case .deleteRecord, .deleteNamespace, .revokeKey: .delete
-        case .read, .write, .invalidate, .makeKey, .rotateKey: .post
+        case .read, .write, .invalidate, .makeKey, .rotateKey, .makeRevocation: .post
         default: .get
         }
     }
@@ -33,6 +33,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .listKeys, .makeKey: "/admin/keys"
         case .getKey, .changeKey, .revokeKey: "/admin/keys/{id}"
         case .rotateKey: "/admin/keys/{id}/rotate"
+        case .listRevocations, .makeRevocation: "/admin/revocations"
         case .getHealth: "/healthz"
         case .getReadiness: "/readyz"
         case .getMetrics: "/metrics"

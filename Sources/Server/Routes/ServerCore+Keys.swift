@@ -101,12 +101,16 @@ extension ServerCore {
     /// Stores the days on which keys were used last, if some have changed. One that cannot be stored is lost.
     func storeUses() {
         guard let rows = access?.takeUnstoredUses(), !rows.isEmpty else { return }
-        committer.submit(.access { _ in } _: { transaction in for row in rows { try transaction.keep(row) } })
+        committer.submit(
+            .access { _ in
+            } _: { transaction in
+                for row in rows { try transaction.keep(row) }
+            })
     }
 
     // MARK: Parts
 
-    private func requireAccess() throws(Problem) -> AccessControl {
+    func requireAccess() throws(Problem) -> AccessControl {
         guard let access else {
             throw Problem(.notFound, "This server has no access control, and so no keys: start it with --require-keys.")
         }
@@ -144,7 +148,7 @@ extension ServerCore {
     }
 
     /// Answers the waiting requests of sessions that have ended.
-    private func endRevokedWaits() {
+    func endRevokedWaits() {
         feeds.end(where: { hasEnded($0.session) })
     }
 }

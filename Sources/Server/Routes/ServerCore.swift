@@ -209,6 +209,8 @@ final class ServerCore: Sendable {
         case .changeKey: changeKey
         case .rotateKey: rotateKey
         case .revokeKey: revokeKey
+        case .listRevocations: listRevocations
+        case .makeRevocation: makeRevocation
         case .getServer: getServer
         case .getHealth: getHealth
         case .getReadiness: getReadiness

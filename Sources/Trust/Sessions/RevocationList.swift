@@ -42,6 +42,12 @@ package struct RevocationList: Sendable {
 
     package var count: Int { entries.count }
 
+    /// All revocations, the newest first. O(n log n).
+    package var all: [Revocation] { entries.values.sorted { $0.generation > $1.generation }.map(\.revocation) }
+
+    /// The revocation of a target, with all that was added to it; `nil` if there is none. O(1).
+    package func revocation(of target: Revocation.Target) -> Revocation? { entries[Name(target)]?.revocation }
+
     /// Adds a revocation, or extends the one of the same target. O(1).
     /// - Returns: the row to store, which replaces one with the same target.
     /// - Throws: ``RevocationError/full`` at the limit.
@@ -78,9 +84,19 @@ package struct RevocationList: Sendable {
     /// The revocation that ends a session; `nil` if there is none. O(1).
     package func revocation(of session: Session) -> Revocation? {
         if let key = session.key, let found = entries[.key(key)] { return found.revocation }
-        if let id = session.tokenID, let found = entries[.token(ByteIdentity.Name(text: id))] { return found.revocation }
-        let byTime = [entries[.principal(session.principal)], session.issuer.flatMap { entries[.issuer(ByteIdentity.Name(text: $0))] }]
-        return byTime.lazy.compactMap { $0?.revocation }.first { session.issuedAt < $0.issuedBefore }
+        return revocation(
+            ofTokenWith: session.tokenID, principal: session.principal, issuer: session.issuer, issuedAt: session.issuedAt)
+    }
+
+    /// The revocation that ends a verified token; `nil` if there is none. O(1).
+    package func revocation(of token: VerifiedToken) -> Revocation? {
+        revocation(ofTokenWith: token.tokenID, principal: token.principal, issuer: token.issuer, issuedAt: token.issuedAt)
+    }
+
+    private func revocation(ofTokenWith id: String?, principal: Principal, issuer: String?, issuedAt: Int64) -> Revocation? {
+        if let id, let found = entries[.token(ByteIdentity.Name(text: id))] { return found.revocation }
+        let byTime = [entries[.principal(principal)], issuer.flatMap { entries[.issuer(ByteIdentity.Name(text: $0))] }]
+        return byTime.lazy.compactMap { $0?.revocation }.first { issuedAt < $0.issuedBefore }
     }
 
     /// Removes the revocations whose tokens have all expired, and returns them, so that their rows are deleted. O(n).

@@ -30,7 +30,8 @@ import Testing
         case .read: Sample(target: "\(base)/reads", body: #"{"keys":[{"key":"\#(collection)/1"}]}"#, fields: json)
         case .write:
             Sample(
-                target: "\(base)/writes", body: #"{"client":"\#(client)","writes":[{"number":1,"op":"put","key":"\#(collection)/1","value":1}]}"#,
+                target: "\(base)/writes",
+                body: #"{"client":"\#(client)","writes":[{"number":1,"op":"put","key":"\#(collection)/1","value":1}]}"#,
                 fields: json)
         case .invalidate: Sample(target: "\(base)/invalidations", body: #"{"collection":"\#(collection)"}"#, fields: json)
         case .getClient: Sample(target: "\(base)/clients/\(client)")
@@ -43,6 +44,8 @@ import Testing
         case .getKey, .revokeKey: Sample(target: "/admin/keys/aaaaaaaaaa")
         case .changeKey: Sample(target: "/admin/keys/aaaaaaaaaa", body: #"{"disabled":true}"#, fields: json)
         case .rotateKey: Sample(target: "/admin/keys/aaaaaaaaaa/rotate", body: "{}", fields: json)
+        case .listRevocations: Sample(target: "/admin/revocations")
+        case .makeRevocation: Sample(target: "/admin/revocations", body: #"{"jti":"t"}"#, fields: json)
         case .getHealth: Sample(target: "/healthz")
         case .getReadiness: Sample(target: "/readyz")
         case .getMetrics: Sample(target: "/metrics")
@@ -52,7 +55,7 @@ import Testing
 
     private static let isPublic: Set<Endpoint> = [.getHealth, .getOpenAPI]
     private static let isForAdministrators: Set<Endpoint> = [
-        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .getReadiness, .getMetrics,
+        .listKeys, .makeKey, .getKey, .changeKey, .rotateKey, .revokeKey, .listRevocations, .makeRevocation, .getReadiness, .getMetrics,
     ]
     private static let concernsNamespace: Set<Endpoint> = [.getNamespace, .deleteNamespace]
     /// Those that any session may use: they show what is the session's own.

@@ -72,7 +72,8 @@ import Testing
         #expect(try store.accessRows().map(\.name) == [made[1].id, made[1].id])
     }
 
-    @Test("a row that cannot be read has no effect", arguments: [#"{"day":9223372036854775807}"#, #"{"day":-1}"#, "{}", "[", #"{"day":"x"}"#])
+    @Test(
+        "a row that cannot be read has no effect", arguments: [#"{"day":9223372036854775807}"#, #"{"day":-1}"#, "{}", "[", #"{"day":"x"}"#])
     func damagedRow(_ text: String) throws {
         // Given
         var random = SystemRandomNumberGenerator()

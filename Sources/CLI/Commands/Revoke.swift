@@ -1,0 +1,71 @@
+import ArgumentParser
+import FreshetClient
+import FreshetServer
+import FreshetTransport
+import FreshetWire
+import HTTPTypes
+
+/// `freshet revoke`: the tokens of identity providers, before they expire.
+struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Revoke tokens of a user or of an identity provider.",
+        discussion: """
+            When the command returns, no write of a revoked token is applied any more, and its waiting requests have ended.
+            Keys are revoked with 'freshet key revoke'.
+
+            EXAMPLES
+              freshet revoke --token-file operator.key --issuer https://id.example.org --subject u7
+              freshet revoke --token-file operator.key --jti 4f1c9d
+              freshet revoke --token-file operator.key --issuer https://id.example.org --issued-before 2026-11-25T12:00:00Z
+              freshet revoke --token-file operator.key --list
+            """)
+
+    @Option(help: ArgumentHelp("The identity provider of the tokens: their 'iss'.", valueName: "issuer")) var issuer: String?
+    @Option(help: ArgumentHelp("The user of the tokens: their 'sub'.", valueName: "subject")) var subject: String?
+    @Option(help: ArgumentHelp("One token: its 'jti'.", valueName: "id")) var jti: String?
+    @Option(
+        help: ArgumentHelp(
+            "Only tokens that were issued before this time, such as 2026-11-25T12:00:00Z. (default: now, for a subject)", valueName: "time")
+    )
+    var issuedBefore: String?
+    @Flag(help: "Show the newest revocations instead.") var list = false
+    @OptionGroup var options: RemoteOptions
+
+    func validate() throws {
+        if let issuedBefore, Self.time(issuedBefore) == nil {
+            throw ValidationError("--issued-before takes a time such as 2026-11-25T12:00:00Z, not '\(issuedBefore)'")
+        }
+        let isValid =
+            switch (list, jti, issuer, subject) {
+            case (true, nil, nil, nil), (false, _?, nil, nil): issuedBefore == nil
+            case (false, nil, _?, _?): true
+            case (false, nil, _?, nil): issuedBefore != nil
+            default: false
+            }
+        guard isValid else {
+            throw ValidationError("one of these: --issuer with --subject, --issuer with --issued-before, --jti, --list")
+        }
+    }
+
+    /// A time with or without milliseconds.
+    private static func time(_ text: String) -> Timestamp? {
+        Timestamp(text) ?? Timestamp(text.dropLast(text.hasSuffix("Z") ? 1 : 0) + ".000Z")
+    }
+
+    func run() async throws {
+        let remote = try options.remote()
+        guard !list else {
+            return StandardStream.output.printValue(try await remote.reply(.get, "/admin/revocations").body + [UInt8(ascii: "\n")])
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        if let issuer { writer.member("issuer", issuer) }
+        if let subject { writer.member("subject", subject) }
+        if let jti { writer.member("jti", jti) }
+        if let time = issuedBefore.flatMap(Self.time) { writer.member("issuedBefore", time.milliseconds) }
+        writer.endObject()
+        // A repetition revokes the same tokens, or those that were issued in the meantime.
+        _ = try await remote.reply(
+            .post, "/admin/revocations", fields: [.contentType: Content.json], body: writer.bytes, isRepeatable: true)
+    }
+}

@@ -1,0 +1,131 @@
+import FreshetTrust
+import FreshetWire
+
+/// The body of `POST /admin/revocations`: the tokens of a subject, one token, or the earlier tokens of an issuer.
+struct RevocationRequest: Sendable {
+    /// The longest `issuer`, in bytes.
+    static let longestIssuer = 1_024
+    /// The longest `subject` and `jti`, in bytes: as of tokens.
+    static let longestName = 128
+    /// How far ahead `issuedBefore` may be: a year, in milliseconds.
+    static let furthest: Int64 = 31_536_000_000
+
+    let revocation: Revocation
+
+    /// - Parameter now: milliseconds since 1970.
+    /// - Throws: `invalid-request` with the member that is wrong.
+    init(json: [UInt8], now: Int64) throws {
+        var (issuer, subject, tokenID, issuedBefore): (String?, String?, String?, Int64?) = (nil, nil, nil, nil)
+        var reader = JSONReader(json, profile: .interoperable)
+        try reader.beginObject()
+        while let member = try reader.nextMember() {
+            switch member {
+            case "issuer": issuer = try Self.name(&reader, "issuer", longest: Self.longestIssuer)
+            case "subject": subject = try Self.name(&reader, "subject", longest: Self.longestName)
+            case "jti": tokenID = try Self.name(&reader, "jti", longest: Self.longestName)
+            case "issuedBefore": issuedBefore = try reader.integer()
+            default:
+                throw Problem(
+                    .invalidRequest,
+                    "A revocation has no member '\(member.text.shortened)': it takes issuer, subject, jti and issuedBefore.")
+            }
+        }
+        try reader.end()
+        if let issuedBefore, !(1...now + Self.furthest).contains(issuedBefore) {
+            throw Problem(.invalidRequest, "'issuedBefore' is \(issuedBefore): it takes milliseconds since 1970, at most a year from now.")
+        }
+        let target: Revocation.Target? =
+            switch (tokenID, issuer, subject) {
+            case (let id?, nil, nil) where issuedBefore == nil: .token(id)
+            case (nil, let issuer?, let subject?): .principal(Principal(issuer: issuer, subject: subject))
+            case (nil, let issuer?, nil) where issuedBefore != nil: .issuer(issuer)
+            default: nil
+            }
+        guard let target else {
+            throw Problem(
+                .invalidRequest,
+                "A revocation takes one of these: 'jti'; 'issuer' and 'subject'; 'issuer' and 'issuedBefore'. 'issuedBefore' is the present "
+                    + "time for a subject that states none.")
+        }
+        revocation = Revocation(target, issuedBefore: issuedBefore ?? now, created: now)
+    }
+
+    private static func name(_ reader: inout JSONReader, _ member: String, longest: Int) throws -> String {
+        let text = try reader.string()
+        guard !text.isEmpty, text.utf8.count <= longest, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
+            member != "issuer" || !text.utf8.contains(UInt8(ascii: "|"))
+        else {
+            let bar = member == "issuer" ? " and '|'" : ""
+            throw Problem(.invalidRequest, "'\(member)' takes 1 to \(longest) bytes without control characters\(bar).")
+        }
+        return text
+    }
+}
+
+extension Revocation {
+    /// How long the row of a revocation is kept after its end: the longest life of a token that a configuration may allow, 30
+    /// days in milliseconds.
+    static let retention: Int64 = 2_592_000_000
+
+    /// The row of the store. One of a target replaces another.
+    var accessRow: AccessRow {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("issuedBefore", issuedBefore)
+        writer.member("created", created)
+        writer.member("margin", margin)
+        writer.endObject()
+        return AccessRow(.revocation, name: "\(row.kind):\(row.name)", value: writer.bytes)
+    }
+
+    /// Reads a row; `nil` for one that this version cannot read.
+    init?(_ row: AccessRow) {
+        guard row.kind == .revocation, let colon = row.name.firstIndex(of: ":"), let read = try? RevocationRow(row.value) else {
+            return nil
+        }
+        self.init(
+            kind: String(row.name[..<colon]), name: String(row.name[row.name.index(after: colon)...]), issuedBefore: read.issuedBefore,
+            created: read.created, margin: read.margin)
+    }
+
+    /// The revocation as an administrator sees it.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        switch target {
+        case .key(let id): writer.member("key", id.text)
+        case .token(let id): writer.member("jti", id)
+        case .issuer(let name): writer.member("issuer", name)
+        case .principal(let principal):
+            // An issuer has no bar.
+            let parts = principal.text.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+            writer.member("issuer", String(parts[0]))
+            if parts.count > 1 { writer.member("subject", String(parts[1])) }
+        }
+        writer.member("issuedBefore", issuedBefore)
+        writer.member("created", created)
+        writer.endObject()
+    }
+}
+
+/// The members of a stored revocation.
+private struct RevocationRow {
+    var (issuedBefore, created, margin): (Int64, Int64, Int64) = (0, 0, 0)
+
+    init(_ json: [UInt8]) throws(WireError) {
+        var reader = JSONReader(json)
+        try reader.beginObject()
+        while let member = try reader.nextMember() {
+            switch member {
+            case "issuedBefore": issuedBefore = try reader.integer()
+            case "created": created = try reader.integer()
+            case "margin": margin = try reader.integer()
+            default: try reader.skip()
+            }
+        }
+        try reader.end()
+        // Sums of these must not overflow.
+        guard (0...Revision.maximum.number).contains(issuedBefore), (0...Revision.maximum.number).contains(created) else {
+            throw .unexpectedJSON("the times of a revocation are out of range")
+        }
+    }
+}

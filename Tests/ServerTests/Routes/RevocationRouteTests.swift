@@ -1,0 +1,171 @@
+import FreshetTestSupport
+import FreshetWire
+import Synchronization
+import Testing
+
+@testable import FreshetServer
+@testable import FreshetTrust
+
+@Suite("Revocations of tokens") struct RevocationRouteTests {
+    private static let all = #"[{"ns":"shop","in":["*"],"may":["read","write","create","inspect"]}]"#
+    private let clock = TestClock()
+
+    private func token(_ subject: String, id: String? = nil, issuedAt: Int64) -> VerifiedToken {
+        VerifiedToken(
+            principal: Principal(issuer: "https://id", subject: subject), issuer: "https://id", tokenID: id, issuedAt: issuedAt,
+            expires: .max, rights: .all)
+    }
+
+    @Test("An administrator revokes a subject's tokens, one token or an issuer's, and they stay revoked after a restart")
+    func restart() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let path = directory.file("data")
+        let made = try OfflineKeys.make(inDirectory: path, request: Array(#"{"name":"operator","admin":true}"#.utf8), now: 0)
+        let administrator = ("Authorization", "Bearer \(made.token)")
+        var configuration = RecordServerConfiguration(directory: path)
+        configuration.requiresKeys = true
+        let now = clock.wall
+        func list(_ server: TestServer) async throws -> String {
+            let reply = try await server.request("GET", "/admin/revocations", [administrator])
+            return String(decoding: reply.body, as: UTF8.self)
+        }
+        func check(_ server: TestServer) throws {
+            let access = try #require(server.server.core?.access)
+            let revoked = [token("u7", issuedAt: now - 1), token("u8", id: "t1", issuedAt: now), token("u9", issuedAt: 899)]
+            let valid = [token("u7", issuedAt: now), token("u8", id: "t2", issuedAt: now - 1), token("u9", issuedAt: 900)]
+            #expect(revoked.allSatisfy(access.isRevoked) && !valid.contains(where: access.isRevoked))
+        }
+        let expected =
+            #"{"revocations":[{"issuer":"https://id","issuedBefore":900,"created":\#(now)},{"jti":"t1","issuedBefore":\#(now),"created":\#(now)},"#
+            + #"{"issuer":"https://id","subject":"u7","issuedBefore":\#(now),"created":\#(now)}],"count":3}"#
+        // When
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            for body in [
+                #"{"issuer":"https://id","subject":"u7","issuedBefore":5}"#, #"{"issuer":"https://id","subject":"u7"}"#, #"{"jti":"t1"}"#,
+                #"{"issuer":"https://id","issuedBefore":900}"#,
+            ] {
+                #expect(try await server.request("POST", "/admin/revocations", TestServer.json + [administrator], body).status == 201)
+            }
+            // Then
+            #expect(try await list(server) == expected)
+            try check(server)
+        }
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            let after = try await list(server)
+            #expect(after.contains(#""count":3"#) && after.contains(#""subject":"u7","issuedBefore":\#(now)"#))
+            try check(server)
+        }
+    }
+
+    @Test(
+        "A revocation that could mean something else is refused",
+        arguments: [
+            "{}", "[]", #"{"subject":"u7"}"#, #"{"issuer":"i"}"#, #"{"jti":"t","subject":"u7"}"#, #"{"jti":"t","issuedBefore":1}"#,
+            #"{"jti":""}"#, #"{"issuer":"a|b","subject":"c"}"#, #"{"issuer":"i","issuedBefore":0}"#,
+            #"{"issuer":"i","issuedBefore":9223372036854775807}"#, #"{"jti":"a\u0000b"}"#, #"{"key":"aaaaaaaaaa"}"#,
+        ])
+    func invalid(_ body: String) async throws {
+        try await AccessServer.with { server in
+            let administrator = try server.key("[]", isAdmin: true).field
+            // When
+            let reply = try await server.post("/admin/revocations", administrator, body)
+            // Then
+            #expect(reply.status == 400)
+            #expect(server.test.server.core?.access?.revocations.isEmpty == true)
+        }
+    }
+
+    @Test("A revocation ends the waits of its principal alone, and its writes that wait are refused")
+    func waits() async throws {
+        try await AccessServer.with { server in
+            // Given a poll and a stream of one principal, and a poll of another
+            let (stored, revoked) = try server.key(Self.all)
+            let other = try server.key(Self.all).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, "1")
+            let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
+            let target = "/v1/shop/changes?since=\(cursor)&wait=30"
+            async let ended = server.test.thread { connection in
+                let waited = try connection.request("GET", target, [revoked])
+                return [waited.status, try connection.request("GET", target, [revoked]).status]
+            }
+            async let stream = server.test.thread { connection in
+                try connection.sendRequest("GET", target, [revoked, ("Accept", "text/event-stream")], body: nil)
+                _ = try connection.read(through: "\r\n\r\n")
+                return try connection.read(through: "0\r\n\r\n")
+            }
+            async let remaining = server.test.request("GET", target, [other])
+            try await server.test.waitUntil(waiting: 3, in: "shop", other)
+            // When
+            let core = try #require(server.test.server.core)
+            let access = try #require(core.access)
+            let now = core.environment.wallMilliseconds()
+            let principal = Revocation.Target.principal(Principal(key: stored.id))
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                do {
+                    try core.revoke(Revocation(principal, issuedBefore: now, created: now), access) { result in
+                        continuation.resume(with: result)
+                    }
+                } catch { continuation.resume(throwing: error) }
+            }
+            // Then
+            #expect(try await ended == [401, 401])
+            #expect(try await stream == Array("0\r\n\r\n".utf8))
+            #expect(try await server.request("PUT", "/v1/shop/records/a/2", revoked, TestServer.json, "1").status == 401)
+            try await server.test.waitUntil(waiting: 1, in: "shop", other)
+            _ = try await server.request("PUT", "/v1/shop/records/a/2", other, TestServer.json, "1")
+            #expect(try await remaining.status == 200)
+        }
+    }
+
+    @Test("Revocations are bounded")
+    func bound() async throws {
+        try await AccessServer.with { server in
+            // Given
+            let administrator = try server.key("[]", isAdmin: true).field
+            let access = try #require(server.test.server.core?.access)
+            for number in 0..<RevocationList.maximumCount {
+                try access.revoke(Revocation(.token("\(number)"), issuedBefore: 1, created: 1))
+            }
+            // When
+            let refused = try await server.post("/admin/revocations", administrator, #"{"jti":"more"}"#)
+            let known = try await server.post("/admin/revocations", administrator, #"{"jti":"7"}"#)
+            let list = try await server.request("GET", "/admin/revocations", administrator)
+            // Then
+            #expect(try refused.status == 409 && refused.message(Problem.self).code == .tooLarge && known.status == 201)
+            let text = String(decoding: list.body, as: UTF8.self)
+            #expect(text.hasSuffix(#""count":100000}"#) && text.count(where: { $0 == "{" }) == 1_001)
+        }
+    }
+
+    @Test("A revocation is removed, from the disk too, when no token can be as old")
+    func removal() async throws {
+        // Given
+        let directory = TemporaryDirectory()
+        let path = directory.file("data")
+        var configuration = RecordServerConfiguration(directory: path)
+        configuration.requiresKeys = true
+        try await TestServer.with(configuration, environment: clock.environment) { server in
+            let core = try #require(server.server.core)
+            let access = try #require(core.access)
+            for id in ["early", "late"] {
+                let now = clock.wall
+                try core.revoke(Revocation(.token(id), issuedBefore: now, created: now), access) { _ in }
+                clock.advance(86_400_000)
+            }
+            // When
+            clock.advance(Revocation.retention - 86_400_000)
+            core.removeExpiredRevocations()
+            // Then
+            #expect(access.revocations.map(\.target) == [.token("late")])
+        }
+        let store = try SQLiteRecordStore(directory: path, seed: 1)
+        #expect(try store.accessRows().map(\.name) == ["token:late"])
+    }
+
+    @Test("A damaged row has no effect", arguments: ["", "{", #"{"issuedBefore":-1}"#, #"{"created":9223372036854775807}"#, "[]"])
+    func damagedRow(_ text: String) {
+        let rows = ["token:a", "other:a", "a", ":"].map { AccessRow(.revocation, name: $0, value: Array(text.utf8)) }
+        #expect(AccessControl(rows: rows, environment: clock.environment).revocations.isEmpty)
+    }
+}
