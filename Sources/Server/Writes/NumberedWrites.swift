@@ -91,13 +91,13 @@ extension NumberedWrites {
     /// A nonce shows that the sender made the write: a device whose key was replaced learns by it that the write is
     /// decided, and does not send it under another name. A number that went to another write is answered too, since this
     /// one cannot be decided any more.
-    private func ownOutcomes(_ items: [Item], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Answer? {
+    private func ownOutcomes(_ items: [Item], _ ledger: WriteLedger, _ namespace: any NamespaceTransaction) throws -> Outcomes? {
         let early = Array(items.prefix { $0.nonce != nil && $0.number <= ledger.last })
         let decisions = early.map { _ in WriteLedger.Decision.replay }
         let kept = try kept(early, decisions, nil, namespace)
         let own = Array(early.prefix { kept[$0.number].map { $0.nonce != nil || $0.leavesOutFrom != nil } ?? false })
         guard !own.isEmpty else { return nil }
-        return Answer(decided: try answers(own, decisions, [], kept, namespace), lastWrite: ledger.last)
+        return Outcomes(decided: try answers(own, decisions, [], kept, namespace), lastWrite: ledger.last)
     }
 
     /// The kept outcomes of the items that were decided or left out earlier, read once for all of them.

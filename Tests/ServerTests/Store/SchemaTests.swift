@@ -109,10 +109,10 @@ import Testing
         let accesses = try (0..<2).map { _ in try holders.access(in: namespace).access }
         let results = try accesses.map { access in
             let batch = WriteBatch(client: phone, writes: [try Write(4, "a/1", .put(json: "1"))])
-            let told = Told<[WriteOutcome]>()
-            let submission = Submission.batch(batch, in: namespace, by: access, then: told.hear)
+            let recorder = CompletionRecorder<[WriteOutcome]>()
+            let submission = Submission.batch(batch, in: namespace, by: access, then: recorder.record)
             try GroupCommit.commit([submission], to: store, at: Timestamp(milliseconds: 1_000), editLimit: 1_000).complete()
-            return try told.once().result.map { $0.map(\.brief) }
+            return try recorder.once().result.map { $0.map(\.brief) }
         }
         // Then
         #expect(try results[0].get() == ["4 applied 7"])

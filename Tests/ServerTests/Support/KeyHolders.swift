@@ -1,5 +1,6 @@
 import FreshetTrust
 import FreshetWire
+import Logging
 
 @testable import FreshetServer
 
@@ -7,7 +8,9 @@ import FreshetWire
 struct KeyHolders: Sendable {
     let control: AccessControl
 
-    init(environment: ServerEnvironment = .system) { control = AccessControl(rows: [], environment: environment) }
+    init(environment: ServerEnvironment = .system) {
+        control = AccessControl(rows: [], environment: environment)
+    }
 
     /// Makes a key with all rights, and returns what its writes may do.
     func access(in namespace: Namespace, isAdmin: Bool = false) throws -> (key: KeyIdentifier, access: WriteAccess) {
@@ -15,8 +18,16 @@ struct KeyHolders: Sendable {
         let key = AccessKey(using: &random)
         let stored = StoredKey(key, name: "test", rights: .all, isAdmin: isAdmin, created: 0)
         control.set(stored)
-        let unchecked = AccessSession(
+        let session = AccessSession(
             Session(stored, expires: nil, generation: 0, at: Moment(wall: 0, monotonic: 0)), key.token, generation: .max)
-        return (key.id, WriteAccess(session: try control.current(unchecked), namespace: namespace, control: control))
+        try control.check(session)
+        return (key.id, WriteAccess(session: session, namespace: namespace, control: control))
+    }
+}
+
+extension AccessControl {
+    /// The access of a server without a configuration file.
+    convenience init(rows: [AccessRow], environment: ServerEnvironment) {
+        self.init(RecordServerConfiguration().policy, rows: rows, environment: environment, logger: Logger(label: "test"))
     }
 }
