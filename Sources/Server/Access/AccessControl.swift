@@ -21,6 +21,9 @@ final class AccessControl: Sendable {
         var sessions = SessionTable()
         var revocations = RevocationList()
         var classes = RightsClasses()
+        var limits: RequestLimits<ClientAddress>
+        /// `nil` if waits are not limited.
+        var waits: WaitCounts?
     }
 
     /// The most keys of a server.
@@ -31,6 +34,9 @@ final class AccessControl: Sendable {
     private let state: Mutex<State>
     /// Counts the changes of keys, revocations and policies, so that a session in use is checked without the lock.
     private let generation = Atomic<UInt64>(0)
+    /// Whether the requests and waits of principals are counted, so that no lock is taken otherwise.
+    private let hasRates: Atomic<Bool>
+    private let hasWaits: Atomic<Bool>
     private let environment: ServerEnvironment
     private let logger: Logger
     /// The day of the last call of ``noteTime()``.
@@ -39,6 +45,8 @@ final class AccessControl: Sendable {
     private let verifications = ReadQueue(width: 2, limit: 4_096)
     /// Tokens whose signature was checked.
     let verified = Counter()
+    /// Requests that were refused for a rate, or as one wait too many.
+    let limited = Counter()
 
     /// - Parameter rows: those of the store.
     init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment, logger: Logger) {
@@ -48,11 +56,14 @@ final class AccessControl: Sendable {
         day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
         var state = State(
             policy: policy, issuers: Self.issuers(of: policy, environment, logger),
-            keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+            keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }), limits: RequestLimits(policy.quotas),
+            waits: policy.quotas.principal.waits.map(WaitCounts.init))
         // As many as there may be: the list refuses more.
         for row in rows { if let revocation = Revocation(row) { _ = try? state.revocations.add(revocation) } }
         for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
         self.state = Mutex(state)
+        hasRates = Atomic(policy.quotas.principal.hasRates)
+        hasWaits = Atomic(policy.quotas.principal.waits != nil)
     }
 
     private var now: Moment {
@@ -69,12 +80,18 @@ final class AccessControl: Sendable {
         let replaced = state.withLock { state in
             let former = state.issuers
             state.issuers = Self.issuers(of: policy, environment, logger, reusing: former)
+            if state.policy.quotas != policy.quotas {
+                state.limits = RequestLimits(policy.quotas)
+                state.waits = policy.quotas.principal.waits.map(WaitCounts.init)
+            }
             state.policy = policy
             state.sessions.forgetRefusals()
             state.revocations.requireVerification()
             let kept = state.issuers
             return former.filter { issuer in !kept.contains { $0 === issuer } }
         }
+        hasRates.store(policy.quotas.principal.hasRates, ordering: .relaxed)
+        hasWaits.store(policy.quotas.principal.waits != nil, ordering: .relaxed)
         generation.add(1, ordering: .releasing)
         for issuer in replaced { issuer.end() }
     }
@@ -190,19 +207,32 @@ final class AccessControl: Sendable {
     /// Who sends a request.
     enum Sender {
         case session(AccessSession)
-        /// Call ``verify(_:then:)``.
-        case unverified(Secret)
+        /// Call ``verify(_:from:then:)``. The client is `nil` if the rates of addresses do not apply to it.
+        case unverified(Secret, from: ClientAddress?)
     }
 
     /// Finds the session of a request's credential.
     ///
-    /// - Throws: `unauthorized`. The text is the same for every credential that the server does not know.
-    func sender(of request: Request) throws(Problem) -> Sender {
-        guard let field = request[.authorization] else { return .session(try anonymousSession()) }
-        guard let credential = Self.bearer(Array(field.utf8)) else { throw AccessProblem.malformed }
+    /// - Throws: `unauthorized`, with one text for every credential that the server does not know; ``RateRefusal`` if its
+    ///   address has sent too many without a valid one.
+    func sender(of request: Request) throws -> Sender {
+        let client = request.client(besides: state.withLock { $0.policy.proxies })
+        guard let field = request[.authorization] else {
+            try countAnonymous(client)
+            return .session(try anonymousSession())
+        }
+        guard let credential = BearerCredential.read(Array(field.utf8)) else {
+            try countAnonymous(client)
+            throw AccessProblem.malformed
+        }
         let secret = Secret(credential)
-        guard let session = try session(of: secret) else { return .unverified(secret) }
+        guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
         return .session(session)
+    }
+
+    private func countAnonymous(_ client: ClientAddress?) throws(RateRefusal) {
+        guard let client else { return }
+        try refuse(state.withLock { $0.limits.beginAnonymous(from: client, at: now.monotonic) })
     }
 
     /// The session of a request without a credential.
@@ -214,18 +244,24 @@ final class AccessControl: Sendable {
     }
 
     /// The session of a key or of a token that is known; `nil` for a token that has to be verified.
-    private func session(of credential: Secret) throws(Problem) -> AccessSession? {
+    private func session(of credential: Secret, from client: ClientAddress? = nil) throws -> AccessSession? {
         // Before the lookup: a change in between makes the next check look again.
         let generation = generation.load(ordering: .acquiring)
         let now = now
-        let lookup = state.withLock { state in
-            var lookup = state.sessions.find(credential.exposed, revocations: state.revocations, at: now)
-            if case .unknown = lookup, AccessKey.isKey(credential.exposed) || state.issuers.isEmpty {
-                lookup = Self.openKey(credential.exposed, &state, at: now)
+        let (lookup, excess) = state.withLock { state -> (SessionTable.Lookup, RateExcess?) in
+            let known = state.sessions.find(credential.exposed, revocations: state.revocations, at: now)
+            guard case .unknown = known else {
+                Self.noteUse(known, &state, at: now)
+                return (known, nil)
             }
-            Self.noteUse(lookup, &state, at: now)
-            return lookup
+            if let client, let excess = state.limits.beginVerification(from: client, at: now.monotonic) { return (known, excess) }
+            guard AccessKey.isKey(credential.exposed) || state.issuers.isEmpty else { return (known, nil) }
+            let opened = Self.openKey(credential.exposed, &state, at: now)
+            Self.noteUse(opened, &state, at: now)
+            if let client, case .refused = opened { state.limits.noteFailure(from: client, at: now.monotonic) }
+            return (opened, nil)
         }
+        try refuse(excess)
         return try Self.session(lookup, credential, generation)
     }
 
@@ -267,7 +303,7 @@ final class AccessControl: Sendable {
     ///
     /// - Throws: `unauthorized` if its credential is not valid any more; `unavailable` if it has other rights now, by which
     ///   the request was not decided.
-    func check(_ session: AccessSession) throws(Problem) {
+    func check(_ session: AccessSession) throws {
         let now = now
         if session.value.isExpired(at: now) { throw AccessProblem.of(.expired) }
         if session.generation == generation.load(ordering: .acquiring) { return }
@@ -286,6 +322,12 @@ final class AccessControl: Sendable {
         guard let current, current.value.rights == session.value.rights else { throw AccessProblem.changed }
     }
 
+    /// The problem with a session whose request is in progress; `nil` if there is none.
+    func problem(of session: AccessSession) -> Problem? {
+        do { try check(session) } catch { return error as? Problem ?? AccessProblem.changed }
+        return nil
+    }
+
     /// When a wait of the session must end at the latest, in monotonic milliseconds.
     func deadline(of session: AccessSession) -> Int64? { session.value.deadline(at: now) }
 
@@ -294,19 +336,13 @@ final class AccessControl: Sendable {
         state.withLock { $0.classes.readClass(of: session.value.rights, in: namespace) }
     }
 
-    /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
-    private static func bearer(_ field: [UInt8]) -> [UInt8]? {
-        let scheme = Array("bearer ".utf8)
-        guard field.count > scheme.count, zip(field, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return nil }
-        let token = field.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-        return token.isEmpty || token.contains(UInt8(ascii: " ")) || token.contains(UInt8(ascii: ",")) ? nil : Array(token)
-    }
-
     // MARK: Tokens
 
     /// Verifies a token, and calls the completion from another thread, or at once if too many tokens wait.
-    func verify(_ token: Secret, then completion: @escaping @Sendable (Result<AccessSession, Problem>) -> Void) {
-        let isAccepted = verifications.submit { [self] in verify(token, triesLeft: Self.maximumTries, completion) }
+    func verify(
+        _ token: Secret, from client: ClientAddress?, then completion: @escaping @Sendable (Result<AccessSession, any Error>) -> Void
+    ) {
+        let isAccepted = verifications.submit { [self] in verify(token, client, triesLeft: Self.maximumTries, completion) }
         if !isAccepted { completion(.failure(AccessProblem.busy)) }
     }
 
@@ -326,9 +362,12 @@ final class AccessControl: Sendable {
         }
     }
 
-    private func verify(_ token: Secret, triesLeft: Int, _ completion: @escaping @Sendable (Result<AccessSession, Problem>) -> Void) {
-        // Another request may have had it verified in the meantime.
-        do throws(Problem) { if let session = try session(of: token) { return completion(.success(session)) } } catch {
+    private func verify(
+        _ token: Secret, _ client: ClientAddress?, triesLeft: Int,
+        _ completion: @escaping @Sendable (Result<AccessSession, any Error>) -> Void
+    ) {
+        // Another request may have had it verified in the meantime, or its address may have used up its failures.
+        do { if let session = try session(of: token, from: client) { return completion(.success(session)) } } catch {
             return completion(.failure(error))
         }
         let basis = basis()
@@ -340,24 +379,24 @@ final class AccessControl: Sendable {
                     let lookup: SessionTable.Lookup
                     switch keys {
                     case .failure(.unavailable): return completion(.failure(AccessProblem.unavailable))
-                    case .failure(.unknownKey): lookup = refuse(token, .token(.unknownKey))
-                    case .success(let keys): lookup = open(token, unverified, keys, basis)
+                    case .failure(.unknownKey): lookup = refuse(token, .token(.unknownKey), client)
+                    case .success(let keys): lookup = open(token, unverified, keys, basis, client)
                     }
                     do throws(Problem) {
                         if let session = try Self.session(lookup, token, basis.generation) { return completion(.success(session)) }
                     } catch { return completion(.failure(error)) }
                     guard triesLeft > 0 else { return completion(.failure(AccessProblem.changed)) }
-                    verify(token, triesLeft: triesLeft - 1, completion)
+                    verify(token, client, triesLeft: triesLeft - 1, completion)
                 }
             }
         } catch {
-            _ = refuse(token, .token(error))
+            _ = refuse(token, .token(error), client)
             completion(.failure(AccessProblem.of(.token(error))))
         }
     }
 
     /// Verifies a token with the keys at hand; `nil` if there are none, or another change has overtaken it.
-    private func verifyAtOnce(_ token: Secret) throws(Problem) -> AccessSession? {
+    private func verifyAtOnce(_ token: Secret) throws -> AccessSession? {
         if let session = try session(of: token) { return session }
         let basis = basis()
         let lookup: SessionTable.Lookup
@@ -370,34 +409,56 @@ final class AccessControl: Sendable {
     }
 
     /// Verifies a token's signature and claims, and adds its session. The table asks the revocations about it.
-    private func open(_ token: Secret, _ unverified: UnverifiedToken, _ keys: KeySet, _ basis: Basis) -> SessionTable.Lookup {
+    private func open(_ token: Secret, _ unverified: UnverifiedToken, _ keys: KeySet, _ basis: Basis, _ client: ClientAddress? = nil)
+        -> SessionTable.Lookup
+    {
         let now = now
         verified.add()
         do throws(TokenRefusal) {
             let verified = try basis.verifier.verify(unverified, by: keys, at: now.wall)
             let session = Session(verified, generation: basis.checked, at: now)
             return state.withLock { $0.sessions.admit(session, for: token.exposed, revocations: $0.revocations, at: now) }
-        } catch { return refuse(token, .token(error)) }
+        } catch { return refuse(token, .token(error), client) }
     }
 
-    private func refuse(_ token: Secret, _ refusal: SessionRefusal) -> SessionTable.Lookup {
+    private func refuse(_ token: Secret, _ refusal: SessionRefusal, _ client: ClientAddress? = nil) -> SessionTable.Lookup {
         let now = now
-        state.withLock { $0.sessions.noteRefusal(refusal, of: token.exposed, at: now) }
+        state.withLock { state in
+            state.sessions.noteRefusal(refusal, of: token.exposed, at: now)
+            if let client { state.limits.noteFailure(from: client, at: now.monotonic) }
+        }
         return .refused(refusal)
     }
-}
 
-/// The session of a connection's requests.
-final class AccessSession: Sendable {
-    let value: Session
-    /// `nil` if the request had none. The bytes are shared with the table of sessions.
-    let credential: Secret?
-    /// That of ``AccessControl`` when the credential was checked.
-    let generation: UInt64
+    // MARK: Limits
 
-    init(_ session: Session, _ credential: Secret?, generation: UInt64) {
-        value = session
-        self.credential = credential
-        self.generation = generation
+    /// Counts a request of a session by the rates of its principal. Requests without a credential have those of their
+    /// address.
+    func count(_ session: AccessSession, writes: Int, bytes: Int) throws(RateRefusal) {
+        guard hasRates.load(ordering: .relaxed), session.credential != nil else { return }
+        try refuse(
+            state.withLock { $0.limits.begin(of: session.value.principal, writes: writes, bytes: bytes, at: now.monotonic) })
+    }
+
+    /// Counts the writes of a batch, whose request is counted already.
+    func count(_ session: AccessSession, writesOfBatch count: Int) throws(RateRefusal) {
+        guard hasRates.load(ordering: .relaxed), session.credential != nil else { return }
+        try refuse(state.withLock { $0.limits.beginWrites(count, of: session.value.principal, at: now.monotonic) })
+    }
+
+    private func refuse(_ excess: RateExcess?) throws(RateRefusal) {
+        guard let excess else { return }
+        limited.add()
+        throw RateRefusal(excess: excess)
+    }
+
+    /// The session of a request that is about to wait. It counts as a wait of its principal until it is released.
+    func waiting(_ session: AccessSession) throws(Problem) -> AccessSession {
+        guard hasWaits.load(ordering: .relaxed), session.credential != nil, let waits = state.withLock({ $0.waits }) else { return session }
+        guard let permit = waits.permit(session.value.principal) else {
+            limited.add()
+            throw AccessProblem.waits
+        }
+        return AccessSession(session.value, session.credential, generation: session.generation, permit)
     }
 }

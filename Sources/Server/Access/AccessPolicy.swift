@@ -1,3 +1,4 @@
+import FreshetSocketHTTP
 package import FreshetTrust
 
 /// Who may use a server besides the holders of its keys. It can be replaced while the server runs.
@@ -18,4 +19,8 @@ package struct AccessPolicy: Sendable {
     /// In the order of the verifier's issuers.
     var sources: [KeySource] = []
     var fetch: KeyFetch
+    /// Only the rates and counts of addresses and principals.
+    var quotas: Quotas
+    /// Addresses that have the requests of many clients, to which the rates of addresses do not apply.
+    var proxies: [AddressRange]
 }

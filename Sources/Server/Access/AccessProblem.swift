@@ -14,6 +14,8 @@ enum AccessProblem {
     static let busy = Problem(.overloaded, "Too many tokens wait to be verified. Send it again after Retry-After.")
     static let unavailable = Problem(
         .unavailable, "The keys of the token's issuer could not be fetched, so the token was not judged. Send it again after Retry-After.")
+    static let waits = Problem(
+        .tooManyRequests, "Too many requests of this key or token wait for changes at once. Send it again after Retry-After.")
     /// One text for a credential that is malformed, not known, or has a wrong signature.
     private static let unknown = Problem(
         .unauthorized, "The server does not know this key or token: check that it is whole, and meant for this server.")

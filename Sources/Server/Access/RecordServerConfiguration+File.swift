@@ -29,7 +29,7 @@ extension RecordServerConfiguration {
         if let bytes = quotas.server.requests { requestMemory = Int(bytes) }
         if let bytes = quotas.server.answers { answerMemory = Int(bytes) }
         if let bytes = quotas.server.feeds { recentTotalBytes = Int(bytes) }
-        requiresKeys = true
+        (requiresKeys, self.quotas) = (true, quotas)
         (anonymous, verifier, keySources) = (file.anonymous, file.verifier, sources)
         if let fetch { fetchKeys = fetch }
     }
@@ -54,9 +54,7 @@ extension Configuration {
         let members: [(String, Bool)] = [
             ("a second listener", listeners.count > 1), ("listen[].tls", listeners.contains { !$0.certificates.isEmpty }),
             ("admin", admin != nil),
-            ("quotas.address.unauthenticated", quotas.address.unauthenticated != defaults.address.unauthenticated),
-            ("quotas.address.failures", quotas.address.failures != defaults.address.failures),
-            ("quotas.principal", quotas.principal != defaults.principal), ("quotas.namespace", quotas.namespace != defaults.namespace),
+            ("quotas.namespace", quotas.namespace != defaults.namespace),
             ("audit", audit != nil),
         ]
         return members.filter(\.1).map(\.0)

@@ -26,7 +26,7 @@ struct WriteAccess: Sendable {
     /// The problem with any write in the transaction; `nil` if the session may continue, and may make the namespace if
     /// there is none.
     func problem(in state: NamespaceState) -> Problem? {
-        do { try control.check(session) } catch { return error }
+        if let problem = control.problem(of: session) { return problem }
         guard state.head == .zero, case .needs(let missing) = session.value.rights.decide(.create, in: namespace, of: .everything) else {
             return nil
         }

@@ -73,6 +73,8 @@ public struct RecordServerConfiguration: Sendable {
     package var anonymous = Rights.none
     /// The issuers of tokens that are accepted too, and the roles that tokens name.
     package var verifier = TokenVerifier(issuers: [], roles: [:])
+    /// The rates of addresses and principals.
+    package var quotas = Quotas()
     /// Where the keys of the issuers are, in their order.
     package var keySources: [AccessPolicy.KeySource] = []
     /// Fetches the keys at a URL.
@@ -201,6 +203,6 @@ public struct RecordServerConfiguration: Sendable {
     var policy: AccessPolicy {
         AccessPolicy(
             rules: AccessRules(names: hostNames + [host], origins: allowedOrigins), anonymous: anonymous, verifier: verifier,
-            sources: keySources, fetch: fetchKeys)
+            sources: keySources, fetch: fetchKeys, quotas: quotas, proxies: trustedProxies)
     }
 }

@@ -23,10 +23,11 @@ final class EventStream: Sendable {
     private let changes: ChangesRequest
     private let state = Mutex(State())
 
-    private init(_ context: RequestContext, _ changes: ChangesRequest, _ fields: ResponseFields) {
+    /// - Parameter session: that of the request, counted as a wait.
+    private init(_ context: RequestContext, _ session: AccessSession?, _ changes: ChangesRequest, _ fields: ResponseFields) {
         core = context.core
         self.changes = changes
-        session = context.session
+        self.session = session
         stream = context.exchange.stream(status: .ok, fields: fields)
         core.metrics.countResponse(context.endpoint, status: 200)
     }
@@ -35,6 +36,7 @@ final class EventStream: Sendable {
     static func open(_ context: RequestContext, _ changes: ChangesRequest) {
         context.later {
             let core = context.core
+            let session = try context.session.map { session throws(Problem) in try core.access?.waiting(session) ?? session }
             let result = try core.scan(changes.selection, since: changes.since)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [
@@ -42,7 +44,7 @@ final class EventStream: Sendable {
                 ]
                 fields.append(.freshetCursor, cursor.description)
                 fields.append(store: core.store.identifier)
-                let stream = EventStream(context, changes, fields)
+                let stream = EventStream(context, session, changes, fields)
                 stream.stream.onDisconnect { [weak stream] in stream?.cancel() }
                 return stream
             }

@@ -33,6 +33,9 @@ final class Poll: RepeatedRequestHandler {
     func handle(_ value: Span<UInt8>, _ exchange: Exchange) {
         let since: Since
         do throws(WireError) { since = try Since(ascii: value) } catch { return fail(exchange, error) }
+        if let session {
+            do throws(RateRefusal) { try core.access?.count(session, writes: 0, bytes: 0) } catch { return fail(exchange, error) }
+        }
         ask(since: since, exchange)
     }
 
@@ -42,13 +45,14 @@ final class Poll: RepeatedRequestHandler {
         var deadline = now + Int64(wait) * 1_000
         if let session, let end = core.access?.deadline(of: session) { deadline = min(deadline, end) }
         if let problem = selection.subscription.part.refusal(of: since) { return fail(exchange, problem) }
-        do throws(StoreError) { try ask(exchange, since: since, deadline: deadline, now: now) } catch { fail(exchange, error) }
+        do { try ask(exchange, since: since, deadline: deadline, now: now) } catch { fail(exchange, error) }
     }
 
     private func ask(
         _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
-    ) throws(StoreError) {
-        let reader = FeedReader.poll(exchange, session: session)
+    ) throws {
+        let counted = wait > 0 ? try session.map { session throws(Problem) in try core.access?.waiting(session) ?? session } : session
+        let reader = FeedReader.poll(exchange, session: counted)
         if let decision = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
             return carryOut(decision, of: feed, exchange, isVerified: isVerified, deadline: deadline)
         }
@@ -75,7 +79,7 @@ final class Poll: RepeatedRequestHandler {
 
     /// Looks into the store, on the read queue. If there is nothing, goes back to the feed with the position that the
     /// store has reached.
-    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws(StoreError) {
+    private func scan(_ exchange: Exchange, since: Since, deadline: Int64) throws {
         let found = try core.scan(selection, since: since)
         switch found.value {
         case .refused(let problem, let position):

@@ -12,6 +12,17 @@ struct RequestContext: Sendable {
     /// `nil` on a server that is open to all.
     var session: AccessSession?
 
+    /// Counts the request, decides whether it may be done, and runs the endpoint's handler.
+    func begin(_ handler: (RequestContext) throws -> Void) {
+        do {
+            if let session, let access = core.access {
+                try access.count(session, writes: endpoint.isWrite ? 1 : 0, bytes: request.body.count)
+            }
+            try authorize()
+        } catch { return respond(refusal(error)) }
+        handle(handler)
+    }
+
     /// Runs the endpoint's handler. An error that the handler throws answers the call.
     func handle(_ handler: (RequestContext) throws -> Void) {
         do { try handler(self) } catch { fail(error) }

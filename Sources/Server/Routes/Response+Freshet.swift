@@ -4,6 +4,8 @@ package import HTTPTypes
 
 extension HTTPField.Name {
     static let acceptPatch = known("Accept-Patch")
+    static let rateLimit = known("RateLimit")
+    static let rateLimitPolicy = known("RateLimit-Policy")
     static let secFetchSite = known("Sec-Fetch-Site")
     static let xAccelBuffering = known("X-Accel-Buffering")
 

@@ -28,6 +28,14 @@ extension ServerCore {
 }
 
 extension Endpoint {
+    /// Whether a request is one write. The writes of a batch are counted by its handler.
+    var isWrite: Bool {
+        switch self {
+        case .putRecord, .patchRecord, .deleteRecord, .invalidate, .deleteNamespace: true
+        default: false
+        }
+    }
+
     /// Whether a request must have a key or token on a server with access control.
     var needsSession: Bool { self != .getHealth && self != .getOpenAPI }
 }

@@ -84,8 +84,7 @@ final class ServerCore: Sendable {
     /// all.
     func problem(of session: AccessSession?) -> Problem? {
         guard let session, let access else { return nil }
-        do throws(Problem) { try access.check(session) } catch { return error }
-        return nil
+        return access.problem(of: session)
     }
 
     /// Monotonic milliseconds, the unit of the feed. Reads the one closure only: a copy of the environment would copy
@@ -100,6 +99,7 @@ final class ServerCore: Sendable {
     func problem(_ error: any Error) -> Problem {
         switch error {
         case let problem as Problem: return problem
+        case let refusal as RateRefusal: return refusal.problem
         case let error as WireError: return Problem(error)
         case let error as StoreError:
             logger.error("the store could not answer", metadata: ["error": "\(error)"])
@@ -113,6 +113,7 @@ final class ServerCore: Sendable {
     /// The response to an error, with the namespace's position if there is one and the store can supply it.
     func response(to error: any Error, at cursor: Cursor?, in namespace: Namespace?) -> Response {
         let position = cursor ?? namespace.flatMap { try? store.state(of: $0).cursor }
+        if let refusal = error as? RateRefusal { return Response(refusal, at: position) }
         return Response(problem(error), at: position, retryAfter: environment.retryAfter())
     }
 
@@ -162,20 +163,16 @@ final class ServerCore: Sendable {
                     if let access, endpoint.needsSession {
                         switch try access.sender(of: request) {
                         case .session(let session): context.session = session
-                        case .unverified(let token):
-                            return access.verify(token) { [context] session in
+                        case .unverified(let token, let client):
+                            return access.verify(token, from: client) { [context] session in
                                 var context = context
-                                do {
-                                    context.session = try session.get()
-                                    try context.authorize()
-                                } catch { return context.respond(context.refusal(error)) }
-                                context.handle(handler)
+                                do { context.session = try session.get() } catch { return context.respond(context.refusal(error)) }
+                                context.begin(handler)
                             }
                         }
                     }
-                    try context.authorize()
                 } catch { return context.respond(context.refusal(error)) }
-                context.handle(handler)
+                context.begin(handler)
             }
         }
         return router

@@ -17,6 +17,9 @@ package struct Quotas: Hashable, Sendable {
         package var bytes: Rate?
         /// Polls and streams that wait at once.
         package var waits: Int?
+
+        /// Whether there is any rate, which has to be counted for each request.
+        package var hasRates: Bool { requests != nil || writes != nil || bytes != nil }
     }
 
     /// For each namespace. A batch of writes that exceeds one is refused as a whole, with 507.

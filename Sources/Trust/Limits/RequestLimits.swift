@@ -49,6 +49,13 @@ package struct RequestLimits<Address: Hashable & Sendable>: Sendable {
         return nil
     }
 
+    /// The writes of a batch, whose request was counted before they were known.
+    package mutating func beginWrites(_ count: Int, of principal: Principal, at now: Int64) -> RateExcess? {
+        if let excess = Self.excess("writes", writes.decision(Int64(count), for: principal, at: now)) { return excess }
+        writes.use(Int64(count), for: principal, at: now)
+        return nil
+    }
+
     private static func excess(_ name: String, _ decision: RateDecision?) -> RateExcess? {
         guard let decision, !decision.isAllowed else { return nil }
         return RateExcess(name: name, decision: decision)

@@ -56,6 +56,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let forbidden = ProblemCode("forbidden", 403, "Forbidden")
     /// The request names a host that the server does not answer for.
     public static let misdirectedRequest = ProblemCode("misdirected-request", 421, "Misdirected request")
+    /// The requests of the address or principal exceed a rate: nothing was done; come back after `Retry-After`.
+    public static let tooManyRequests = ProblemCode("too-many-requests", 429, "Too many requests")
     /// The server has too much work in progress; come back after `Retry-After`.
     public static let overloaded = ProblemCode("overloaded", 503, "Overloaded")
     /// The server is stopping; come back after `Retry-After`.
@@ -73,7 +75,7 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
             epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, clientTaken, batchRejected, tooLarge, unsupportedMediaType,
             methodNotAllowed, unauthorized,
             forbidden,
-            misdirectedRequest, overloaded,
+            misdirectedRequest, tooManyRequests, overloaded,
             unavailable, storageFull, storageFailed, malformedRequest,
         ].map { ($0.text, $0) })
 

@@ -19,7 +19,7 @@ import Testing
     /// The statuses of an endpoint's answers: those of its handler, of another host, and, if the endpoint changes
     /// something, of another origin.
     private func statuses(of endpoint: Endpoint) -> Set<String> {
-        handled(by: endpoint).union(endpoint.needsSession ? ["401", "403", "421", "503"] : ["421"])
+        handled(by: endpoint).union(endpoint.needsSession ? ["401", "403", "421", "429", "503"] : ["421"])
     }
 
     /// The statuses that the handlers of an endpoint can answer with.

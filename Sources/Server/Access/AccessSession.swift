@@ -1,0 +1,29 @@
+import FreshetTrust
+
+/// The session of a connection's requests.
+final class AccessSession: Sendable {
+    let value: Session
+    /// `nil` if the request had none. The bytes are shared with the table of sessions.
+    let credential: Secret?
+    /// That of ``AccessControl`` when the credential was checked.
+    let generation: UInt64
+    private let permit: WaitCounts.Permit?
+
+    init(_ session: Session, _ credential: Secret?, generation: UInt64, _ permit: WaitCounts.Permit? = nil) {
+        self.permit = permit
+        value = session
+        self.credential = credential
+        self.generation = generation
+    }
+}
+
+/// The field `Authorization` of a request.
+enum BearerCredential {
+    /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
+    static func read(_ field: [UInt8]) -> [UInt8]? {
+        let scheme = Array("bearer ".utf8)
+        guard field.count > scheme.count, zip(field, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return nil }
+        let token = field.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty || token.contains(UInt8(ascii: " ")) || token.contains(UInt8(ascii: ",")) ? nil : Array(token)
+    }
+}
