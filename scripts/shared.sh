@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The eleven modules that others embed, folder and module name.
-readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire Trust:FreshetTrust SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP
+# The twelve modules that others embed, folder and module name.
+readonly embeddable_modules=(Platform:FreshetPlatform Wire:FreshetWire Trust:FreshetTrust SQLite:FreshetSQLite Cache:FreshetCache CacheEncryption:FreshetCacheEncryption SocketHTTP:FreshetSocketHTTP TLS:FreshetTLS
     Transport:FreshetTransport HTTPCache:FreshetHTTPCache Server:FreshetServer ClientSDK:FreshetClient)
 
 say() { printf '\n== %s\n' "$*"; }

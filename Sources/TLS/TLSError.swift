@@ -20,7 +20,7 @@ package enum TLSError: Error, Hashable, Sendable {
     case notYetValid(path: String, start: Int64)
     /// There are no certificates.
     case noCertificates
-    /// OpenSSL could not make what is needed.
+    /// OpenSSL failed, for example for lack of memory.
     case failed(String)
 }
 

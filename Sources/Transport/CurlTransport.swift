@@ -21,6 +21,8 @@ package final class CurlTransport: Sendable {
         /// Whether an `Authorization` field, or a URL's password, may be sent over plain `http` to hosts other than
         /// loopback.
         package var allowsInsecureCredentials = false
+        /// Whom requests over TLS trust, and who they are.
+        package var tls = TLSTrust()
         /// Which requests go through a proxy; by default according to the environment at the time of the configuration.
         package var proxies = ProxyRule.environment
 

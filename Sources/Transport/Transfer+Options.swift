@@ -20,6 +20,7 @@ extension Transfer {
         // A redirect is a response: the code that follows redirects decides which fields the next host gets.
         try easy.set(CURLOPT_FOLLOWLOCATION, 0)
         try setTimes(configuration)
+        try setTrust(configuration.tls)
         try setContent()
         try setFields(configuration)
         // An announced length is refused before the content; otherwise the callback refuses it.
@@ -56,6 +57,21 @@ extension Transfer {
         try easy.set(CURLOPT_TCP_KEEPIDLE, 15)
         try easy.set(CURLOPT_TCP_KEEPINTVL, 5)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
+    }
+
+    /// Certificates are always verified: libcurl's defaults for `CURLOPT_SSL_VERIFYPEER` and `CURLOPT_SSL_VERIFYHOST`.
+    private func setTrust(_ trust: TLSTrust) throws(TransportError) {
+        try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let authority = trust.authority {
+            try easy.set(CURLOPT_CAINFO, authority)
+            // Otherwise the system's folder of certificates would be trusted too.
+            try easy.set(CURLOPT_CAPATH, pointer: nil)
+        }
+        if let identity = trust.identity {
+            try easy.set(CURLOPT_SSLCERT, identity.certificate)
+            try easy.set(CURLOPT_SSLKEY, identity.key)
+        }
+        if !trust.pinnedKeys.isEmpty { try easy.set(CURLOPT_PINNEDPUBLICKEY, trust.pinnedKeys.joined(separator: ";")) }
     }
 
     private func setContent() throws(TransportError) {

@@ -1,5 +1,5 @@
-/// The reason why there is no response. All but ``invalidRequest(_:)``, ``tls(_:)`` and ``tooLarge(limit:)`` may be
-/// temporary: try again later.
+/// The reason why there is no response. All but ``invalidRequest(_:)``, ``tls(_:)``, ``untrusted(_:)``, ``wrongKey(_:)`` and
+/// ``tooLarge(limit:)`` may be temporary: try again later.
 package enum TransportError: Error, Hashable, Sendable {
     /// The host's name could not be resolved. Check the URL and the network.
     case couldNotResolve(String)
@@ -8,8 +8,12 @@ package enum TransportError: Error, Hashable, Sendable {
     /// The request's time was up, connecting included. Whether the server has acted is unknown: retry. `proxy` is the
     /// proxy of the request.
     case timedOut(proxy: String? = nil)
-    /// The certificate or the handshake failed. Check the server's certificate and this machine's clock and roots.
+    /// The handshake failed, or a file of certificates cannot be used. Check both sides' versions and certificates.
     case tls(String)
+    /// The server's certificate is not signed by a trusted authority, is for another name, or has expired.
+    case untrusted(String)
+    /// The server's key is none of those that are pinned.
+    case wrongKey(String)
     /// The connection broke before the response was complete. Whether the server has acted is unknown: retry.
     case connectionLost(String)
     /// The response is not HTTP. Check that the URL leads to a Freshet server.
@@ -31,7 +35,11 @@ extension TransportError: CustomStringConvertible {
         case .couldNotConnect(let text): "no connection (\(text)): check that the server runs and that host and port are right"
         case .timedOut(let proxy):
             "no complete response in time\(proxy.map { ", through \($0)" } ?? ""): the server or the network is slow, or the connection is dead"
-        case .tls(let text): "the TLS handshake failed (\(text)): check the certificate, the clock and the trusted roots"
+        case .tls(let text): "the TLS handshake failed (\(text)): check that the port takes https, and the files of certificates"
+        case .untrusted(let text):
+            "the server's certificate is not trusted (\(text)): check the URL's name and this machine's clock, or name the file of its authority"
+        case .wrongKey(let text):
+            "the server's key is none of the pinned ones (\(text)): if the server has a new key, pin it; otherwise someone is in between"
         case .connectionLost(let text): "the connection broke before the response was complete (\(text))"
         case .malformedResponse(let text): "the answer is not HTTP (\(text)): check that the URL leads to a Freshet server"
         case .tooLarge(let limit): "the response has more than the \(limit) bytes allowed: raise the limit, or ask for less"

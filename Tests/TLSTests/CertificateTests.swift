@@ -5,7 +5,7 @@ import Testing
 
 @testable import FreshetTLS
 
-/// Files of certificates: what is refused, and with which advice; and which certificate a client gets.
+/// Files of certificates: refusals with their advice, and the certificate that each client gets.
 @Suite(.timeLimit(.minutes(2)))
 struct CertificateTests {
     private func error(_ settings: TLSSettings, now: Int64 = .now) -> TLSError? {

@@ -1,3 +1,4 @@
+import Glibc
 import Subprocess
 
 /// A certificate authority in a temporary folder, made by the `openssl` program, for tests of TLS.
@@ -6,6 +7,11 @@ package struct TestAuthority: Sendable {
     package struct Identity: Sendable {
         package let chain: String
         package let key: String
+
+        package init(chain: String, key: String) {
+            self.chain = chain
+            self.key = key
+        }
     }
 
     package enum KeyKind: String, Sendable, CaseIterable {
@@ -70,6 +76,16 @@ package struct TestAuthority: Sendable {
         try await Self.openssl(["dgst", "-sha256", "-binary", "-out", identity.key + ".digest", identity.key + ".der"])
         return "sha256//" + (try await Self.openssl(["base64", "-in", identity.key + ".digest"])).filter { $0 != "\n" }
     }
+
+    /// Replaces a certificate's files by those of another.
+    package func replace(_ identity: Identity, with other: Identity) throws {
+        for (source, target) in [(other.chain, identity.chain), (other.key, identity.key)] where source != target {
+            guard rename(source, target) == 0 else { throw CommandFailure(description: "\(target) was not replaced: errno \(errno)") }
+        }
+    }
+
+    /// Writes a file into the authority's folder.
+    package func write(_ bytes: [UInt8], to name: String) { folder.write(bytes, to: name) }
 
     /// A path in the authority's folder.
     package func file(_ name: String) -> String { folder.file(name) }

@@ -45,6 +45,17 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Listen beyond loopback: everyone who can reach the address can then read and change all records.") var open = false
     @Flag(help: "Answer only requests with a key; 'freshet key create' makes the first one.") var requireKeys = false
     @Option(help: "The port; 0 takes any free one. (default: 8180)") var port: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Serve https: a PEM file with the server's certificate and those that signed it. SIGHUP reads it again.", valueName: "file"),
+        completion: .file())
+    var tlsCertificate: String?
+    @Option(help: ArgumentHelp("The PEM file with the certificate's private key.", valueName: "file"), completion: .file())
+    var tlsKey: String?
+    @Option(
+        help: ArgumentHelp("Serve only clients with a certificate that one of this PEM file has signed.", valueName: "file"),
+        completion: .file())
+    var tlsClientCa: String?
     @Option(help: ArgumentHelp("The folder that holds the records; made if it is not there.", valueName: "folder"), completion: .directory)
     var data = "./freshet-data"
     @Flag(help: "Keep the records in memory: they go with the server.") var memory = false
@@ -107,6 +118,11 @@ struct Serve: AsyncParsableCommand {
         guard !(memory && requireKeys) else {
             throw ValidationError("--require-keys goes with --data, where the keys are, and not with --memory")
         }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key go together: name both files")
+        }
+        guard tlsClientCa == nil || tlsCertificate != nil else { throw ValidationError("--tls-client-ca goes with --tls-certificate") }
+        guard !(testFaults && tlsCertificate != nil) else { throw ValidationError("--test-faults goes without --tls-certificate") }
         guard !(open && requireKeys) else { throw ValidationError("one of these: --open, --require-keys") }
         guard !(memory && restored) else { throw ValidationError("--restored goes with --data, not with --memory") }
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port takes 0 to 65535, not \(port)") }
@@ -154,6 +170,7 @@ struct Serve: AsyncParsableCommand {
                 let server = try RecordServer.running(configuration, logger: logger)
                 if let file { services.append(.init(service: await ReloadOnHangup(file, base, server, logger))) }
                 services.append(.init(service: ServerService(url: server.url, server: server)))
+                if configuration.tls != nil { services.append(.init(service: CertificateReload(server: server, logger: logger))) }
             }
         } catch {
             throw CommandFailure(error)
@@ -182,6 +199,9 @@ struct Serve: AsyncParsableCommand {
         settings.isRestored = restored
         settings.editedBytes = editLimit
         settings.outcomeRetention = .seconds(outcomeRetention * 86_400)
+        if let tlsCertificate, let tlsKey {
+            settings.tls = .init(certificates: [.init(chain: tlsCertificate, key: tlsKey)], clientAuthority: tlsClientCa)
+        }
         return settings
     }
 
@@ -221,6 +241,23 @@ private struct ServerService: Service {
         } onGracefulShutdown: {
             // A second signal means that the operator does not want to wait.
             Task { await ForceQuitOnSecondSignal.endProcess() }
+        }
+    }
+}
+
+/// Reads the certificates again at each SIGHUP.
+private struct CertificateReload: Service {
+    let server: RecordServer
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do throws(RecordServerError) {
+                try server.reloadCertificates()
+                logger.notice("the certificates were read again")
+            } catch {
+                logger.error("the certificates were not exchanged", metadata: ["error": "\(error)"])
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ extension CommandFailure {
         switch error {
         case .couldNotConnect, .couldNotResolve, .tls:
             self.init(.unavailable, "\(server): \(error.description); `freshet serve` starts one, --server names another")
+        case .untrusted: self.init(.unavailable, "\(server): \(error.description), with --ca")
         case .timedOut, .connectionLost: self.init(.unavailable, "\(server): \(error.description)\(hint)")
         case .invalidRequest: self.init(.usage, "\(server): \(error.description)")
         default: self.init(.unavailable, "\(server): \(error.description)")

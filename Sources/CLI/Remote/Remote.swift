@@ -11,13 +11,17 @@ struct Remote: Sendable {
     private let token: BearerToken?
     private let transport: CurlTransport
 
-    init(server: String, namespace: Namespace, token: BearerToken? = nil, allowsInsecureToken: Bool = false) throws(CommandFailure) {
+    init(
+        server: String, namespace: Namespace, token: BearerToken? = nil, allowsInsecureToken: Bool = false, tls: TLSTrust = TLSTrust()
+    ) throws(CommandFailure) {
+        if let mistake = tls.mistake { throw CommandFailure(.noInput, mistake) }
         self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
         self.namespace = namespace
         self.token = token
         do throws(TransportError) {
             var configuration = CurlTransport.Configuration()
             configuration.allowsInsecureCredentials = allowsInsecureToken
+            configuration.tls = tls
             transport = try CurlTransport(configuration)
         } catch {
             throw CommandFailure(.software, error.description)

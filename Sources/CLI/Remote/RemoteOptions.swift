@@ -31,6 +31,13 @@ struct RemoteOptions: ParsableArguments {
             """)
     var allowInsecureToken = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with the certificates that sign the server's, in place of the system's. (default: $FRESHET_CA or none)",
+            valueName: "path"),
+        completion: .file())
+    var ca: String?
+
     static let defaultServer = "http://127.0.0.1:8180"
     static let defaultNamespace = "default"
 
@@ -55,9 +62,12 @@ struct RemoteOptions: ParsableArguments {
             if target.hasUser { throw Self.insecure("the password in the URL", target) }
             if try isTokenGiven(environment) { throw Self.insecure("the token", target) }
         }
+        var tls = TLSTrust()
+        tls.authority = (ca ?? environment["FRESHET_CA"]).flatMap { $0.isEmpty ? nil : $0 }
         do {
             return try Remote(
-                server: server, namespace: Namespace(name), token: try bearerToken(environment), allowsInsecureToken: isInsecureAllowed)
+                server: server, namespace: Namespace(name), token: try bearerToken(environment), allowsInsecureToken: isInsecureAllowed,
+                tls: tls)
         } catch let error as WireError {
             throw CommandFailure(.usage, error.description)
         }

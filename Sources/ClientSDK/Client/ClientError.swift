@@ -45,6 +45,9 @@ public enum ClientError: Error, Hashable, Sendable {
 
     /// The server could not be reached, and no suitable value is cached. Try again when ``SyncClient/status`` is live.
     case unreachable(String)
+    /// The server's certificate is not trusted, is for another name, or has expired; or its key is not pinned. Nothing was sent. See
+    /// ``SyncClient/Configuration/authority`` and ``SyncClient/Configuration/pinnedKeys``.
+    case untrusted(String)
     /// Something else answered in the server's place: a proxy, the login page of a network, a firewall, or another
     /// server under this URL. The answer has no effect: writes stay and are sent again, as if the server could not be
     /// reached. The text describes the answer.
@@ -101,6 +104,7 @@ extension ClientError: CustomStringConvertible {
             """
         case .storageFailed(let path, let text): "\(path): \(text)"
         case .unreachable(let text): "the server cannot be reached: \(text)"
+        case .untrusted(let text): text
         case .intercepted(let status, let text):
             """
             the server cannot be reached: something else answered in its place with status \(status) (\(text)); sign in to the network if it \

@@ -52,6 +52,30 @@ extension SyncClient {
         /// Without it, such a configuration is refused with ``ClientError/invalidConfiguration(_:)``. Loopback is `127.0.0.0/8`, `[::1]`,
         /// `localhost` and names below it.
         public var allowsInsecureCredentials = false
+        /// The path of a file of certificates in PEM. If it is set, only servers with a certificate that one of them signed are trusted; `nil`
+        /// trusts those of the system. Certificates are always verified, and the version is TLS 1.2 or newer.
+        public var authority: String?
+        /// The certificate that this device presents to a server that demands one.
+        public var clientCertificate: ClientCertificate?
+        /// The keys that the server may have, each `sha256//` and the digest of its public key in base64; empty for any. They are checked in
+        /// addition to the certificate. Pin a second key that the server can change to.
+        public var pinnedKeys: [String] = []
+
+        /// The files of a device's certificate.
+        public struct ClientCertificate: Hashable, Sendable {
+            /// The path of the certificate in PEM.
+            public var certificate: String
+            /// The path of its private key in PEM, without a passphrase.
+            public var key: String
+
+            /// - Parameters:
+            ///   - certificate: the path of the certificate.
+            ///   - key: the path of its private key.
+            public init(certificate: String, key: String) {
+                self.certificate = certificate
+                self.key = key
+            }
+        }
         /// The changes that are stored. A directory that was used with another setting is verified completely at the
         /// next start.
         public var following: Following = .everything

@@ -44,7 +44,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         case .networkElseCache:
             do {
                 return try await fetched(key, mustBeNew: true)
-            } catch ClientError.unreachable, ClientError.intercepted, ClientError.otherStore {
+            } catch ClientError.unreachable, ClientError.untrusted, ClientError.intercepted, ClientError.otherStore {
                 return try await cached(key)
             }
         }
@@ -108,7 +108,7 @@ public struct SyncedCollection<Value: Sendable>: Sendable {
         case .networkElseCache:
             do {
                 return try await network()
-            } catch ClientError.unreachable, ClientError.intercepted, ClientError.otherStore {
+            } catch ClientError.unreachable, ClientError.untrusted, ClientError.intercepted, ClientError.otherStore {
                 return try await cached()
             }
         }

@@ -46,6 +46,7 @@ extension ClientError {
         self =
             switch failure {
             case .unreachable(let text), .interrupted(let text): .unreachable(text)
+            case .untrusted(let text): .untrusted(text)
             case .watchdog: .unreachable("no response in time; the connection counts as dead and is replaced")
             case .intercepted(let response): .intercepted(status: response.status, response.text)
             case .otherStore(let found, let expected): .otherStore(found: found?.token, expected: expected.token)

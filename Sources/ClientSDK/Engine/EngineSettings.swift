@@ -58,6 +58,10 @@ struct EngineSettings: Sendable {
         transport.connectTimeout = try Self.check(configuration.connectTimeout, atLeast: .milliseconds(1), "connectTimeout")
         transport.allowsHTTP2 = configuration.allowsHTTP2
         transport.allowsInsecureCredentials = configuration.allowsInsecureCredentials
+        transport.tls.authority = configuration.authority
+        transport.tls.identity = configuration.clientCertificate.map { TLSTrust.Identity(certificate: $0.certificate, key: $0.key) }
+        transport.tls.pinnedKeys = configuration.pinnedKeys
+        if let mistake = transport.tls.mistake { throw .invalidConfiguration(mistake) }
         self.transport = transport
     }
 

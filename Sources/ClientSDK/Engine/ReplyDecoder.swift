@@ -162,6 +162,7 @@ extension TransportError {
     fileprivate var reply: Reply {
         switch self {
         case .couldNotResolve, .couldNotConnect, .tls, .invalidRequest: .failure(.unreachable(description))
+        case .untrusted, .wrongKey: .failure(.untrusted(description))
         case .malformedResponse: .garbage(description)
         case .tooLarge: .tooLarge(description)
         case .timedOut, .connectionLost, .aborted, .failed: .failure(.interrupted(description))

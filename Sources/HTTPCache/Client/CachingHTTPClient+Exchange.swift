@@ -223,7 +223,7 @@ extension TransportError {
     fileprivate var isOriginFailure: Bool {
         switch self {
         case .couldNotResolve, .couldNotConnect, .timedOut, .connectionLost, .malformedResponse, .failed: true
-        case .tls, .tooLarge, .aborted, .invalidRequest: false
+        case .tls, .untrusted, .wrongKey, .tooLarge, .aborted, .invalidRequest: false
         }
     }
 }

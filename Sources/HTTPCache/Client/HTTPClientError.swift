@@ -37,7 +37,7 @@ extension HTTPClientError {
             switch error {
             case .couldNotResolve(let text), .couldNotConnect(let text): .unreachable(text)
             case .timedOut: .timedOut(after: timeout)
-            case .tls(let text): .tls(text)
+            case .tls(let text), .untrusted(let text), .wrongKey(let text): .tls(text)
             case .connectionLost(let text): .connectionLost(text)
             case .malformedResponse(let text): .malformedResponse(text)
             case .tooLarge(let limit): .tooLarge(limit: limit)

@@ -63,7 +63,7 @@ enum MessageText {
 
     private static func words(_ failure: TransportFailure) -> String {
         switch failure {
-        case .unreachable(let text), .interrupted(let text): text
+        case .unreachable(let text), .untrusted(let text), .interrupted(let text): text
         case .watchdog: "no response in time"
         case .intercepted: "an answer of something on the way"
         case .otherStore: "an answer of another store"

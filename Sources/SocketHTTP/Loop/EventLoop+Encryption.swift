@@ -84,7 +84,7 @@ extension EventLoop {
         return isEncrypted && backlog.output.sealedCount > 0
     }
 
-    /// Tells the peer that no bytes follow, so that it does not take the end for an attack; only if all are sent.
+    /// Sends the notice that no bytes follow, so that the peer does not take the end for an attack; only if all are sent.
     func sendClosureAlert(_ connection: Connection) {
         guard let layer = connection.layer, !connection.hasOutput, !connection.state.isLingering else { return }
         layer.close(sending: &ciphertext)

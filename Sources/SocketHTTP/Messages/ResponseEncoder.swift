@@ -31,7 +31,7 @@ enum ResponseEncoder {
 
     /// Appends the end of the head: a `Connection` field if needed, and the blank line.
     ///
-    /// - Parameter isEncrypted: whether to tell browsers to use the host by TLS alone, for a year from now (RFC 6797 §7.2).
+    /// - Parameter isEncrypted: whether browsers are to use the host by TLS alone, for a year from now (RFC 6797 §7.2).
     static func appendEnd(_ connection: ConnectionField, isEncrypted: Bool = false, to buffer: inout [UInt8]) {
         if isEncrypted { buffer.append("Strict-Transport-Security: max-age=31536000\r\n") }
         switch connection {

@@ -4,6 +4,8 @@ package import FreshetWire
 package enum TransportFailure: Error, Hashable, Sendable {
     /// No address, no route, or connection refused: the request was not sent. Check the URL and the network.
     case unreachable(String)
+    /// The server's certificate is not trusted, or its key not pinned: nothing was sent.
+    case untrusted(String)
     /// The connection broke or the time was over. The request may have arrived.
     case interrupted(String)
     /// The watchdog of the machine fired: no response within hold and grace.
