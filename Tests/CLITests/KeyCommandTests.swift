@@ -44,7 +44,19 @@ struct KeyCommandTests {
             #expect(try await freshet("get", "--token-file", till, "articles/1").status == 0)
             #expect(try await freshet("key", "revoke", id, "--token-file", operate).status == 0)
             #expect(try await freshet("get", "--token-file", till, "articles/1").status == ExitStatus.noPermission.rawValue)
-            #expect(try await freshet("key", "list", "--token-file", operate).output.contains(id) == false)
+            let keys = try await freshet("key", "list", "--token-file", operate).output
+            #expect(!keys.contains(id) && keys.contains(#""lastUsed":1"#))
+            // When tokens of an identity provider are revoked
+            let provider = ["revoke", "--token-file", operate, "--issuer", "https://id.example"]
+            for arguments in [["--subject", "u7"], ["--issued-before", "2026-01-02T03:04:05Z"]] {
+                #expect(try await freshet(provider + arguments).status == 0)
+            }
+            #expect(try await freshet("revoke", "--token-file", operate, "--jti", "t1").status == 0)
+            // Then
+            let revocations = try await freshet("revoke", "--token-file", operate, "--list").output
+            #expect(revocations.contains(#""count":3"#) && revocations.contains(#""jti":"t1""#) && revocations.contains("1767323045000"))
+            let wrong = [["--subject", "u7"], ["--jti", "a", "--list"], ["--issuer", "a"], ["--jti", "a", "--issued-before", "x"]]
+            for arguments in wrong { #expect(try await freshet(["revoke"] + arguments).status == ExitStatus.usage.rawValue) }
         } catch {
             await server.kill()
             throw error

@@ -39,7 +39,7 @@ struct WriteAccess: Sendable {
         guard let owner, owner != self.owner, owner.key.map({ control.key($0) != nil }) ?? true else { return nil }
         return Problem(
             .clientTaken,
-            "The client name \(client) belongs to another key or user, who used it first in \(namespace). Nothing was done, and no number "
+            "The client name \(client) belongs to another key or user: the first that used it in \(namespace). Nothing was done, and no number "
                 + "was used: choose another client name, or use the key or user to whom it belongs.")
     }
 

@@ -35,7 +35,8 @@ import Testing
         ),
         "Sender": (
             [
-                "isDeciding", "isReconciling", "hasNumberGap", "mustCheck", "serverLastNumber", "lastSentNumber", "limit", "refusedWrites",
+                "isDeciding", "isReconciling", "hasNumberGap", "isNameTaken", "mustCheck", "serverLastNumber", "lastSentNumber",
+                "lastSentBefore", "limit", "refusedWrites",
                 "trouble",
             ],
             ["request", "retry"]

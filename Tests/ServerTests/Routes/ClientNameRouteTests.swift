@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("who may inspect the namespace may read another's number, and a new secret of a key keeps its names")
+    @Test("the right to inspect shows the numbers of other principals, and a new secret of a key keeps its names")
     func inspection() async throws {
         try await AccessServer.with { server in
             // Given

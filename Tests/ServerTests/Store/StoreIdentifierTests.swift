@@ -34,7 +34,7 @@ import Testing
         do {
             let connection = try Connection(path: directory.file("a/freshet.db"))
             try connection.execute("ALTER TABLE store DROP COLUMN identifier")
-            try connection.execute("DROP TABLE access")
+            try connection.execute("DROP TABLE access; ALTER TABLE client DROP COLUMN owner")
             try connection.setUserVersion(3)
         }
         // When
