@@ -26,7 +26,7 @@ struct EncryptedServerTests {
                 && stranger.error.contains("--ca"))
         let missing = try await program("get", "c/1", "--ca", "/none")
         #expect(missing.status == freshet.ExitStatus.noInput.rawValue && missing.error.contains("/none cannot be read"))
-        // And http is told from https
+        // And http is distinguished from https
         let plain = try await Program(server: "http://127.0.0.1:\(server.port)")("get", "c/1")
         #expect(plain.error.contains("use https://"), "\(plain.error)")
 

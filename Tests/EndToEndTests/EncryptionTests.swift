@@ -7,7 +7,7 @@ import Testing
 /// TLS over sockets: a server in this process, and the clients `openssl s_client`, `curl` and the SDK.
 @Suite(.timeLimit(.minutes(5)))
 struct EncryptionTests {
-    /// A server with a certificate of an authority of its own.
+    /// A server with a certificate of a new authority.
     private struct Fixture: Sendable {
         let authority: TestAuthority
         let identity: TestAuthority.Identity
@@ -83,7 +83,7 @@ struct EncryptionTests {
         for answer in [written, read, try await curl(trust + ["\(fixture.server.url)/none"])] {
             #expect(answer.fields["strict-transport-security"] == "max-age=31536000")
         }
-        // And a client that speaks plain HTTP is told what to do
+        // And a client that speaks plain HTTP gets advice
         let plain = try await curl(["http://127.0.0.1:\(fixture.port)/v1/default"])
         #expect(plain.status == 400 && plain.body.contains("use https://") && plain.fields["strict-transport-security"] == nil)
         // And one that does not know the authority sends nothing

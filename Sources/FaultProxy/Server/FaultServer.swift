@@ -18,7 +18,9 @@ package final class FaultServer: Sendable {
     ///
     /// - Parameter configuration: of the server; its host and its port are the proxy's.
     package init(_ configuration: RecordServerConfiguration, logger: Logger) throws(RecordServerError) {
-        guard configuration.tls == nil else { throw .invalidConfiguration("a server that makes faults is for tests and has no TLS: leave 'tls' nil") }
+        guard configuration.tls == nil else {
+            throw .invalidConfiguration("a server that makes faults is for tests and has no TLS: leave 'tls' nil")
+        }
         var inner = configuration
         (inner.host, inner.port) = ("127.0.0.1", 0)
         // Requests name the server by the address of the proxy, which has the connections of all clients.

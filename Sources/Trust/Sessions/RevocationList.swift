@@ -76,7 +76,7 @@ package struct RevocationList: Sendable {
         oldestComparableKey = generation
     }
 
-    /// Whether the list can tell whether the session is revoked. Otherwise its credential has to be verified again.
+    /// Whether the list can decide if the session is revoked. Otherwise its credential has to be verified again.
     func canJudge(_ session: Session) -> Bool {
         session.generation >= (session.key == nil ? oldestComparable : max(oldestComparable, oldestComparableKey))
     }

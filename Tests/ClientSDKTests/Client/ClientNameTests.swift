@@ -1,5 +1,6 @@
 import Foundation
 import FreshetClient
+import FreshetFaultProxy
 import FreshetServer
 import FreshetTestSupport
 import FreshetWire
@@ -8,7 +9,7 @@ import Testing
 /// Clients with keys, over a real server, whose client name belongs to another key.
 @Suite struct ClientNameTests {
     private struct Keys {
-        let world: World
+        let world: ServerFixture
         let keys: [(id: String, token: String)]
 
         /// A server that requires keys, and keys with all rights.
@@ -19,7 +20,7 @@ import Testing
             }
             var configuration = RecordServerConfiguration(directory: path)
             configuration.requiresKeys = true
-            world = try World(configuration)
+            world = try ServerFixture(configuration)
         }
 
         func client(_ place: Int, at path: String, throughProxy: Bool = false) throws -> SyncClient {

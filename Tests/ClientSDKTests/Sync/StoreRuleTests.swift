@@ -17,7 +17,7 @@ import Testing
     @Test func anEntryIsCopiedWithoutACall() {
         // Then an entry, and an operation with one, have at most the size that the compiler copies in place
         #expect(MemoryLayout<Entry>.size <= 128 && MemoryLayout<EntryOperation>.size <= 128)
-        // And the compact form of an invalidation is what was stored in it
+        // And the compact form of an invalidation gives back the stored value
         var entry = entry(5)
         #expect(entry.invalidatedAt == nil)
         for position in [Revision.zero, Scene.revision(7), .maximum] {

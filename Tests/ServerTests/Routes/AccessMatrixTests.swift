@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("A token that is not valid opens only what is open to all", arguments: Endpoint.allCases)
+    @Test("A token that is not valid opens only endpoints that are open to all", arguments: Endpoint.allCases)
     func invalidTokens(endpoint: Endpoint) async throws {
         let keys = try KeySet([TokenSigner.hs256.verificationKey()])
         try await TokenServer.with(TokenServer.configuration(.fixed(keys))) { (tokens: TokenServer) async throws in
