@@ -55,9 +55,6 @@ extension Write: WireMessage {
         guard nonce.map((1...Revision.maximum.number).contains) ?? true else {
             throw .unexpectedJSON("write \(number) has a 'nonce' that is no whole number from 1 to 2^53-1")
         }
-        guard origin == nil || nonce != nil else {
-            throw .unexpectedJSON("write \(number) has an 'origin' and no 'nonce', which identifies the write there")
-        }
         self.init(
             number: number, key: key, operation: try Self.operation(operation, number, content, increment), ifRevision: ifRevision,
             nonce: nonce, origin: origin)

@@ -24,7 +24,7 @@ package struct Write: Hashable, Sendable {
     /// a copied device.
     package var nonce: Int64?
     /// The first name and number of a write that has others now. In another history a copy of the device may have had
-    /// the write decided under them.
+    /// the write decided under them. Without a nonce it has no effect.
     package var origin: Origin?
 
     /// A write.

@@ -147,9 +147,9 @@ import Testing
     }
 
     @Test(
-        "an origin crosses the wire, and needs a nonce",
+        "an origin crosses the wire, and is a name and a number",
         arguments: [
-            #""origin":{"client":"a","number":1}"#, #""nonce":3,"origin":{"client":"a","number":0}"#, #""nonce":3,"origin":{"number":1}"#,
+            #""nonce":3,"origin":{"client":"a","number":0}"#, #""nonce":3,"origin":{"number":1}"#,
             #""nonce":3,"origin":{"client":"a b","number":1}"#, #""nonce":3,"origin":7"#,
         ])
     func originOnTheWire(_ members: String) throws {
