@@ -168,9 +168,8 @@ struct Serve: AsyncParsableCommand {
                 services.append(.init(service: ServerService(url: server.url, server: server)))
             } else {
                 let server = try RecordServer.running(configuration, logger: logger)
-                if let file { services.append(.init(service: await ReloadOnHangup(file, base, server, logger))) }
+                if file != nil || base.tls != nil { services.append(.init(service: await ReloadOnHangup(server, file, base, logger))) }
                 services.append(.init(service: ServerService(url: server.url, server: server)))
-                if configuration.tls != nil { services.append(.init(service: CertificateReload(server: server, logger: logger))) }
             }
         } catch {
             throw CommandFailure(error)
@@ -241,23 +240,6 @@ private struct ServerService: Service {
         } onGracefulShutdown: {
             // A second signal means that the operator does not want to wait.
             Task { await ForceQuitOnSecondSignal.endProcess() }
-        }
-    }
-}
-
-/// Reads the certificates again at each SIGHUP.
-private struct CertificateReload: Service {
-    let server: RecordServer
-    let logger: Logger
-
-    func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            do throws(RecordServerError) {
-                try server.reloadCertificates()
-                logger.notice("the certificates were read again")
-            } catch {
-                logger.error("the certificates were not exchanged", metadata: ["error": "\(error)"])
-            }
         }
     }
 }
