@@ -180,7 +180,7 @@ struct ModelServer {
 
     private static let taken = Reply.problem(Problem(.clientTaken, "another principal's"), cursor: nil, retryAfter: nil)
 
-    /// The outcomes that a sender learns who is not the owner of the name.
+    /// The outcomes that a sender gets under a name of another owner.
     private func ownOutcomes(_ batch: WriteBatch, _ ledger: Ledger) -> Reply {
         let own = batch.writes.prefix { write in
             write.nonce != nil && write.number <= ledger.last

@@ -94,16 +94,8 @@ import Testing
             _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, "1")
             let cursor = try #require(try await server.request("GET", "/v1/shop", operate).cursor)
             let target = "/v1/shop/changes?since=\(cursor)&wait=30"
-            async let ended = server.test.thread { connection in
-                _ = try connection.request("GET", "/v1/shop/changes?since=0&wait=30", [revoked])
-                let waited = try connection.request("GET", target, [revoked])
-                return [waited.status, try connection.request("GET", target, [revoked]).status]
-            }
-            async let stream = server.test.thread { connection in
-                try connection.sendRequest("GET", target, [revoked, ("Accept", "text/event-stream")], body: nil)
-                _ = try connection.read(through: "\r\n\r\n")
-                return try connection.read(through: "0\r\n\r\n")
-            }
+            async let ended = server.pollTwice(target, revoked, after: "/v1/shop/changes?since=0&wait=30")
+            async let stream = server.stream(target, revoked)
             async let other = server.test.request("GET", target, [operate])
             try await server.test.waitUntil(waiting: 3, in: "shop", operate)
             // When

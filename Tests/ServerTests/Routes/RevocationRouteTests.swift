@@ -85,15 +85,8 @@ import Testing
             _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, "1")
             let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
             let target = "/v1/shop/changes?since=\(cursor)&wait=30"
-            async let ended = server.test.thread { connection in
-                let waited = try connection.request("GET", target, [revoked])
-                return [waited.status, try connection.request("GET", target, [revoked]).status]
-            }
-            async let stream = server.test.thread { connection in
-                try connection.sendRequest("GET", target, [revoked, ("Accept", "text/event-stream")], body: nil)
-                _ = try connection.read(through: "\r\n\r\n")
-                return try connection.read(through: "0\r\n\r\n")
-            }
+            async let ended = server.pollTwice(target, revoked)
+            async let stream = server.stream(target, revoked)
             async let remaining = server.test.request("GET", target, [other])
             try await server.test.waitUntil(waiting: 3, in: "shop", other)
             // When

@@ -33,6 +33,25 @@ struct AccessServer: Sendable {
         try await test.request(method, target, fields + (key.map { [$0] } ?? []), body)
     }
 
+    /// Polls twice on one connection, and returns both statuses.
+    ///
+    /// - Parameter first: a target to poll before, on the same connection.
+    func pollTwice(_ target: String, _ key: (String, String), after first: String? = nil) async throws -> [Int] {
+        try await test.thread { connection in
+            if let first { _ = try connection.request("GET", first, [key]) }
+            return try (0..<2).map { _ in try connection.request("GET", target, [key]).status }
+        }
+    }
+
+    /// Opens a stream, and returns its content once the server has ended it.
+    func stream(_ target: String, _ key: (String, String)) async throws -> [UInt8] {
+        try await test.thread { connection in
+            try connection.sendRequest("GET", target, [key, ("Accept", "text/event-stream")], body: nil)
+            _ = try connection.read(through: "\r\n\r\n")
+            return try connection.read(through: "0\r\n\r\n")
+        }
+    }
+
     /// Sends a message as JSON.
     func post(_ target: String, _ key: (String, String)?, _ body: String) async throws -> Reply {
         try await request("POST", target, key, TestServer.json, body)
