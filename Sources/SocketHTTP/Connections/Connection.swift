@@ -11,8 +11,8 @@ final class Connection: @unchecked Sendable {
         case head
         case body
         case idle
-        /// Answers are due: waiting is the application's business and has no limit here.
-        case parked
+        /// Responses are due: waiting is the application's business and has no limit here.
+        case awaitingHandler
         case writing
         case lingering
     }

@@ -2,9 +2,9 @@
 /// time, have none, and a waiting one must stay small.
 final class ConnectionBacklog {
     /// An answer that was given before its turn.
-    struct HeldAnswer {
+    struct HeldResponse {
         let slot: RequestSlot
-        let answer: Answer
+        let answer: QueuedResponse
         /// The pieces that a stream has written since.
         var written: [[UInt8]] = []
         var ending: StreamEnding?
@@ -33,7 +33,7 @@ final class ConnectionBacklog {
     var blocked: ParsedRequest?
     /// Bytes behind the blocked request, read and not parsed.
     var input: [UInt8] = []
-    var held: [HeldAnswer] = []
+    var held: [HeldResponse] = []
     var output = OutputQueue()
     var drainListeners: [DrainListener] = []
     /// Bytes of the body received since the last check of its rate; while an answer is sent, the count that the peer

@@ -37,7 +37,7 @@ final class ExchangeHandle: Sendable {
     }
 
     /// Submits an answer to the loop. The caller must have claimed the right to answer.
-    func submit(_ answer: Answer) { connection.loop.submit(.answer(connection, slot, answer)) }
+    func submit(_ answer: QueuedResponse) { connection.loop.submit(.answer(connection, slot, answer)) }
 
     func onCancel(_ action: Cancellations.Action, isForDisconnect: Bool) {
         if !isAnswered.load(ordering: .relaxed) { whenPeerGoes(action, isForDisconnect: isForDisconnect) }

@@ -2,10 +2,10 @@ import Synchronization
 
 extension EventLoop {
     /// Writes an answer if its turn has come, and otherwise keeps it until then.
-    func deliver(_ answer: Answer, to connection: Connection, _ slot: RequestSlot) {
+    func deliver(_ answer: QueuedResponse, to connection: Connection, _ slot: RequestSlot) {
         guard connection.isOpen else { return }
         guard slot.number == connection.state.turn else {
-            let held = ConnectionBacklog.HeldAnswer(slot: slot, answer: answer)
+            let held = ConnectionBacklog.HeldResponse(slot: slot, answer: answer)
             connection.backlogForKeeping().held.append(held)
             held.forEachPiece { queuedPieces.add($0) }
             return countOutput(connection)
@@ -96,7 +96,7 @@ extension EventLoop {
     private static let lastChunk = Array("0\r\n\r\n".utf8)
 
     /// Returns whether the turn is over: the turn of a stream lasts until the stream ends.
-    private func write(_ answer: Answer, to connection: Connection, _ slot: RequestSlot) -> Bool {
+    private func write(_ answer: QueuedResponse, to connection: Connection, _ slot: RequestSlot) -> Bool {
         let closes = connection.state.closes(after: slot, isDraining: isDraining)
         let field: ConnectionField = closes ? .close : slot.traits.contains(.isHTTP10) ? .keepAlive : .none
         let isHeadOnly = slot.traits.contains(.headOnly)

@@ -55,7 +55,7 @@ extension EventLoop {
             close(connection)
         case .writing:
             dropSlowReader(connection)
-        case .parked:
+        case .awaitingHandler:
             break
         }
     }

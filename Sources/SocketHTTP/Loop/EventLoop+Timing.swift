@@ -46,7 +46,7 @@ extension EventLoop {
             ticks = limits.write.grace
             connection.backlog?.transferred = bytesAccepted(connection)
         case .lingering: ticks = limits.linger
-        case .parked: return
+        case .awaitingHandler: return
         }
         connection.deadline = tick &+ ticks
         // The entry that is there comes early enough only if the deadline moved back; a shorter one needs its own.
@@ -62,7 +62,7 @@ extension EventLoop {
         case .inBody: return .body
         case .betweenRequests, nil: break
         }
-        if state.pending > 0 { return .parked }
+        if state.pending > 0 { return .awaitingHandler }
         return state.hasBegun ? .idle : .opening
     }
 
@@ -88,7 +88,7 @@ extension EventLoop {
         // A shorter deadline gets a separate entry; the older entry, which comes later, is then ignored.
         guard connection.hasTimerEntry, !connection.timerTick.isAfter(tick) else { return }
         connection.hasTimerEntry = false
-        guard connection.phase != .parked else { return }
+        guard connection.phase != .awaitingHandler else { return }
         if connection.deadline.isAfter(tick) { return insertTimerEntry(connection) }
         guard let ticks = nextLook(at: connection) else { return expire(connection) }
         connection.deadline = tick &+ ticks

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A message to a loop, from any thread.
 enum LoopMessage: Sendable {
-    case answer(Connection, RequestSlot, Answer)
+    case answer(Connection, RequestSlot, QueuedResponse)
     case unanswered(Connection, RequestSlot)
     /// Answers to exchanges whose right is taken and whose waits are to be ended.
     case fanOut([Exchange], EncodedResponse)

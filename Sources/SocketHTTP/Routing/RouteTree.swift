@@ -18,13 +18,13 @@ final class Route: Sendable {
 /// The tree of paths, its nodes in one array. Requests are matched on their bytes; text is made of parameters alone.
 struct RouteTree: Sendable {
     /// A place in the tree.
-    typealias Place = Int
+    typealias NodeIndex = Int
 
     private struct Node {
         /// The few literal segments that lead on from here.
-        var literals: [(segment: [UInt8], place: Place)] = []
+        var literals: [(segment: [UInt8], place: NodeIndex)] = []
         /// Where any other segment leads.
-        var parameter: Place?
+        var parameter: NodeIndex?
         var routes: [Route] = []
         /// The methods served here, as an `Allow` field lists them.
         var allow = ""
@@ -55,7 +55,7 @@ struct RouteTree: Sendable {
     /// The place with routes that `path` leads to; `values` gains the segments that parameters stand for.
     ///
     /// An empty path, as an absolute target may have, means `/`.
-    func find(_ bytes: Span<UInt8>, _ path: Range<Int>, _ values: inout [Range<Int>]) -> Place? {
+    func find(_ bytes: Span<UInt8>, _ path: Range<Int>, _ values: inout [Range<Int>]) -> NodeIndex? {
         let start = min(path.lowerBound + 1, path.upperBound)
         values.reserveCapacity(mostParameters)
         let isEncoded = bytes.firstIndex(of: PercentEncoding.percent, in: path) != nil
@@ -63,20 +63,20 @@ struct RouteTree: Sendable {
     }
 
     /// The route of a request's method; `GET` serves `HEAD` too.
-    func route(_ head: RequestHead, at place: Place) -> Route? {
+    func route(_ head: RequestHead, at place: NodeIndex) -> Route? {
         let code = head.line.method
         let found = nodes[place].routes.first { $0.code == code && (code != .other || $0.method == head.methodName) }
         return found ?? (code == .head ? nodes[place].routes.first { $0.code == .get } : nil)
     }
 
-    func allow(at place: Place) -> String { nodes[place].allow }
+    func allow(at place: NodeIndex) -> String { nodes[place].allow }
 
     /// - Parameters:
     ///   - rest: the path from the segment that follows `place` on.
     ///   - isEncoded: whether there is an escape anywhere in the path.
     private func find(
-        _ bytes: Span<UInt8>, _ rest: Range<Int>, _ isEncoded: Bool, from place: Place, _ values: inout [Range<Int>]
-    ) -> Place? {
+        _ bytes: Span<UInt8>, _ rest: Range<Int>, _ isEncoded: Bool, from place: NodeIndex, _ values: inout [Range<Int>]
+    ) -> NodeIndex? {
         let end = bytes.firstIndex(of: UInt8(ascii: "/"), in: rest) ?? rest.upperBound
         let segment = rest.lowerBound..<end
         if let next = literal(bytes, segment, isEncoded, at: place), let found = follow(bytes, end, rest, isEncoded, to: next, &values) {
@@ -90,14 +90,14 @@ struct RouteTree: Sendable {
     }
 
     private func follow(
-        _ bytes: Span<UInt8>, _ end: Int, _ rest: Range<Int>, _ isEncoded: Bool, to place: Place, _ values: inout [Range<Int>]
-    ) -> Place? {
+        _ bytes: Span<UInt8>, _ end: Int, _ rest: Range<Int>, _ isEncoded: Bool, to place: NodeIndex, _ values: inout [Range<Int>]
+    ) -> NodeIndex? {
         guard end == rest.upperBound else { return find(bytes, end + 1..<rest.upperBound, isEncoded, from: place, &values) }
         return nodes[place].routes.isEmpty ? nil : place
     }
 
     /// Where a segment leads that stands literally in a pattern, however it is encoded.
-    private func literal(_ bytes: Span<UInt8>, _ segment: Range<Int>, _ isEncoded: Bool, at place: Place) -> Place? {
+    private func literal(_ bytes: Span<UInt8>, _ segment: Range<Int>, _ isEncoded: Bool, at place: NodeIndex) -> NodeIndex? {
         if isEncoded {
             let decoded = PercentEncoding.decode(bytes, segment)
             return nodes[place].literals.first { $0.segment == decoded }?.place
@@ -108,14 +108,14 @@ struct RouteTree: Sendable {
         return nil
     }
 
-    private mutating func parameter(at place: Place) -> Place {
+    private mutating func parameter(at place: NodeIndex) -> NodeIndex {
         if let next = nodes[place].parameter { return next }
         nodes.append(Node())
         nodes[place].parameter = nodes.count - 1
         return nodes.count - 1
     }
 
-    private mutating func literal(_ segment: [UInt8], at place: Place) -> Place {
+    private mutating func literal(_ segment: [UInt8], at place: NodeIndex) -> NodeIndex {
         if let next = nodes[place].literals.first(where: { $0.segment == segment }) { return next.place }
         nodes.append(Node())
         nodes[place].literals.append((segment, nodes.count - 1))

@@ -1,5 +1,5 @@
-/// The answer that an exchange gives.
-enum Answer: Sendable {
+/// A response that an exchange has submitted. It is written after those of the earlier requests of its connection.
+enum QueuedResponse: Sendable {
     case response(Response)
     case encoded(EncodedResponse)
     /// A stream's head, all but its last line; bytes and an ending follow.
