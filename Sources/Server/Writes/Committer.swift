@@ -93,9 +93,9 @@ package final class Committer: Sendable {
     private func drain() {
         while let group = nextGroup() {
             do throws(StoreError) {
-                let end = now() + configuration.transactionTime
+                let deadline = TransactionDeadline(at: now() + configuration.transactionTime, now: now)
                 let commit = try GroupCommit.commit(
-                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room, isOver: { now() >= end })
+                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room, deadline: deadline)
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
                 guard !commit.rest.isEmpty || commit.touched > 0 else { continue }

@@ -17,24 +17,25 @@ package struct GroupCommit: Sendable {
     package static let room = 8 << 20
 
     /// Commits submissions at once, or none: all, or those up to the one at which ``WriteApplier/touched`` has reached
-    /// `room` or `isOver` has returned true, but at least one.
+    /// `room` or the deadline has passed, but at least one.
     ///
     /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown.
     ///
-    /// - Parameter isOver: whether the transaction has used up its time; called after each submission.
+    /// - Parameter deadline: looked at after each submission, and between the writes of a batch that has read or made long
+    ///   values.
     package static func commit(
         _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, room: Int = GroupCommit.room,
-        isOver: @Sendable () -> Bool = { false }
+        deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
         store.prepare { submissions.flatMap(\.records) }
         do {
             return try store.transaction { transaction in
-                var context = Submission.Context(transaction: transaction, time: time, editLimit: editLimit, room: room)
+                var context = Submission.Context(transaction: transaction, time: time, editLimit: editLimit, room: room, deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 for submission in submissions {
                     completions.append(try submission.perform(&context))
-                    if context.room == 0 || isOver() { break }
+                    if context.room == 0 || deadline.hasPassed { break }
                 }
                 return GroupCommit(
                     commits: context.log.commits, completions: completions, rest: submissions[completions.count...],

@@ -138,7 +138,7 @@ extension NumberedWrites {
                 for (place, item) in items.enumerated() {
                     switch decisions[place] {
                     case .apply:
-                        if applier.isFull, !fresh.isEmpty { throw Rejection(number: item.number, problem: Self.tooMuch(applier.room)) }
+                        if applier.isTooMuch, !fresh.isEmpty { throw Rejection(number: item.number, problem: Self.tooMuch(applier.room)) }
                         let decided = try decided(items, place, &applier)
                         if case .rejected(let problem) = decided.outcome.verdict { throw Rejection(number: item.number, problem: problem) }
                         fresh.append(decided)

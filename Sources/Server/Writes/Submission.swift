@@ -12,6 +12,7 @@ package struct Submission: Sendable {
         let editLimit: Int
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
+        var deadline = TransactionDeadline.none
         var log = CommitLog()
     }
 
@@ -98,7 +99,7 @@ extension Submission.Context {
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
-        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room)
+        var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room, deadline: deadline)
         let result = try work(&applier)
         room -= min(applier.touched, room)
         let cursor = namespace.state.cursor

@@ -16,6 +16,9 @@ struct WriteApplier {
     let editLimit: Int
     /// How much one transaction may touch. The write that exceeds it is the last.
     let room: Int
+    private let deadline: TransactionDeadline
+    /// Short values take about as long as the clock is read in: the time is of interest beyond this.
+    private static let shortWork = 256 << 10
     /// How many bytes of values the patches and increments have read and made, and half of those that puts and deletes
     /// have freed: SQLite visits each page of a value that it frees, which takes a third of the time of an edit.
     private(set) var touched = 0
@@ -28,11 +31,15 @@ struct WriteApplier {
     /// parse it again.
     private var edited: (key: RecordKey, revision: Revision, document: JSONDocument)?
 
-    init(namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max) {
+    init(
+        namespace: any NamespaceTransaction, modified: Timestamp, editLimit: Int, room: Int = .max,
+        deadline: TransactionDeadline = .none
+    ) {
         self.namespace = namespace
         self.modified = modified
         self.editLimit = editLimit
         self.room = room
+        self.deadline = deadline
     }
 
     /// - Parameter strict: whether a delete of a record that is not there is `not-found`, as for a write without a
@@ -89,8 +96,12 @@ struct WriteApplier {
     /// place cost little.
     private mutating func free(_ existing: ExistingRow, for size: Int) { touched += max(0, (existing.size ?? 0) - size) / 2 }
 
-    /// Whether further writes belong into another transaction, since all writers wait for this one.
-    var isFull: Bool { touched >= room }
+    /// Whether further writes belong into another transaction, since all writers wait for this one: by the bytes that it
+    /// has touched, or by its time, which differs with the machine and the shape of the values.
+    var isFull: Bool { touched >= room || touched >= Self.shortWork && deadline.hasPassed }
+
+    /// Whether an atomic batch is too much for any transaction. The time must not decide about that.
+    var isTooMuch: Bool { touched >= room }
 
     /// Reserves capacity for the changes of `count` writes.
     mutating func expect(_ count: Int) { changes.reserveCapacity(changes.count + count) }

@@ -66,15 +66,32 @@ import Testing
         #expect(try fixture.value("a/1") == #"{"abcd":203}"#)
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func aBatchOfLongValuesEndsWithTheTimeOfTheTransaction(_ kind: StoreKind) throws {
+        // Given a short record and a long one
+        let fixture = try StoreFixture(kind)
+        try fixture.put("a/short", #"{"n":1}"#)
+        try fixture.put("a/long", #"{"n":1,"pad":"\#(String(repeating: "x", count: 200_000))"}"#)
+        let short = try (1...3).map { try Write($0, "a/short", .increment("/n")) }
+        let long = try (4...6).map { try Write($0, "a/long", .increment("/n")) }
+        let passed = TransactionDeadline(at: 0) { 0 }
+        // When the time is over at once
+        let first = try batch(short + long, in: fixture, room: 1 << 20, editLimit: 1 << 20, deadline: passed)
+        let second = try batch(Array(long[1...]), in: fixture, room: 1 << 20, isAtomic: true, editLimit: 1 << 20, deadline: passed)
+        // Then short writes are done, and the first long one; an atomic batch is done whole
+        #expect(try first.result.get().map(\.number) == [1, 2, 3, 4])
+        #expect(try second.result.get().map(\.brief) == ["5 applied 7", "6 applied 8"])
+    }
+
     private func batch(
-        _ writes: [Write], in fixture: StoreFixture, room: Int, isAtomic: Bool = false
+        _ writes: [Write], in fixture: StoreFixture, room: Int, isAtomic: Bool = false, editLimit: Int = 100,
+        deadline: TransactionDeadline = .none
     ) throws -> Committed<[WriteOutcome]> {
         let recorder = CompletionRecorder<[WriteOutcome]>()
         let batch = WriteBatch(client: try ClientIdentifier("phone"), atomic: isAtomic, writes: writes)
         try GroupCommit.commit(
             [.batch(batch, in: fixture.namespace, then: recorder.record)], to: fixture.store, at: Timestamp(milliseconds: 1),
-            editLimit: 100,
-            room: room
+            editLimit: editLimit, room: room, deadline: deadline
         ).complete()
         return try recorder.once()
     }
@@ -117,14 +134,16 @@ import Testing
             let write = SingleWrite(key: try RecordKey("a/\(place)"), operation: .put(json: "1"))
             return Submission.single(write, in: fixture.namespace, then: recorder.record)
         }
-        let time = Mutex(0)
-        // When
-        let group = try GroupCommit.commit(submissions, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100) {
+        let time = Mutex<Int64>(0)
+        let deadline = TransactionDeadline(at: 2) {
             time.withLock { time in
                 time += 1
-                return time >= 2
+                return time
             }
         }
+        // When
+        let group = try GroupCommit.commit(
+            submissions, to: fixture.store, at: Timestamp(milliseconds: 1), editLimit: 100, deadline: deadline)
         group.complete()
         // Then the others are left for the next
         #expect(group.rest.count == 2 && group.commits.map(\.changes.count) == [2])
