@@ -15,28 +15,19 @@ final class AccessControl: Sendable {
         var policy: AccessPolicy
         /// In the order of the verifier's issuers.
         var issuers: [IssuerKeys]
-        var keys: [KeyIdentifier: StoredKey]
-        /// The keys whose last use is not stored yet.
-        var unstoredUses: Set<KeyIdentifier> = []
+        var keys: KeyTable
         var sessions = SessionTable()
         var revocations = RevocationList()
         var classes = RightsClasses()
-        var limits: RequestLimits<ClientAddress>
-        /// `nil` if waits are not limited.
-        var waits: WaitCounts?
     }
 
-    /// The most keys of a server.
-    static let maximumKeys = 10_000
     /// How often a verification that a change of the policy has overtaken is repeated.
     private static let maximumTries = 3
 
     private let state: Mutex<State>
     /// Counts the changes of keys, revocations and policies, so that a session in use is checked without the lock.
     private let generation = Atomic<UInt64>(0)
-    /// Whether the requests and waits of principals are counted, so that no lock is taken otherwise.
-    private let hasRates: Atomic<Bool>
-    private let hasWaits: Atomic<Bool>
+    let limits: AccessLimits
     private let environment: ServerEnvironment
     private let logger: Logger
     /// The day of the last call of ``noteTime()``.
@@ -45,25 +36,18 @@ final class AccessControl: Sendable {
     private let verifications = ReadQueue(width: 2, limit: 4_096)
     /// Tokens whose signature was checked.
     let verified = Counter()
-    /// Requests that were refused for a rate, or as one wait too many.
-    let limited = Counter()
 
     /// - Parameter rows: those of the store.
     init(_ policy: AccessPolicy, rows: [AccessRow], environment: ServerEnvironment, logger: Logger) {
-        let keys = rows.compactMap { StoredKey($0) }
+        limits = AccessLimits(policy.quotas, environment: environment)
         self.environment = environment
         self.logger = logger
         day = Atomic(Timestamp(milliseconds: environment.wallMilliseconds()).day)
         var state = State(
-            policy: policy, issuers: Self.issuers(of: policy, environment, logger),
-            keys: Dictionary(keys.map { ($0.id, $0) }, uniquingKeysWith: { $1 }), limits: RequestLimits(policy.quotas),
-            waits: policy.quotas.principal.waits.map(WaitCounts.init))
+            policy: policy, issuers: Self.issuers(of: policy, environment, logger), keys: KeyTable(rows))
         // As many as there may be: the list refuses more.
         for row in rows { if let revocation = Revocation(row) { _ = try? state.revocations.add(revocation) } }
-        for row in rows where row.kind == .use { KeyIdentifier(row.name).map { state.keys[$0]?.take(use: row) } }
         self.state = Mutex(state)
-        hasRates = Atomic(policy.quotas.principal.hasRates)
-        hasWaits = Atomic(policy.quotas.principal.waits != nil)
     }
 
     private var now: Moment {
@@ -80,18 +64,13 @@ final class AccessControl: Sendable {
         let replaced = state.withLock { state in
             let former = state.issuers
             state.issuers = Self.issuers(of: policy, environment, logger, reusing: former)
-            if state.policy.quotas != policy.quotas {
-                state.limits = RequestLimits(policy.quotas)
-                state.waits = policy.quotas.principal.waits.map(WaitCounts.init)
-            }
             state.policy = policy
             state.sessions.forgetRefusals()
             state.revocations.requireVerification()
             let kept = state.issuers
             return former.filter { issuer in !kept.contains { $0 === issuer } }
         }
-        hasRates.store(policy.quotas.principal.hasRates, ordering: .relaxed)
-        hasWaits.store(policy.quotas.principal.waits != nil, ordering: .relaxed)
+        limits.set(policy.quotas)
         generation.add(1, ordering: .releasing)
         for issuer in replaced { issuer.end() }
     }
@@ -122,9 +101,9 @@ final class AccessControl: Sendable {
     // MARK: Keys
 
     /// All keys, by id.
-    var keys: [StoredKey] { state.withLock { $0.keys.values.sorted { $0.id.text < $1.id.text } } }
+    var keys: [StoredKey] { state.withLock { $0.keys.all } }
 
-    var hasRoom: Bool { state.withLock { $0.keys.count < Self.maximumKeys } }
+    var hasRoom: Bool { state.withLock { $0.keys.hasRoom } }
 
     func key(_ id: KeyIdentifier) -> StoredKey? { state.withLock { $0.keys[id] } }
 
@@ -154,9 +133,6 @@ final class AccessControl: Sendable {
     /// The revocation of a target, with all that was added to it.
     func revocation(of target: Revocation.Target) -> Revocation? { state.withLock { $0.revocations.revocation(of: target) } }
 
-    /// Whether a verified token is revoked. ``SessionTable`` asks the same for each session.
-    func isRevoked(_ token: VerifiedToken) -> Bool { state.withLock { $0.revocations.revocation(of: token) != nil } }
-
     /// Ends sessions from now on. Each session is checked again before it is used.
     func revoke(_ revocation: Revocation) throws(RevocationError) {
         let result = state.withLock { state in
@@ -181,21 +157,8 @@ final class AccessControl: Sendable {
         if day.exchange(today, ordering: .relaxed) != today { generation.add(1, ordering: .releasing) }
     }
 
-    /// Notes a use of a key: at most one has to be stored for each key and day.
-    private static func noteUse(_ lookup: SessionTable.Lookup, _ state: inout State, at now: Moment) {
-        guard case .session(let session) = lookup, let id = session.key else { return }
-        if state.keys[id]?.noteUse(at: now.wall) == true { state.unstoredUses.insert(id) }
-    }
-
     /// The rows of the last uses that are not stored yet, each once; at most 1,000.
-    func takeUnstoredUses() -> [AccessRow] {
-        state.withLock { state in
-            guard !state.unstoredUses.isEmpty else { return [] }
-            let ids = state.unstoredUses.prefix(1_000)
-            state.unstoredUses.subtract(ids)
-            return ids.compactMap { state.keys[$0]?.useRow }
-        }
-    }
+    func takeUnstoredUses() -> [AccessRow] { state.withLock { $0.keys.takeUnstoredUses() } }
 
     private static func keysChanged(_ state: inout State) {
         state.sessions.forgetRefusals()
@@ -218,21 +181,16 @@ final class AccessControl: Sendable {
     func sender(of request: Request) throws -> Sender {
         let client = request.client(besides: state.withLock { $0.policy.proxies })
         guard let field = request[.authorization] else {
-            try countAnonymous(client)
+            try limits.countAnonymous(client)
             return .session(try anonymousSession())
         }
         guard let credential = BearerCredential.read(Array(field.utf8)) else {
-            try countAnonymous(client)
+            try limits.countAnonymous(client)
             throw AccessProblem.malformed
         }
         let secret = Secret(credential)
         guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
         return .session(session)
-    }
-
-    private func countAnonymous(_ client: ClientAddress?) throws(RateRefusal) {
-        guard let client else { return }
-        try refuse(state.withLock { $0.limits.beginAnonymous(from: client, at: now.monotonic) })
     }
 
     /// The session of a request without a credential.
@@ -244,52 +202,42 @@ final class AccessControl: Sendable {
     }
 
     /// The session of a key or of a token that is known; `nil` for a token that has to be verified.
+    /// - Parameter client: `nil` if the rates of addresses do not apply to it.
     private func session(of credential: Secret, from client: ClientAddress? = nil) throws -> AccessSession? {
         // Before the lookup: a change in between makes the next check look again.
         let generation = generation.load(ordering: .acquiring)
         let now = now
-        let (lookup, excess) = state.withLock { state -> (SessionTable.Lookup, RateExcess?) in
+        let known = state.withLock { state in
             let known = state.sessions.find(credential.exposed, revocations: state.revocations, at: now)
-            guard case .unknown = known else {
-                Self.noteUse(known, &state, at: now)
-                return (known, nil)
-            }
-            if let client, let excess = state.limits.beginVerification(from: client, at: now.monotonic) { return (known, excess) }
-            guard AccessKey.isKey(credential.exposed) || state.issuers.isEmpty else { return (known, nil) }
-            let opened = Self.openKey(credential.exposed, &state, at: now)
-            Self.noteUse(opened, &state, at: now)
-            if let client, case .refused = opened { state.limits.noteFailure(from: client, at: now.monotonic) }
-            return (opened, nil)
+            state.keys.noteUse(known, at: now)
+            return known
         }
-        try refuse(excess)
-        return try Self.session(lookup, credential, generation)
-    }
-
-    private static func session(_ lookup: SessionTable.Lookup, _ credential: Secret, _ generation: UInt64) throws(Problem) -> AccessSession?
-    {
-        switch lookup {
-        case .session(let session): AccessSession(session, credential, generation: generation)
-        case .refused(let refusal): throw AccessProblem.of(refusal)
-        case .unknown: nil
+        var client = client
+        switch known {
+        case .session, .refused: return try AccessSession(known, credential, generation: generation)
+        // Its address has not failed by it.
+        case .stale: client = nil
+        case .unknown: try limits.beginVerification(from: client)
         }
+        let opened: SessionTable.Lookup? = state.withLock { state in
+            guard AccessKey.isKey(credential.exposed) || state.issuers.isEmpty else { return nil }
+            return Self.openKey(credential.exposed, &state, at: now)
+        }
+        guard let opened else { return nil }
+        if case .refused = opened { limits.noteFailure(from: client) }
+        return try AccessSession(opened, credential, generation: generation)
     }
 
     private static func openKey(_ credential: [UInt8], _ state: inout State, at now: Moment) -> SessionTable.Lookup {
         do throws(SessionRefusal) {
-            let session = try checkKey(credential, state, at: now)
-            return state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
+            let session = try state.keys.session(credential, generation: state.revocations.generation, at: now)
+            let opened = state.sessions.admit(session, for: credential, revocations: state.revocations, at: now)
+            state.keys.noteUse(opened, at: now)
+            return opened
         } catch {
             state.sessions.noteRefusal(error, of: credential, at: now)
             return .refused(error)
         }
-    }
-
-    private static func checkKey(_ credential: [UInt8], _ state: State, at now: Moment) throws(SessionRefusal) -> Session {
-        guard let key = try? AccessKey(credential), let stored = state.keys[key.id] else { throw .key(.unknown) }
-        do throws(KeyRefusal) {
-            let expires = try stored.check(key, at: now.wall)
-            return Session(stored, expires: expires, generation: state.revocations.generation, at: now)
-        } catch { throw .key(error) }
     }
 
     /// Whether the session may be used as it is: nothing was revoked, disabled or replaced since its last check, and it has
@@ -313,11 +261,10 @@ final class AccessControl: Sendable {
         }
         let lookup = state.withLock { state in
             var lookup = SessionTable.check(session.value, by: state.revocations, at: now)
-            if case .unknown = lookup, session.value.key != nil { lookup = Self.openKey(credential.exposed, &state, at: now) }
-            Self.noteUse(lookup, &state, at: now)
+            if case .stale = lookup, session.value.key != nil { lookup = Self.openKey(credential.exposed, &state, at: now) }
             return lookup
         }
-        var current = try Self.session(lookup, credential, 0)
+        var current = try AccessSession(lookup, credential, generation: 0)
         if current == nil { current = try verifyAtOnce(credential) }
         guard let current, current.value.rights == session.value.rights else { throw AccessProblem.changed }
     }
@@ -383,7 +330,9 @@ final class AccessControl: Sendable {
                     case .success(let keys): lookup = open(token, unverified, keys, basis, client)
                     }
                     do throws(Problem) {
-                        if let session = try Self.session(lookup, token, basis.generation) { return completion(.success(session)) }
+                        if let session = try AccessSession(lookup, token, generation: basis.generation) {
+                            return completion(.success(session))
+                        }
                     } catch { return completion(.failure(error)) }
                     guard triesLeft > 0 else { return completion(.failure(AccessProblem.changed)) }
                     verify(token, client, triesLeft: triesLeft - 1, completion)
@@ -405,7 +354,7 @@ final class AccessControl: Sendable {
             guard let keys = basis.issuers[unverified.issuer].held else { return nil }
             lookup = open(token, unverified, keys, basis)
         } catch { lookup = refuse(token, .token(error)) }
-        return try Self.session(lookup, token, basis.generation)
+        return try AccessSession(lookup, token, generation: basis.generation)
     }
 
     /// Verifies a token's signature and claims, and adds its session. The table asks the revocations about it.
@@ -423,42 +372,8 @@ final class AccessControl: Sendable {
 
     private func refuse(_ token: Secret, _ refusal: SessionRefusal, _ client: ClientAddress? = nil) -> SessionTable.Lookup {
         let now = now
-        state.withLock { state in
-            state.sessions.noteRefusal(refusal, of: token.exposed, at: now)
-            if let client { state.limits.noteFailure(from: client, at: now.monotonic) }
-        }
+        state.withLock { $0.sessions.noteRefusal(refusal, of: token.exposed, at: now) }
+        limits.noteFailure(from: client)
         return .refused(refusal)
-    }
-
-    // MARK: Limits
-
-    /// Counts a request of a session by the rates of its principal. Requests without a credential have those of their
-    /// address.
-    func count(_ session: AccessSession, writes: Int, bytes: Int) throws(RateRefusal) {
-        guard hasRates.load(ordering: .relaxed), session.credential != nil else { return }
-        try refuse(
-            state.withLock { $0.limits.begin(of: session.value.principal, writes: writes, bytes: bytes, at: now.monotonic) })
-    }
-
-    /// Counts the writes of a batch, whose request is counted already.
-    func count(_ session: AccessSession, writesOfBatch count: Int) throws(RateRefusal) {
-        guard hasRates.load(ordering: .relaxed), session.credential != nil else { return }
-        try refuse(state.withLock { $0.limits.beginWrites(count, of: session.value.principal, at: now.monotonic) })
-    }
-
-    private func refuse(_ excess: RateExcess?) throws(RateRefusal) {
-        guard let excess else { return }
-        limited.add()
-        throw RateRefusal(excess: excess)
-    }
-
-    /// The session of a request that is about to wait. It counts as a wait of its principal until it is released.
-    func waiting(_ session: AccessSession) throws(Problem) -> AccessSession {
-        guard hasWaits.load(ordering: .relaxed), session.credential != nil, let waits = state.withLock({ $0.waits }) else { return session }
-        guard let permit = waits.permit(session.value.principal) else {
-            limited.add()
-            throw AccessProblem.waits
-        }
-        return AccessSession(session.value, session.credential, generation: session.generation, permit)
     }
 }

@@ -1,4 +1,5 @@
 import FreshetTrust
+import FreshetWire
 
 /// The session of a connection's requests.
 final class AccessSession: Sendable {
@@ -14,6 +15,15 @@ final class AccessSession: Sendable {
         value = session
         self.credential = credential
         self.generation = generation
+    }
+
+    /// The session that was found; `nil` if the credential has to be verified.
+    convenience init?(_ lookup: SessionTable.Lookup, _ credential: Secret, generation: UInt64) throws(Problem) {
+        switch lookup {
+        case .session(let session): self.init(session, credential, generation: generation)
+        case .refused(let refusal): throw AccessProblem.of(refusal)
+        case .stale, .unknown: return nil
+        }
     }
 }
 

@@ -79,7 +79,7 @@ extension ServerCore {
     private func add(_ access: AccessControl, to text: inout MetricsText) {
         text.counter("freshet_tokens_verified_total", "Tokens whose signature was checked.", access.verified.value)
         text.counter(
-            "freshet_http_requests_limited_total", "Requests refused for a rate, or as one wait too many.", access.limited.value)
+            "freshet_http_requests_limited_total", "Requests refused for a rate, or as one wait too many.", access.limits.refused.value)
         text.gauge(
             "freshet_issuer_fetch_failures", "Fetches of issuers' keys that failed since the last one of their issuer that succeeded.",
             access.fetchFailures)

@@ -36,7 +36,7 @@ final class EventStream: Sendable {
     static func open(_ context: RequestContext, _ changes: ChangesRequest) {
         context.later {
             let core = context.core
-            let session = try context.session.map { session throws(Problem) in try core.access?.waiting(session) ?? session }
+            let session = try context.session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session }
             let result = try core.scan(changes.selection, since: changes.since)
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [

@@ -34,7 +34,7 @@ final class Poll: RepeatedRequestHandler {
         let since: Since
         do throws(WireError) { since = try Since(ascii: value) } catch { return fail(exchange, error) }
         if let session {
-            do throws(RateRefusal) { try core.access?.count(session, writes: 0, bytes: 0) } catch { return fail(exchange, error) }
+            do throws(RateRefusal) { try core.access?.limits.count(session, writes: 0, bytes: 0) } catch { return fail(exchange, error) }
         }
         ask(since: since, exchange)
     }
@@ -51,7 +51,8 @@ final class Poll: RepeatedRequestHandler {
     private func ask(
         _ exchange: Exchange, since: Since, isVerified: Bool = false, deadline: Int64, now: Int64
     ) throws {
-        let counted = wait > 0 ? try session.map { session throws(Problem) in try core.access?.waiting(session) ?? session } : session
+        let counted =
+            wait > 0 ? try session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session } : session
         let reader = FeedReader.poll(exchange, session: counted)
         if let decision = feed.ask(since, selection.subscription, reader, isVerified: isVerified, deadline: deadline, now: now) {
             return carryOut(decision, of: feed, exchange, isVerified: isVerified, deadline: deadline)

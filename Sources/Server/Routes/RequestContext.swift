@@ -16,7 +16,7 @@ struct RequestContext: Sendable {
     func begin(_ handler: (RequestContext) throws -> Void) {
         do {
             if let session, let access = core.access {
-                try access.count(session, writes: endpoint.isWrite ? 1 : 0, bytes: request.body.count)
+                try access.limits.count(session, writes: endpoint.isWrite ? 1 : 0, bytes: request.body.count)
             }
             try authorize()
         } catch { return respond(refusal(error)) }

@@ -26,7 +26,7 @@ extension ServerCore {
         var random = SystemRandomNumberGenerator()
         let (key, stored) = request.key(created: environment.wallMilliseconds(), using: &random)
         guard access.hasRoom else {
-            throw Problem(.tooLarge, "There are \(AccessControl.maximumKeys) keys: revoke some that are not used.", status: 409)
+            throw Problem(.tooLarge, "There are \(KeyTable.maximumCount) keys: revoke some that are not used.", status: 409)
         }
         keep(stored, access, context, status: .created, showing: key)
     }

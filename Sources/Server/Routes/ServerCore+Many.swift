@@ -47,7 +47,7 @@ extension ServerCore {
         context.nowOrLater { [self] in
             let batch = try WriteBatch(json: context.request.body, profile: .interoperable)
             let client = batch.client
-            if let session = context.session { try access?.count(session, writesOfBatch: batch.writes.count) }
+            if let session = context.session { try access?.limits.count(session, writesOfBatch: batch.writes.count) }
             let access = context.writeAccess(in: namespace)
             committer.submit(
                 .batch(batch, in: namespace, by: access) { [self] committed in

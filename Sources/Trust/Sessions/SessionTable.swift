@@ -11,6 +11,9 @@ package struct SessionTable: Sendable {
     package enum Lookup: Sendable {
         case session(Session)
         case refused(SessionRefusal)
+        /// The credential had a session, but a key or the configuration has changed since: verify it again, then do as for
+        /// ``unknown``. Its sender is no stranger, so that the limits of strangers do not apply.
+        case stale
         /// Verify the credential, then call ``SessionTable/admit(_:for:revocations:at:)`` or
         /// ``SessionTable/noteRefusal(_:of:at:)``.
         case unknown
@@ -46,28 +49,31 @@ package struct SessionTable: Sendable {
         if var session = sessions.value(for: key) {
             guard !session.isCurrent(revocations, at: now) else { return .session(session) }
             let checked = Self.check(session, by: revocations, at: now)
-            guard case .session = checked else {
-                sessions.remove(key)
-                return checked
+            switch checked {
+            case .session:
+                session.noteCheck(by: revocations)
+                store(session, for: key)
+                return .session(session)
+            case .refused: sessions.remove(key)
+            // Until its credential is admitted or refused, so that it stays known meanwhile.
+            case .stale, .unknown: break
             }
-            session.noteCheck(by: revocations)
-            store(session, for: key)
-            return .session(session)
+            return checked
         }
         guard let found = refusals.value(for: key.hashValue), now.monotonic < found.until else { return .unknown }
         return .refused(found.refusal)
     }
 
     /// Checks a session that a caller has kept, which need not be in the table any more. O(1).
-    /// - Returns: ``Lookup/unknown`` if the credential has to be verified again.
+    /// - Returns: ``Lookup/stale`` if the credential has to be verified again.
     package static func check(_ session: Session, by revocations: RevocationList, at now: Moment) -> Lookup {
         if session.isExpired(at: now) { return .refused(.expired) }
-        guard revocations.canJudge(session) else { return .unknown }
+        guard revocations.canJudge(session) else { return .stale }
         return revocations.revocation(of: session) == nil ? .session(session) : .refused(.revoked)
     }
 
     /// Adds the session of a verified credential, unless it is revoked or has ended.
-    /// - Returns: ``Lookup/unknown`` if the verification began before a change of keys: verify the credential again.
+    /// - Returns: ``Lookup/stale`` if the verification began before a change of keys: verify the credential again.
     package mutating func admit(
         _ session: Session, for credential: [UInt8], revocations: RevocationList, at now: Moment
     ) -> Lookup {
@@ -81,9 +87,11 @@ package struct SessionTable: Sendable {
         return .session(session)
     }
 
-    /// Remembers that a credential was refused, so that a flood of it costs a lookup each time.
+    /// Remembers that a credential was refused, so that a flood of it costs a lookup each time. It has no session any more.
     package mutating func noteRefusal(_ refusal: SessionRefusal, of credential: [UInt8], at now: Moment) {
-        refusals.set((refusal, now.monotonic + Self.refusalTime), for: Credential(credential).hashValue)
+        let key = Credential(credential)
+        sessions.remove(key)
+        refusals.set((refusal, now.monotonic + Self.refusalTime), for: key.hashValue)
     }
 
     /// Forgets the refused credentials, since a key was added or enabled.

@@ -34,7 +34,11 @@ import Testing
             let access = try #require(server.server.core?.access)
             let revoked = [token("u7", issuedAt: now - 1), token("u8", id: "t1", issuedAt: now), token("u9", issuedAt: 899)]
             let valid = [token("u7", issuedAt: now), token("u8", id: "t2", issuedAt: now - 1), token("u9", issuedAt: 900)]
-            #expect(revoked.allSatisfy(access.isRevoked) && !valid.contains(where: access.isRevoked))
+            let isRevoked = { (token: VerifiedToken) in
+                let session = Session(token, generation: 0, at: Moment(wall: 0, monotonic: 0))
+                return access.problem(of: AccessSession(session, Secret([]), generation: .max))?.code == .unauthorized
+            }
+            #expect(revoked.allSatisfy(isRevoked) && !valid.contains(where: isRevoked))
         }
         let expected =
             #"{"revocations":[{"issuer":"https://id","issuedBefore":900,"created":\#(now)},{"jti":"t1","issuedBefore":\#(now),"created":\#(now)},"#

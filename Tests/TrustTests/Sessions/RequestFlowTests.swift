@@ -36,9 +36,9 @@ struct RequestFlowTests {
         switch table.find(credential, revocations: revocations, at: now) {
         case .session(let session): return Self.status(session.rights.decide(verb, in: shop, of: record))
         case .refused: return 401
-        case .unknown: break
+        case .stale: break
+        case .unknown: if limits.beginVerification(from: 1, at: now.monotonic) != nil { return 429 }
         }
-        if limits.beginVerification(from: 1, at: now.monotonic) != nil { return 429 }
         let generation = revocations.generation
         let session: Session
         do {

@@ -108,7 +108,7 @@ struct SessionTableTests {
         fixture.revocations.requireVerification()
         // Then
         let found = [fixture.find("a"), fixture.admit("a"), fixture.find("a")]
-        #expect(!session.isCurrent(fixture.revocations, at: fixture.now) && found == ["unknown", "id|u7", "id|u7"])
+        #expect(!session.isCurrent(fixture.revocations, at: fixture.now) && found == ["stale", "id|u7", "id|u7"])
     }
 
     @Test mutating func aVerificationThatBeganBeforeAChangeIsNotAdmitted() {
@@ -118,7 +118,7 @@ struct SessionTableTests {
         fixture.revocations.requireVerification()
         let lookup = fixture.table.admit(session, for: Array("a".utf8), revocations: fixture.revocations, at: fixture.now)
         // Then
-        guard case .unknown = lookup else {
+        guard case .stale = lookup else {
             Issue.record("\(lookup)")
             return
         }

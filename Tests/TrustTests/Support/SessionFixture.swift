@@ -33,6 +33,7 @@ struct SessionFixture {
         switch lookup {
         case .session(let session): session.principal.text
         case .refused(let refusal): "\(refusal)"
+        case .stale: "stale"
         case .unknown: "unknown"
         }
     }
