@@ -1,82 +1,143 @@
 import DequeModule
 import Dispatch
+import FreshetPlatform
+import Glibc
 import Synchronization
 
 /// Runs work that may take long (scans, large bodies) on a few threads, away from the event loops, and refuses work
 /// when too much waits.
+///
+/// The threads have a low priority, so that event loops and commits do not wait for a processor where many clients read
+/// much at once. With all attacks on memory at once, on two processors, other clients write a third more.
 final class ReadQueue: Sendable {
     typealias Work = @Sendable () -> Void
 
-    private struct State {
-        var waiting = Deque<Work>()
-        /// The number of threads that are running, or about to.
-        var running = 0
-        /// The number of work items that were accepted and are not finished.
-        var pending = 0
-        /// Set when the queue stops; called once nothing runs any more.
-        var onIdle: [Work]?
-    }
-
-    private let width: Int
-    private let limit: Int
-    private let queue = DispatchQueue(label: "freshet.reads", attributes: .concurrent)
-    private let state = Mutex(State())
+    private let workers: Workers
 
     /// - Parameters:
     ///   - width: how many work items run at once.
     ///   - limit: how many work items may run or wait.
+    init(width: Int, limit: Int) { workers = Workers(width: width, limit: limit) }
+
+    deinit { workers.stop {} }
+
+    /// The number of work items that wait.
+    var depth: Int { workers.depth }
+
+    /// - Parameter isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
+    /// - Returns: false if too much waits already or the queue has stopped.
+    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool { workers.submit(isContinuation, work) }
+
+    /// Refuses new work, finishes the accepted work, and then calls the closure.
+    func stop(then completion: @escaping Work) { workers.stop(then: completion) }
+}
+
+/// What the threads share. They do not keep the queue, so that they end with it.
+private final class Workers: Sendable {
+    private struct State {
+        var waiting = Deque<ReadQueue.Work>()
+        /// The number of threads, and how many of them wait for work.
+        var threads = 0
+        var idle = 0
+        /// The number of work items that were accepted and are not finished.
+        var pending = 0
+        /// Set when the queue stops; called once nothing is pending any more.
+        var onIdle: [ReadQueue.Work]?
+    }
+
+    private enum Start {
+        case refused
+        case served
+        case wakesThread
+        case needsThread
+    }
+
+    /// Of a thread, beside 0 of the others.
+    private static let niceness: Int32 = 10
+
+    private let width: Int
+    private let limit: Int
+    private let wakeups = DispatchSemaphore(value: 0)
+    private let state = Mutex(State())
+
     init(width: Int, limit: Int) {
         self.width = max(width, 1)
         self.limit = limit
     }
 
-    /// The number of work items that wait.
     var depth: Int { state.withLock { $0.waiting.count } }
 
-    /// - Parameter isContinuation: whether the work continues an accepted item, and so must not be refused half-way.
-    /// - Returns: false if too much waits already or the queue has stopped.
-    func submit(isContinuation: Bool = false, _ work: @escaping Work) -> Bool {
-        let (isAccepted, mustStart) = state.withLock { state in
-            guard isContinuation || state.onIdle == nil && state.pending < limit else { return (false, false) }
+    func submit(_ isContinuation: Bool, _ work: @escaping ReadQueue.Work) -> Bool {
+        let start = state.withLock { state -> Start in
+            guard isContinuation || state.onIdle == nil && state.pending < limit else { return .refused }
             state.waiting.append(work)
             state.pending += 1
-            guard state.running < width else { return (true, false) }
-            state.running += 1
-            return (true, true)
+            if state.idle > 0 {
+                state.idle -= 1
+                return .wakesThread
+            }
+            guard state.threads < width else { return .served }
+            state.threads += 1
+            return .needsThread
         }
-        if mustStart { queue.async { self.run() } }
-        return isAccepted
+        switch start {
+        case .refused: return false
+        case .served: return true
+        case .wakesThread: wakeups.signal()
+        case .needsThread:
+            let failure = DetachedThread.start {
+                // Any process may lower its priority. This one is that of the calling thread alone (sched(7)).
+                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                self.run()
+            }
+            // The system has no thread, and the work is accepted: a shared one does it.
+            if failure != 0 { DispatchQueue.global().async { self.run() } }
+        }
+        return true
     }
 
-    /// Refuses new work, finishes the accepted work, and then calls the closure.
-    func stop(then completion: @escaping Work) {
-        let isIdle = state.withLock { state in
-            guard state.running > 0 else {
-                state.onIdle = []
-                return true
-            }
-            state.onIdle = (state.onIdle ?? []) + [completion]
-            return false
+    func stop(then completion: @escaping ReadQueue.Work) {
+        let (isIdle, sleepers) = state.withLock { state in
+            let isIdle = state.pending == 0
+            state.onIdle = (state.onIdle ?? []) + (isIdle ? [] : [completion])
+            defer { state.idle = 0 }
+            return (isIdle, state.idle)
         }
+        for _ in 0..<sleepers { wakeups.signal() }
         if isIdle { completion() }
     }
 
     private func run() {
         while let work = next() {
             work()
-            state.withLock { $0.pending -= 1 }
+            for completion in finishedOne() { completion() }
         }
     }
 
-    private func next() -> Work? {
-        let (work, finished) = state.withLock { state -> (Work?, [Work]) in
-            if let work = state.waiting.popFirst() { return (work, []) }
-            state.running -= 1
-            guard state.running == 0, let onIdle = state.onIdle else { return (nil, []) }
-            state.onIdle = []
-            return (nil, onIdle)
+    /// Waits for the next work; `nil` when the thread has to end.
+    private func next() -> ReadQueue.Work? {
+        while true {
+            let (work, ends) = state.withLock { state -> (ReadQueue.Work?, Bool) in
+                if let work = state.waiting.popFirst() { return (work, false) }
+                guard state.onIdle == nil else {
+                    state.threads -= 1
+                    return (nil, true)
+                }
+                state.idle += 1
+                return (nil, false)
+            }
+            if let work { return work }
+            if ends { return nil }
+            wakeups.wait()
         }
-        for completion in finished { completion() }
-        return work
+    }
+
+    private func finishedOne() -> [ReadQueue.Work] {
+        state.withLock { state in
+            state.pending -= 1
+            guard state.pending == 0, let onIdle = state.onIdle else { return [] }
+            state.onIdle = []
+            return onIdle
+        }
     }
 }
