@@ -38,6 +38,7 @@ final class EventStream: Sendable {
             let core = context.core
             let session = try context.session.map { session throws(Problem) in try core.access?.limits.waiting(session) ?? session }
             let result = try core.scan(changes.selection, since: changes.since)
+            if let problem = core.problem(of: session) { throw problem }
             let begin = { (cursor: Cursor) in
                 var fields: ResponseFields = [
                     .contentType: "text/event-stream", .cacheControl: "no-store", .xContentTypeOptions: "nosniff", .xAccelBuffering: "no",
@@ -52,10 +53,7 @@ final class EventStream: Sendable {
             case .refused(let problem, let position):
                 core.metrics.feed.gone.add()
                 context.fail(problem, at: position)
-            case .page(let page):
-                let stream = begin(page.cursor)
-                stream.stream.write(encode(page))
-                stream.goOn(after: page.cursor)
+            case .page(let page): begin(page.cursor).write(page)
             case .nothing(let reached, let isComplete):
                 let part = changes.selection.subscription.part
                 let stream = begin(reached.issued(to: part))
@@ -97,9 +95,7 @@ final class EventStream: Sendable {
             }
             // A revocation just before this did not find the stream among the waiters.
             if isCancelled || core.hasEnded(session) { entry.cancel(waiter) }
-        case .reply(.page(let page)):
-            guard stream.write(Self.encode(page)) else { return }
-            goOn(after: page.cursor)
+        case .reply(.page(let page)): write(page)
         case .reply: stream.finish()
         case .scan: try scan(after: cursor)
         }
@@ -109,11 +105,16 @@ final class EventStream: Sendable {
         switch try core.scan(changes.selection, since: .after(cursor)).value {
         // The client reconnects, and gets the reason as a status.
         case .refused: stream.finish()
-        case .page(let page):
-            guard stream.write(Self.encode(page)) else { return }
-            goOn(after: page.cursor)
+        case .page(let page): write(page)
         case .nothing(let reached, let isComplete): goOn(after: reached, isVerified: isComplete)
         }
+    }
+
+    /// Writes a page that was read, and continues after it. A session that has ended while it was read gets nothing of it.
+    private func write(_ page: FeedPage) {
+        guard !core.hasEnded(session) else { return stream.finish() }
+        guard stream.write(Self.encode(page)) else { return }
+        goOn(after: page.cursor)
     }
 
     private func cancel() {

@@ -105,11 +105,11 @@ final class Poll: RepeatedRequestHandler {
         respond(exchange, core.response(to: error, at: position, in: selection.namespace))
     }
 
-    private func respond(_ exchange: Exchange, _ reply: PollResult) {
-        respond(exchange, core.problem(of: session).map { core.challenge($0) } ?? Response(reply))
-    }
+    private func respond(_ exchange: Exchange, _ reply: PollResult) { respond(exchange, Response(reply)) }
 
     private func respond(_ exchange: Exchange, _ response: Response) {
+        // A session that has ended since the request was received learns nothing more.
+        let response = core.problem(of: session).map { core.challenge($0) } ?? response
         core.metrics.countResponse(.getChanges, status: response.status.code)
         exchange.respond(core.marked(response))
     }

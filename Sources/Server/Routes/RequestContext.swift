@@ -39,8 +39,8 @@ struct RequestContext: Sendable {
     /// - Parameter endsSession: whether the request itself may have ended its session, and still gets its answer.
     func respond(_ response: consuming Response, endsSession: Bool = false) {
         var response = response
-        // A session that has ended since the request was received learns nothing more.
-        if !endsSession, response.status.code < 400, let problem = core.problem(of: session) { response = core.challenge(problem) }
+        // A session that has ended since the request was received learns nothing more, no current record of a refusal either.
+        if !endsSession, let problem = core.problem(of: session) { response = core.challenge(problem) }
         core.metrics.countResponse(endpoint, status: response.status.code)
         // Consumed, since a copy of its fields is an allocation.
         exchange.respond(core.marked(consume response))

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import FreshetTestSupport
 import FreshetTrust
@@ -66,6 +67,38 @@ import Testing
                 let text = String(decoding: reply.body, as: UTF8.self)
                 #expect(!text.contains("s3cr3t") && !text.contains("current") && text.contains("precondition-failed"))
             }
+        }
+    }
+
+    @Test("A refusal shows no record to a key that was revoked while the write waited")
+    func refusalAfterARevocation() async throws {
+        // On disk: reads of a store in memory wait for its transaction.
+        let directory = TemporaryDirectory()
+        try await AccessServer.with({ $0.storage = .directory(directory.file("data")) }) { server in
+            // Given a write that will be refused with the record, and waits for the committer
+            let operate = try server.key(Self.all).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", operate, TestServer.json, #"{"secret":"s3cr3t"}"#)
+            let (stored, field) = try server.key(Self.all)
+            let core = try #require(server.test.server.core)
+            let (isUnderWay, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            core.committer.submit(
+                .access(
+                    then: { _ in },
+                    { _ in
+                        isUnderWay.signal()
+                        mayEnd.wait()
+                    }))
+            try await server.test.thread { _ in isUnderWay.wait() }
+            async let reply = server.request(
+                "PUT", "/v1/shop/records/a/1", field, TestServer.json + [("If-None-Match", "*")], "1")
+            while core.committer.waiting < 1 { await Task.yield() }
+            // When its key is revoked in the same transaction, after it
+            core.committer.submit(.access(then: { _ in }, { _ in core.access?.remove(stored.id) }))
+            mayEnd.signal()
+            // Then
+            let refused = try await reply
+            #expect(refused.status == 401 && !String(decoding: refused.body, as: UTF8.self).contains("s3cr3t"))
+            #expect(refused.cursor == nil)
         }
     }
 
