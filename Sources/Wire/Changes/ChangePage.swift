@@ -37,7 +37,7 @@ package struct ChangePage: WireMessage {
             case "changes":
                 var read: [Change] = []
                 try reader.beginArray()
-                while try reader.nextElement() { if let change = try Self.change(&reader) { read.append(change) } }
+                while try reader.nextElement() { try Self.readChange(&reader, into: &read) }
                 changes = read
             case "cursor": cursor = try reader.cursor()
             case "upToDate": upToDate = try reader.boolean()
@@ -49,13 +49,14 @@ package struct ChangePage: WireMessage {
     }
 
     /// Reads the next change. A change that is JSON, but that this reader does not understand, does not stop the page:
-    /// the records that it reaches are to be evicted and read singly. `nil` for a change under a key that breaks the
-    /// rules for keys, since no client holds a record of such a key.
-    private static func change(_ reader: inout JSONReader) throws(WireError) -> Change? {
+    /// the records that it reaches are to be evicted and read singly. A change under a key that breaks the rules for
+    /// keys is left out, since no client holds a record of such a key.
+    private static func readChange(_ reader: inout JSONReader, into changes: inout [Change]) throws(WireError) {
         let start = reader.mark
-        do { return try Change(&reader) } catch {
+        // Made in the array: a change is as large as several strings, and a page has a thousand.
+        do { changes.append(try Change(&reader)) } catch {
             reader.rewind(to: start)
-            return try unreadable(&reader, error)
+            if let change = try unreadable(&reader, error) { changes.append(change) }
         }
     }
 
