@@ -13,7 +13,8 @@ extension Engine {
         case .send(let request): send(request)
         case .cancel(let id): cancel(id)
         case .commit(let transaction): commit(transaction)
-        case .publish(let publications): observers.deliver { for publication in publications { publish(publication) } }
+        // By index: iterating over the array would copy each, which is as large as several strings.
+        case .publish(let publications): observers.deliver { for index in publications.indices { publish(publications[index]) } }
         case .complete(let callerID, let result): self.complete(callerID, result)
         case .outcome(let writeID, _, let outcome): decide(writeID, outcome)
         case .status(let status): take(status)

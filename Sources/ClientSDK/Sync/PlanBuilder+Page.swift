@@ -28,10 +28,12 @@ extension PlanBuilder {
         let stated = lastWrite.map { WriteWatermark(epoch: page.cursor.epoch, number: $0) }
         reserve(page.changes.count)
         if case .after(let position) = since {
-            for change in page.changes where change.revision > position.revision { take(change, page.cursor.epoch, stated, state.pass) }
+            for index in page.changes.indices where page.changes[index].revision > position.revision {
+                take(page.changes[index], page.cursor.epoch, stated, state.pass)
+            }
         } else {
             begin(page.cursor, since, upToDate: page.upToDate)
-            for change in page.changes { take(change, page.cursor.epoch, stated, state.pass + 1) }
+            for index in page.changes.indices { take(page.changes[index], page.cursor.epoch, stated, state.pass + 1) }
         }
         if page.upToDate, state.revalidation == .fromStart || since == .start { finishFromStart(page.cursor, stated) }
         if page.cursor != state.cursor { change(.cursor(page.cursor)) }

@@ -96,11 +96,14 @@ extension TransactionPlan {
         turn.note(notes)
         var publications: [Publication] = []
         publications.reserveCapacity(entries.count + staged.count)
-        for case (let index, .put(let entry, _)) in entries.enumerated() where entry.origin == .feed && entry.content != nil {
-            turn.note(.key(entry.key), skipped.contains(index) ? .changeSkipped(entry.revision) : .changed(entry.revision))
-        }
-        for (index, operation) in entries.enumerated() where !skipped.contains(index) {
-            switch operation {
+        // By index: an operation is as large as several strings, and iterating over the array would copy each.
+        for index in entries.indices {
+            let isSkipped = skipped.contains(index)
+            if case .put(let entry, _) = entries[index], entry.origin == .feed, entry.content != nil {
+                turn.note(.key(entry.key), isSkipped ? .changeSkipped(entry.revision) : .changed(entry.revision))
+            }
+            guard !isSkipped else { continue }
+            switch entries[index] {
             case .put(let entry, _):
                 guard staged(entry.key) == nil else { continue }
                 // A response to a refresh may be older than an invalidation that the disk has.
