@@ -10,7 +10,8 @@ struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Revoke tokens of a user or of an identity provider.",
         discussion: """
-            When the command returns, no write of a revoked token is applied any more, and its waiting requests have ended.
+            When the command returns, no write of a revoked token is applied any more, and its waiting requests have ended,
+            or end after --margin: an app that has another token by then misses nothing.
             Keys are revoked with 'freshet key revoke'.
 
             EXAMPLES
@@ -28,6 +29,10 @@ struct Revoke: AsyncParsableCommand {
             "Only tokens that were issued before this time, such as 2026-11-25T12:00:00Z. (default: now, for a subject)", valueName: "time")
     )
     var issuedBefore: String?
+    @Option(
+        help: ArgumentHelp(
+            "How long requests that wait already may wait on, at most 1h, such as 30s. New requests are refused at once. (default: 0s)",
+            valueName: "time")) var margin: String?
     @Flag(help: "Show the newest revocations instead.") var list = false
     @OptionGroup var options: RemoteOptions
 
@@ -35,9 +40,13 @@ struct Revoke: AsyncParsableCommand {
         if let issuedBefore, Self.time(issuedBefore) == nil {
             throw ValidationError("--issued-before takes a time such as 2026-11-25T12:00:00Z, not '\(issuedBefore)'")
         }
+        if let margin, DurationArgument(margin).map({ $0.seconds > 3_600 }) ?? true {
+            throw ValidationError("--margin takes \(DurationArgument.form), at most 1h, not '\(margin)'")
+        }
         let isValid =
             switch (list, jti, issuer, subject) {
-            case (true, nil, nil, nil), (false, _?, nil, nil): issuedBefore == nil
+            case (true, nil, nil, nil): issuedBefore == nil && margin == nil
+            case (false, _?, nil, nil): issuedBefore == nil
             case (false, nil, _?, _?): true
             case (false, nil, _?, nil): issuedBefore != nil
             default: false
@@ -63,6 +72,7 @@ struct Revoke: AsyncParsableCommand {
         if let subject { writer.member("subject", subject) }
         if let jti { writer.member("jti", jti) }
         if let time = issuedBefore.flatMap(Self.time) { writer.member("issuedBefore", time.milliseconds) }
+        if let margin = margin.flatMap({ DurationArgument($0) }) { writer.member("margin", margin.seconds) }
         writer.endObject()
         // A repetition revokes the same tokens, or those that were issued in the meantime.
         _ = try await remote.reply(

@@ -142,6 +142,13 @@ final class AccessControl: Sendable {
         generation.add(1, ordering: .releasing)
     }
 
+    /// Whether the margin of a revocation has ended since the last call, so that waits have to end. To be called some times
+    /// a second.
+    func takeEndedMargins() -> Bool {
+        let now = now.wall
+        return state.withLock { $0.revocations.takeEndedMargins(at: now) }
+    }
+
     /// Removes the revocations whose tokens have all expired, and returns them.
     func removeExpiredRevocations() -> [Revocation] {
         let now = now.wall
@@ -273,6 +280,13 @@ final class AccessControl: Sendable {
     func problem(of session: AccessSession) -> Problem? {
         do { try check(session) } catch { return error as? Problem ?? AccessProblem.changed }
         return nil
+    }
+
+    /// Whether a wait of the session has to end. It may outlast the session by the margin of its revocation.
+    func hasEnded(_ session: AccessSession) -> Bool {
+        guard problem(of: session) != nil else { return false }
+        let now = now
+        return !state.withLock { $0.revocations.keepsWaits(of: session.value, at: now) }
     }
 
     /// When a wait of the session must end at the latest, in monotonic milliseconds.

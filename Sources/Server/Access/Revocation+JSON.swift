@@ -16,6 +16,7 @@ struct RevocationRequest: Sendable {
     /// - Throws: `invalid-request` with the member that is wrong.
     init(json: [UInt8], now: Int64) throws {
         var (issuer, subject, tokenID, issuedBefore): (String?, String?, String?, Int64?) = (nil, nil, nil, nil)
+        var margin: Int64 = 0
         var reader = JSONReader(json, profile: .interoperable)
         try reader.beginObject()
         while let member = try reader.nextMember() {
@@ -24,15 +25,19 @@ struct RevocationRequest: Sendable {
             case "subject": subject = try Self.name(&reader, "subject", longest: Self.longestName)
             case "jti": tokenID = try Self.name(&reader, "jti", longest: Self.longestName)
             case "issuedBefore": issuedBefore = try reader.integer()
+            case "margin": margin = try reader.integer()
             default:
                 throw Problem(
                     .invalidRequest,
-                    "A revocation has no member '\(member.text.shortened)': it takes issuer, subject, jti and issuedBefore.")
+                    "A revocation has no member '\(member.text.shortened)': it takes issuer, subject, jti, issuedBefore and margin.")
             }
         }
         try reader.end()
         if let issuedBefore, !(1...now + Self.furthest).contains(issuedBefore) {
             throw Problem(.invalidRequest, "'issuedBefore' is \(issuedBefore): it takes milliseconds since 1970, at most a year from now.")
+        }
+        guard (0...Revocation.maximumMargin / 1_000).contains(margin) else {
+            throw Problem(.invalidRequest, "'margin' is \(margin): it takes 0 to \(Revocation.maximumMargin / 1_000) seconds.")
         }
         let target: Revocation.Target? =
             switch (tokenID, issuer, subject) {
@@ -47,7 +52,7 @@ struct RevocationRequest: Sendable {
                 "A revocation takes one of these: 'jti'; 'issuer' and 'subject'; 'issuer' and 'issuedBefore'. 'issuedBefore' is the present "
                     + "time for a subject that states none.")
         }
-        revocation = Revocation(target, issuedBefore: issuedBefore ?? now, created: now)
+        revocation = Revocation(target, issuedBefore: issuedBefore ?? now, created: now, margin: margin * 1_000)
     }
 
     private static func name(_ reader: inout JSONReader, _ member: String, longest: Int) throws -> String {
@@ -103,6 +108,7 @@ extension Revocation {
         }
         writer.member("issuedBefore", issuedBefore)
         writer.member("created", created)
+        if margin > 0 { writer.member("margin", margin / 1_000) }
         writer.endObject()
     }
 }

@@ -95,6 +95,7 @@ final class ServerInstance: Sendable {
         core.access?.noteTime()
         core.storeUses()
         core.access?.tick()
+        if core.access?.takeEndedMargins() == true { core.endRevokedWaits() }
         let wall = environment.wallMilliseconds()
         let due = compaction.withLock { $0.tick(now: now, wall: wall) }
         guard let due else { return }

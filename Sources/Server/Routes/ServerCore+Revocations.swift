@@ -22,7 +22,8 @@ extension ServerCore {
         context.respond(json: writer.bytes, at: nil)
     }
 
-    /// `POST /admin/revocations`. When this answers, no write of a revoked token is applied later, and its waits have ended.
+    /// `POST /admin/revocations`. When this answers, no write of a revoked token is applied later, and its waits have ended,
+    /// except for a margin.
     @Sendable func makeRevocation(_ context: RequestContext) throws {
         try context.requireJSON()
         let access = try requireAccess()

@@ -77,8 +77,11 @@ final class ServerCore: Sendable {
     /// Refuses a request that names another host, and one of a page of another origin that would change something.
     func check(_ request: Request) throws(Problem) { try (access?.rules ?? settings.rules).check(request) }
 
-    /// Whether a session has ended, by expiry or revocation; false on a server that is open to all.
-    func hasEnded(_ session: AccessSession?) -> Bool { problem(of: session) != nil }
+    /// Whether a wait of a session has to end, by expiry or revocation; false on a server that is open to all.
+    func hasEnded(_ session: AccessSession?) -> Bool {
+        guard let session, let access else { return false }
+        return access.hasEnded(session)
+    }
 
     /// The problem with a session whose request is in progress; `nil` if there is none, and on a server that is open to
     /// all.

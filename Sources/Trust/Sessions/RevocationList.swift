@@ -37,6 +37,8 @@ package struct RevocationList: Sendable {
     private var oldestComparable: UInt64 = 0
     /// The same for sessions of keys.
     private var oldestComparableKey: UInt64 = 0
+    /// The earliest end of a margin that ``takeEndedMargins(at:)`` has not reported, in milliseconds since 1970.
+    private var nextMarginEnd: Int64?
 
     package init() {}
 
@@ -60,6 +62,7 @@ package struct RevocationList: Sendable {
             created: max(revocation.created, known?.created ?? .min), margin: revocation.margin)
         generation += 1
         entries[name] = Entry(revocation: merged, generation: generation)
+        if merged.margin > 0 { nextMarginEnd = min(nextMarginEnd ?? .max, merged.waitsEnd) }
         return merged
     }
 
@@ -86,6 +89,19 @@ package struct RevocationList: Sendable {
         if let key = session.key, let found = entries[.key(key)] { return found.revocation }
         return revocation(
             ofTokenWith: session.tokenID, principal: session.principal, issuer: session.issuer, issuedAt: session.issuedAt)
+    }
+
+    /// Whether the waits of a revoked session may continue, since the margin of its revocation has not ended. O(1).
+    package func keepsWaits(of session: Session, at now: Moment) -> Bool {
+        guard !session.isExpired(at: now), let revocation = revocation(of: session) else { return false }
+        return now.wall < revocation.waitsEnd
+    }
+
+    /// Whether a margin has ended since the last call, so that waits have to be looked at. O(1), and O(n) if one has.
+    package mutating func takeEndedMargins(at now: Int64) -> Bool {
+        guard let end = nextMarginEnd, end <= now else { return false }
+        nextMarginEnd = entries.values.lazy.filter { $0.revocation.margin > 0 }.map(\.revocation.waitsEnd).filter { $0 > now }.min()
+        return true
     }
 
     /// The revocation that ends a verified token; `nil` if there is none. O(1).

@@ -66,7 +66,8 @@ import Testing
         "A revocation that could mean something else is refused",
         arguments: [
             "{}", "[]", #"{"subject":"u7"}"#, #"{"issuer":"i"}"#, #"{"jti":"t","subject":"u7"}"#, #"{"jti":"t","issuedBefore":1}"#,
-            #"{"jti":""}"#, #"{"issuer":"a|b","subject":"c"}"#, #"{"issuer":"i","issuedBefore":0}"#,
+            #"{"jti":""}"#, #"{"jti":"t","margin":3601}"#, #"{"jti":"t","margin":-1}"#, #"{"issuer":"a|b","subject":"c"}"#,
+            #"{"issuer":"i","issuedBefore":0}"#,
             #"{"issuer":"i","issuedBefore":9223372036854775807}"#, #"{"jti":"a\u0000b"}"#, #"{"key":"aaaaaaaaaa"}"#,
         ])
     func invalid(_ body: String) async throws {
@@ -112,6 +113,37 @@ import Testing
             try await server.test.waitUntil(waiting: 1, in: "shop", other)
             _ = try await server.request("PUT", "/v1/shop/records/a/2", other, TestServer.json, "1")
             #expect(try await remaining.status == 200)
+        }
+    }
+
+    @Test("With a margin, requests that wait receive changes until it ends, and new ones are refused at once")
+    func margin() async throws {
+        let clock = clock
+        try await AccessServer.with(environment: clock.environment) { server in
+            // Given two polls of a key, one of them for a collection that does not change, and an administrator
+            let (stored, revoked) = try server.key(Self.all)
+            let other = try server.key(Self.all, isAdmin: true).field
+            _ = try await server.request("PUT", "/v1/shop/records/a/1", other, TestServer.json, "1")
+            let cursor = try #require(try await server.request("GET", "/v1/shop", other).cursor)
+            let target = "/v1/shop/changes?since=\(cursor)&wait=60"
+            async let changed = server.request("GET", target + "&collection=a", revoked)
+            async let unchanged = server.request("GET", target + "&collection=b", revoked)
+            try await server.test.waitUntil(waiting: 2, in: "shop", other)
+            // When
+            let core = try #require(server.test.server.core)
+            let access = try #require(core.access)
+            let now = clock.wall
+            let principal = Revocation.Target.principal(Principal(key: stored.id))
+            try core.revoke(Revocation(principal, issuedBefore: now, created: now, margin: 30_000), access) { _ in }
+            // Then
+            #expect(try await server.request("GET", "/v1/shop/records/a/1", revoked).status == 401)
+            #expect(try await server.request("PUT", "/v1/shop/records/a/2", other, TestServer.json, "1").status == 201)
+            #expect(try await changed.status == 200)
+            clock.advance(29_999)
+            #expect(!access.takeEndedMargins())
+            clock.advance(1)
+            core.endRevokedWaits()
+            #expect(try await unchanged.status == 401)
         }
     }
 
