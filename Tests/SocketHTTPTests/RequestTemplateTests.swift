@@ -24,7 +24,7 @@ struct RequestTemplateTests {
     private static func template(_ bytes: [UInt8]) throws -> RequestTemplate? {
         let head = try head(bytes)
         let value = try #require(Query(bytes: head.bytes, range: head.line.query ?? 0..<0).range(of: "since"))
-        return RequestTemplate(head, Repetition(value: value, handler: Handler()))
+        return RequestTemplate(head, Repetition(value: value, handler: Handler()), origin: 0)
     }
 
     private static func match(_ template: RequestTemplate, _ input: [UInt8]) -> (value: String, end: Int)? {

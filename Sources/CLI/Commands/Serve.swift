@@ -94,7 +94,7 @@ struct Serve: AsyncParsableCommand {
     var hostName: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Let web pages of this origin change records, such as https://app.example; can be repeated.", valueName: "origin"))
+            "Let web pages of this origin read and change records, such as https://app.example; can be repeated.", valueName: "origin"))
     var allowOrigin: [String] = []
     @Flag(help: "Let everyone who can reach the server make it drop, delay and refuse requests: for tests alone. See docs/testkit.md.")
     var testFaults = false

@@ -83,8 +83,9 @@ public struct RecordServerConfiguration: Sendable {
     /// Others are answered `421`, so that no web page reaches the server by a name that its owner controls (DNS
     /// rebinding). `*` allows all, for a proxy that checks them itself.
     public var hostNames: [String] = []
-    /// Origins of web pages that may change records, for example `https://app.example`, in addition to the server's
-    /// own. A browser's requests from other origins that could change something are answered `403`.
+    /// Origins of web pages that may change records and read responses (CORS), for example `https://app.example`, in
+    /// addition to the server's own; at most 256. A browser's requests from other origins that could change something are
+    /// answered `403`.
     public var allowedOrigins: [String] = []
     /// The most bytes of a request's body, and so of a value.
     public var bodyBytes = 16 << 20
@@ -153,6 +154,10 @@ public struct RecordServerConfiguration: Sendable {
             (compactionInterval > .zero, "compactionInterval is \(compactionInterval): it must be above zero"),
         ]
         for (isRight, text) in rules where !isRight { throw .invalidConfiguration(text) }
+        guard allowedOrigins.count <= CrossOriginList.maximumCount else {
+            throw .invalidConfiguration(
+                "allowedOrigins has \(allowedOrigins.count) origins: it takes at most \(CrossOriginList.maximumCount)")
+        }
         for name in hostNames where !Self.isHostName(name) {
             throw .invalidConfiguration("hostNames has '\(name)': it takes names without scheme, port and path, such as sync.example, or *")
         }

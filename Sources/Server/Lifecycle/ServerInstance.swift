@@ -10,6 +10,7 @@ final class ServerInstance: Sendable {
     let core: ServerCore
     private let store: ClosableStore
     private let server: HTTPServer
+    private let crossOrigin: CrossOriginList
     private let timer = RepeatingTimer(interval: ServerInstance.tick)
     private let compaction: Mutex<CompactionSchedule>
     private let environment: ServerEnvironment
@@ -37,6 +38,9 @@ final class ServerInstance: Sendable {
         self.environment = environment
         var http = configuration.http
         http.layers = certificates?.layers
+        crossOrigin = CrossOriginList(
+            configuration.allowedOrigins, exposed: ServerCore.fieldsForPages, accepted: ServerCore.fieldsOfPages)
+        http.crossOrigin = crossOrigin
         server = HTTPServer(configuration: http, router: core.router(), logger: logger) { [core] in
             core.readiness.stop()
             core.feeds.drain()
@@ -66,6 +70,7 @@ final class ServerInstance: Sendable {
             throw .invalidConfiguration("the server runs without access control: restart it with the file")
         }
         access.set(configuration.policy)
+        crossOrigin.set(configuration.allowedOrigins)
         core.feeds.releaseAllWaiters()
     }
 

@@ -15,6 +15,18 @@ extension HTTPField.Name {
     }
 }
 
+extension ServerCore {
+    /// The fields of responses that pages of allowed origins may read, besides `Content-Type`, `Last-Modified` and the
+    /// others that browsers show to every page.
+    static let fieldsForPages: [HTTPField.Name] = [
+        .freshetCursor, .freshetLastWrite, .freshetStore, .eTag, .retryAfter, .rateLimit, .rateLimitPolicy, .wwwAuthenticate,
+    ]
+    /// The fields of requests that such pages may send.
+    static let fieldsOfPages: [HTTPField.Name] = [
+        .authorization, .contentType, .ifMatch, .ifNoneMatch, .lastEventID, .freshetClient, .freshetWrite,
+    ]
+}
+
 extension ResponseFields {
     /// Intermediaries do not store responses that must be fresh, and browsers do not guess a type other than the stated
     /// one.

@@ -108,8 +108,17 @@ struct RequestSlot: Sendable {
         static let isHTTP10 = Traits(rawValue: 1 << 1)
         /// The connection closes after the answer.
         static let closes = Traits(rawValue: 1 << 2)
+        /// A page of another origin sent the request, and may read the answer.
+        static let isCrossOrigin = Traits(rawValue: 1 << 3)
     }
 
     let number: UInt32
     let traits: Traits
+    /// The number of the request's origin in ``CrossOriginList``; 0 without ``Traits/isCrossOrigin``.
+    let origin: UInt16
+
+    init(number: UInt32, traits: Traits, origin: UInt16 = 0) {
+        (self.number, self.origin) = (number, origin)
+        self.traits = origin > 0 ? traits.union(.isCrossOrigin) : traits
+    }
 }

@@ -14,15 +14,19 @@ struct RequestTemplate: Sendable {
     private let valueStart: UInt16
     private let valueEnd: UInt16
     let traits: RequestSlot.Traits
+    let origin: UInt16
     let isSafe: Bool
     let handler: any RepeatedRequestHandler
 
     /// Returns `nil` for a head that is not kept: a long one, or that of a request with a body.
-    init?(_ head: RequestHead, _ repetition: Repetition) {
+    ///
+    /// - Parameter origin: that of the request's ``RequestSlot``.
+    init?(_ head: RequestHead, _ repetition: Repetition, origin: UInt16) {
         guard head.body == .none, head.bytes.count <= Self.longestHead else { return nil }
         bytes = head.bytes
         (valueStart, valueEnd) = (UInt16(repetition.value.lowerBound), UInt16(repetition.value.upperBound))
         traits = head.traits
+        self.origin = origin
         isSafe = head.line.method.isSafe
         handler = repetition.handler
     }

@@ -103,11 +103,11 @@ extension EventLoop {
         counters.responses.add(1)
         switch answer {
         case .encoded(let encoded):
-            write(encoded, field, isHeadOnly, to: connection)
+            write(encoded, field, slot, to: connection)
         case .response(let response):
             writeHead(to: connection) { head in
                 ResponseEncoder.appendHead(response, date: DateField.now(), to: &head)
-                ResponseEncoder.appendEnd(field, isEncrypted: connection.layer != nil, to: &head)
+                appendEnd(field, slot, of: connection, to: &head)
             } body: {
                 (isHeadOnly || !ResponseEncoder.hasBody(response.status) ? [] : response.body, 0)
             }
@@ -115,7 +115,7 @@ extension EventLoop {
             let isDelimitedByEnd = slot.traits.contains(.isHTTP10) && !isHeadOnly
             writeHead(to: connection) { bytes in
                 bytes.append(contentsOf: head)
-                ResponseEncoder.appendEnd(isDelimitedByEnd ? .close : field, isEncrypted: connection.layer != nil, to: &bytes)
+                appendEnd(isDelimitedByEnd ? .close : field, slot, of: connection, to: &bytes)
             } body: {
                 ([], 0)
             }
@@ -125,15 +125,22 @@ extension EventLoop {
         return true
     }
 
-    private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ isHeadOnly: Bool, to connection: Connection) {
-        let isEncrypted = connection.layer != nil
-        if field == .none, !isHeadOnly, !isEncrypted { return transmit(encoded.bytes, to: connection) }
+    private func write(_ encoded: EncodedResponse, _ field: ConnectionField, _ slot: RequestSlot, to connection: Connection) {
+        let isHeadOnly = slot.traits.contains(.headOnly)
+        let isShared = field == .none && !isHeadOnly && connection.layer == nil && !slot.traits.contains(.isCrossOrigin)
+        if isShared { return transmit(encoded.bytes, to: connection) }
         writeHead(to: connection) { head in
             head.append(contentsOf: encoded.bytes[..<encoded.headEnd])
-            ResponseEncoder.appendEnd(field, isEncrypted: isEncrypted, to: &head)
+            appendEnd(field, slot, of: connection, to: &head)
         } body: {
             (encoded.bytes, isHeadOnly ? encoded.bytes.count : encoded.bodyStart)
         }
+    }
+
+    /// Appends the field lines that depend on the request and its connection, and the end of the head.
+    private func appendEnd(_ field: ConnectionField, _ slot: RequestSlot, of connection: Connection, to head: inout [UInt8]) {
+        if slot.origin > 0 { connection.context.crossOrigin?.append(slot.origin, to: &head) }
+        ResponseEncoder.appendEnd(field, isEncrypted: connection.layer != nil, to: &head)
     }
 
     /// Formats a head in the buffer that it is sent from, followed by the body if that is small. The body is the part

@@ -118,7 +118,8 @@ extension EventLoop {
         let number = connection.state.admit(isSafe: template.isSafe, isFinal: template.traits.contains(.closes))
         counters.requests.add(1)
         counters.recognised.add(1)
-        let exchange = Exchange(handle: ExchangeHandle(connection, RequestSlot(number: number, traits: template.traits)))
+        let slot = RequestSlot(number: number, traits: template.traits, origin: template.origin)
+        let exchange = Exchange(handle: ExchangeHandle(connection, slot))
         template.handler.handle(input.assumingMemoryBound(to: UInt8.self).span.extracting(value), exchange)
         return end
     }
@@ -149,8 +150,8 @@ extension EventLoop {
     private func dispatch(_ parsed: ParsedRequest, on connection: Connection) {
         let head = parsed.head
         let number = connection.state.admit(isSafe: head.line.method.isSafe, isFinal: !head.keepsAlive)
-        let slot = RequestSlot(number: number, traits: head.traits)
         let context = connection.context
+        let slot = RequestSlot(number: number, traits: head.traits, origin: context.crossOrigin?.number(of: head) ?? 0)
         counters.requests.add(1)
         switch context.router.match(head) {
         case .route(let parameters):
@@ -161,9 +162,13 @@ extension EventLoop {
             // The handler may keep its request, and so the head: taking the repetition avoids a second reference to its
             // handler.
             let repetition = head.repetition.withLock { $0.take() }
-            if let repetition, connection.isOpen, let template = RequestTemplate(head, repetition) { connection.template = template }
+            if let repetition, connection.isOpen, let template = RequestTemplate(head, repetition, origin: slot.origin) {
+                connection.template = template
+            }
         case .options(let allow):
-            deliver(.response(Response(status: .noContent, fields: [.allow: allow])), to: connection, slot)
+            var fields: ResponseFields = [.allow: allow]
+            if slot.origin > 0 { context.crossOrigin?.appendPreflight(allow, to: &fields) }
+            deliver(.response(Response(status: .noContent, fields: fields)), to: connection, slot)
         case .failure(let failure, let allow):
             var response = context.router.failure(failure)
             if let allow { response.fields[.allow] = allow }

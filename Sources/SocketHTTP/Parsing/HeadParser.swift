@@ -52,7 +52,8 @@ struct HeadParser: Sendable {
             body: body,
             keepsAlive: framing.keepsAlive(isHTTP10: line.isHTTP10),
             // RFC 9110 §10.1.1: HTTP/1.0 does not know it, and without a body there is nothing to wait for.
-            expectsContinue: framing.expectsContinue && !line.isHTTP10 && body != .none
+            expectsContinue: framing.expectsContinue && !line.isHTTP10 && body != .none,
+            hasOrigin: framing.hasOrigin
         )
     }
 

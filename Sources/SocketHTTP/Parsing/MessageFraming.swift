@@ -16,12 +16,14 @@ struct MessageFraming: Sendable {
     private var asksClose = false
     private var asksKeepAlive = false
     private(set) var expectsContinue = false
+    private(set) var hasOrigin = false
 
     /// Records one field line.
     mutating func note(_ line: FieldLine, _ bytes: Span<UInt8>) throws(RequestFailure) {
         switch line.name.count {
         case 4 where bytes.matches(line.name, "host"): try noteHost(bytes, line.value)
         case 6 where bytes.matches(line.name, "expect"): try noteExpectation(bytes, line.value)
+        case 6 where bytes.matches(line.name, "origin"): hasOrigin = true
         case 10 where bytes.matches(line.name, "connection"): noteConnection(bytes, line.value)
         case 14 where bytes.matches(line.name, "content-length"): try noteLength(bytes, line.value)
         case 17 where bytes.matches(line.name, "transfer-encoding"): try noteTransferCoding(bytes, line.value)

@@ -11,17 +11,22 @@ package final class RequestHead: Sendable {
     /// Whether the client wants the connection to stay open.
     package let keepsAlive: Bool
     let expectsContinue: Bool
+    /// Whether there is a field `Origin`, as browsers send it.
+    let hasOrigin: Bool
     /// The handler of later requests with almost the same head, if the request's handler has set one; the loop takes it
     /// from here.
     let repetition = Mutex<Repetition?>(nil)
 
-    init(bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool) {
+    init(
+        bytes: [UInt8], line: RequestLine, fieldsStart: Int, body: BodyFraming, keepsAlive: Bool, expectsContinue: Bool, hasOrigin: Bool
+    ) {
         self.bytes = bytes
         self.line = line
         self.fieldsStart = fieldsStart
         self.body = body
         self.keepsAlive = keepsAlive
         self.expectsContinue = expectsContinue
+        self.hasOrigin = hasOrigin
     }
 }
 

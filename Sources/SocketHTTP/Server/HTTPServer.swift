@@ -68,9 +68,9 @@ public final class HTTPServer: Sendable {
             SystemCall.close(listener.descriptor)
             throw error
         }
-        let context = ServerContext(router, configuration.limits, logger, loops, layers: configuration.layers) { [weak self] in
-            self?.drained()
-        }
+        let context = ServerContext(
+            router, configuration.limits, logger, loops, layers: configuration.layers, crossOrigin: configuration.crossOrigin
+        ) { [weak self] in self?.drained() }
         let hasStarted = state.withLock { state in
             guard case .new = state else { return false }
             state = .running(context)

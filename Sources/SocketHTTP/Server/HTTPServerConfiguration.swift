@@ -17,6 +17,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var drainTimeout: Duration
     /// Encrypts the connections; `nil` leaves them plain.
     package var layers: (any ByteLayerSource)?
+    /// The origins whose pages may read the answers; `nil` for none.
+    package var crossOrigin: CrossOriginList?
 
     /// A configuration for tests and local use: loopback, any free port.
     public init(

@@ -19,6 +19,8 @@ final class ServerContext: Sendable {
     let logger: Logger
     /// Encrypts the connections; `nil` if they are plain.
     let layers: (any ByteLayerSource)?
+    /// The origins whose pages may read the answers; `nil` for none.
+    let crossOrigin: CrossOriginList?
     let loops: [EventLoop]
     let counters: [LoopCounters]
     private let open = Atomic<Int>(0)
@@ -31,10 +33,11 @@ final class ServerContext: Sendable {
     /// - Parameter onDrained: called once, when the last connection of the last loop is closed.
     init(
         _ router: Router, _ limits: Limits, _ logger: Logger, _ loops: [EventLoop], layers: (any ByteLayerSource)? = nil,
-        onDrained: @escaping @Sendable () -> Void
+        crossOrigin: CrossOriginList? = nil, onDrained: @escaping @Sendable () -> Void
     ) {
         self.router = router
         self.layers = layers
+        self.crossOrigin = crossOrigin
         self.limits = limits
         parserLimits = ParserLimits(limits)
         self.logger = logger
