@@ -200,6 +200,18 @@ final class AccessControl: Sendable {
         return .session(session)
     }
 
+    /// Finds the session of a credential that a request has elsewhere, or refuses the request.
+    func sender(of request: Request, with credential: Result<Secret, Problem>) throws -> Sender {
+        let client = request.client(besides: state.withLock { $0.policy.proxies })
+        if case .failure = credential {
+            try limits.beginVerification(from: client)
+            limits.noteFailure(from: client)
+        }
+        let secret = try credential.get()
+        guard let session = try session(of: secret, from: client) else { return .unverified(secret, from: client) }
+        return .session(session)
+    }
+
     /// The session of a request without a credential.
     private func anonymousSession() throws(Problem) -> AccessSession {
         let generation = generation.load(ordering: .acquiring)

@@ -16,6 +16,12 @@ enum AccessProblem {
         .unavailable, "The keys of the token's issuer could not be fetched, so the token was not judged. Send it again after Retry-After.")
     static let waits = Problem(
         .tooManyRequests, "Too many requests of this key or token wait for changes at once. Send it again after Retry-After.")
+    static let ticket = Problem(
+        .unauthorized, "The ticket was used, is over, or is of another namespace: request one for each stream, by POST tickets.")
+    static let tickets = Problem(
+        .tooManyRequests, "Too many tickets were requested and not used. Send it again after Retry-After; a ticket lasts 30 s.")
+    static let ticketWithoutCredential = Problem(
+        .unauthorized, "A ticket stands for a key or token, and the request has none: send one, or open the stream without a ticket.")
     /// One text for a credential that is malformed, not known, or has a wrong signature.
     private static let unknown = Problem(
         .unauthorized, "The server does not know this key or token: check that it is whole, and meant for this server.")

@@ -15,7 +15,7 @@ struct ChangesRequest: Sendable {
     init(_ request: Request, hold: Int) throws {
         let namespace = try Namespace(request.parameter("namespace"))
         let parameters = Parameters(request)
-        let isStream = request[.accept]?.lowercased().contains("text/event-stream") ?? false
+        let isStream = request.wantsStream
         // A stream that resumes has its position in this field, and the URL with which it began.
         let resumed = isStream ? request[.lastEventID].flatMap { $0.isEmpty ? nil : $0 } : nil
         guard let text = resumed ?? parameters.text("since") else {

@@ -4,7 +4,7 @@ import HTTPTypes
 enum Endpoint: Int, CaseIterable, Sendable {
     case getRecord, putRecord, patchRecord, deleteRecord, listRecords
     case read, write, invalidate, getClient, getChanges
-    case getNamespace, deleteNamespace, getRights, getServer
+    case getNamespace, deleteNamespace, getRights, makeTicket, getServer
     case listKeys, makeKey, getKey, changeKey, rotateKey, revokeKey, listRevocations, makeRevocation
     case getHealth, getReadiness, getMetrics, getOpenAPI
 
@@ -13,7 +13,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .putRecord: .put
         case .patchRecord, .changeKey: .patch
         case .deleteRecord, .deleteNamespace, .revokeKey: .delete
-        case .read, .write, .invalidate, .makeKey, .rotateKey, .makeRevocation: .post
+        case .read, .write, .invalidate, .makeTicket, .makeKey, .rotateKey, .makeRevocation: .post
         default: .get
         }
     }
@@ -29,6 +29,7 @@ enum Endpoint: Int, CaseIterable, Sendable {
         case .getChanges: "/v1/{namespace}/changes"
         case .getNamespace, .deleteNamespace: "/v1/{namespace}"
         case .getRights: "/v1/{namespace}/rights"
+        case .makeTicket: "/v1/{namespace}/tickets"
         case .getServer: "/v1"
         case .listKeys, .makeKey: "/admin/keys"
         case .getKey, .changeKey, .revokeKey: "/admin/keys/{id}"

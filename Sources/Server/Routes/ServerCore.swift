@@ -18,6 +18,7 @@ final class ServerCore: Sendable {
     /// `nil` on a server without TLS.
     let certificates: ServerCertificates?
     let settings: Settings
+    let tickets: Tickets
     let logger: Logger
     /// The server that serves this core, once it is made. The server owns the core, not the other way round.
     private let server = Mutex(WeakServer())
@@ -69,6 +70,7 @@ final class ServerCore: Sendable {
         self.metrics = metrics
         self.environment = environment
         self.settings = settings
+        tickets = Tickets(environment)
         self.access = access
         self.certificates = certificates
         self.logger = logger
@@ -164,7 +166,7 @@ final class ServerCore: Sendable {
                 do {
                     try check(request)
                     if let access, endpoint.needsSession {
-                        switch try access.sender(of: request) {
+                        switch try sender(of: request, to: endpoint, access) {
                         case .session(let session): context.session = session
                         case .unverified(let token, let client):
                             return access.verify(token, from: client) { [context] session in
@@ -203,6 +205,7 @@ final class ServerCore: Sendable {
         case .getNamespace: getNamespace
         case .deleteNamespace: deleteNamespace
         case .getRights: getRights
+        case .makeTicket: makeTicket
         case .listKeys: listKeys
         case .makeKey: makeKey
         case .getKey: getKey

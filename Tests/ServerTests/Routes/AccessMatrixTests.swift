@@ -38,6 +38,7 @@ import Testing
         case .getChanges: Sample(target: "\(base)/changes?since=now&wait=0&collection=\(collection)")
         case .getNamespace, .deleteNamespace: Sample(target: base)
         case .getRights: Sample(target: "\(base)/rights")
+        case .makeTicket: Sample(target: "\(base)/tickets", body: "{}", fields: json)
         case .getServer: Sample(target: "/v1")
         case .listKeys: Sample(target: "/admin/keys")
         case .makeKey: Sample(target: "/admin/keys", body: #"{"name":"n","admin":true}"#, fields: json)
