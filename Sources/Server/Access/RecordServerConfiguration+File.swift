@@ -50,11 +50,9 @@ extension RecordServerConfiguration {
 extension Configuration {
     /// The members that are read, and that the server does not support yet.
     fileprivate var unsupported: [String] {
-        let defaults = Quotas()
         let members: [(String, Bool)] = [
             ("a second listener", listeners.count > 1), ("listen[].tls", listeners.contains { !$0.certificates.isEmpty }),
             ("admin", admin != nil),
-            ("quotas.namespace", quotas.namespace != defaults.namespace),
             ("audit", audit != nil),
         ]
         return members.filter(\.1).map(\.0)

@@ -73,7 +73,7 @@ public struct RecordServerConfiguration: Sendable {
     package var anonymous = Rights.none
     /// The issuers of tokens that are accepted too, and the roles that tokens name.
     package var verifier = TokenVerifier(issuers: [], roles: [:])
-    /// The rates of addresses and principals.
+    /// The rates of addresses and principals, and the quotas of namespaces.
     package var quotas = Quotas()
     /// Where the keys of the issuers are, in their order.
     package var keySources: [AccessPolicy.KeySource] = []
@@ -202,7 +202,7 @@ public struct RecordServerConfiguration: Sendable {
         feed.totalBytes = recentTotalBytes
         feed.inlineBytes = inlineBytes
         return ServerCore.Settings(
-            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), rules: policy.rules)
+            hold: hold, feed: feed, valueLimit: bodyBytes, editLimit: min(editedBytes, bodyBytes), quotas: quotas.namespace, rules: policy.rules)
     }
 
     var policy: AccessPolicy {

@@ -71,6 +71,7 @@ final class ServerInstance: Sendable {
         }
         access.set(configuration.policy)
         crossOrigin.set(configuration.allowedOrigins)
+        core.committer.set(configuration.quotas.namespace)
         core.feeds.releaseAllWaiters()
     }
 

@@ -1,4 +1,5 @@
 import FreshetSocketHTTP
+import FreshetTrust
 import FreshetWire
 import HTTPTypes
 import Logging
@@ -36,6 +37,8 @@ final class ServerCore: Sendable {
         var valueLimit: Int
         /// The most bytes of a value that is patched or incremented.
         var editLimit: Int
+        /// The quotas of each namespace, at the start.
+        var quotas = Quotas.Space()
         /// On a server that is open to all; otherwise ``AccessControl`` has them.
         var rules = AccessRules()
     }
@@ -52,6 +55,7 @@ final class ServerCore: Sendable {
             deliver: { delivery in metrics.deliver(delivery, from: identifier) })
         var configuration = Committer.Configuration()
         configuration.editLimit = settings.editLimit
+        configuration.quotas = settings.quotas
         committer = Committer(
             store: store, configuration: configuration, clock: { Timestamp(milliseconds: environment.wallMilliseconds()) },
             now: environment.monotonicNanoseconds,

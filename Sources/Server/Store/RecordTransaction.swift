@@ -62,6 +62,9 @@ package protocol NamespaceTransaction: AnyObject {
     /// The state after everything that the transaction has done so far.
     var state: NamespaceState { get }
 
+    /// The other counts, as of the same moment. O(1).
+    var counts: NamespaceCounts { get }
+
     /// The record or tombstone that holds the key now.
     func existingRow(of key: RecordKey) throws -> ExistingRow?
 

@@ -1,4 +1,5 @@
 internal import Dispatch
+package import FreshetTrust
 package import FreshetWire
 internal import Synchronization
 
@@ -12,6 +13,8 @@ package final class Committer: Sendable {
         package var queue = CommitQueue<Submission>.Limits()
         /// The most bytes of a value that is patched or incremented, before and after.
         package var editLimit = 1 << 20
+        /// The quotas of each namespace, until ``Committer/set(_:)``.
+        package var quotas = Quotas.Space()
         /// How many bytes of values one transaction edits and, at half their number, frees.
         package var room = GroupCommit.room
         /// Nanoseconds after which a transaction takes no further submission.
@@ -22,6 +25,7 @@ package final class Committer: Sendable {
 
     private struct State {
         var queue: CommitQueue<Submission>
+        var quotas: Quotas.Space
         /// Set when the committer stops; called when nothing waits any more.
         var stopping: [@Sendable () -> Void]?
     }
@@ -49,7 +53,7 @@ package final class Committer: Sendable {
         self.configuration = configuration
         self.clock = clock
         self.now = now
-        state = Mutex(State(queue: CommitQueue(configuration.queue)))
+        state = Mutex(State(queue: CommitQueue(configuration.queue), quotas: configuration.quotas))
         self.onCommit = onCommit
         self.onFailure = onFailure
     }
@@ -75,6 +79,9 @@ package final class Committer: Sendable {
         guard isAccepted else { throw Self.overloaded }
     }
 
+    /// Takes other quotas of namespaces, for the transactions that follow.
+    package func set(_ quotas: Quotas.Space) { state.withLock { $0.quotas = quotas } }
+
     /// Refuses further submissions, finishes those that it has, and then calls the closure.
     package func stop(then completion: @escaping @Sendable () -> Void) {
         let isIdle = state.withLock { state in
@@ -91,11 +98,12 @@ package final class Committer: Sendable {
     package var waiting: Int { state.withLock { $0.queue.count } }
 
     private func drain() {
-        while let group = nextGroup() {
+        while let (group, quotas) = nextGroup() {
             do throws(StoreError) {
                 let deadline = TransactionDeadline(at: now() + configuration.transactionTime, now: now)
                 let commit = try GroupCommit.commit(
-                    group, to: store, at: clock(), editLimit: configuration.editLimit, room: configuration.room, deadline: deadline)
+                    group, to: store, at: clock(), editLimit: configuration.editLimit, quotas: quotas, room: configuration.room,
+                    deadline: deadline)
                 if !commit.commits.isEmpty { onCommit(commit.commits) }
                 commit.complete()
                 guard !commit.rest.isEmpty || commit.touched > 0 else { continue }
@@ -106,17 +114,17 @@ package final class Committer: Sendable {
         }
     }
 
-    /// The submissions that wait, up to a group's bounds; `nil` if there are none.
-    private func nextGroup() -> [Submission]? {
+    /// The submissions that wait, up to a group's bounds, and the quotas for them; `nil` if there are none.
+    private func nextGroup() -> ([Submission], Quotas.Space)? {
         let now = now()
-        let (group, stopped) = state.withLock { state -> ([Submission], [@Sendable () -> Void]) in
+        let (group, quotas, stopped) = state.withLock { state -> ([Submission], Quotas.Space, [@Sendable () -> Void]) in
             let group = state.queue.nextGroup(now: now)
-            guard group.isEmpty else { return (group, []) }
+            guard group.isEmpty else { return (group, state.quotas, []) }
             defer { if state.stopping != nil { state.stopping = [] } }
-            return (group, state.stopping ?? [])
+            return (group, state.quotas, state.stopping ?? [])
         }
         for completion in stopped { completion() }
-        return group.isEmpty ? nil : group
+        return group.isEmpty ? nil : (group, quotas)
     }
 
     private static let overloaded = Problem(

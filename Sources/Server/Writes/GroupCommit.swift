@@ -1,3 +1,4 @@
+package import FreshetTrust
 package import FreshetWire
 
 /// Applies a group of submissions in one transaction. The caller (``Committer``, or a simulator) supplies time and
@@ -21,16 +22,18 @@ package struct GroupCommit: Sendable {
     ///
     /// If the store fails, no submission has had an effect, each is refused with the problem, and the error is thrown.
     ///
-    /// - Parameter deadline: looked at after each submission, and between the writes of a batch that has read or made long
-    ///   values.
+    /// - Parameters:
+    ///   - quotas: those of each namespace. A submission that exceeds one is refused alone.
+    ///   - deadline: looked at after each submission, and between the writes of a batch that has read or made long values.
     package static func commit(
-        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, room: Int = GroupCommit.room,
-        deadline: TransactionDeadline = .none
+        _ submissions: [Submission], to store: any RecordStore, at time: Timestamp, editLimit: Int, quotas: Quotas.Space = Quotas.Space(),
+        room: Int = GroupCommit.room, deadline: TransactionDeadline = .none
     ) throws(StoreError) -> GroupCommit {
         store.prepare { submissions.flatMap(\.records) }
         do {
             return try store.transaction { transaction in
-                var context = Submission.Context(transaction: transaction, time: time, editLimit: editLimit, room: room, deadline: deadline)
+                var context = Submission.Context(
+                    transaction: transaction, time: time, editLimit: editLimit, quotas: quotas, room: room, deadline: deadline)
                 var completions: [Submission.Completion] = []
                 completions.reserveCapacity(submissions.count)
                 for submission in submissions {

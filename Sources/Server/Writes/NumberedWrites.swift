@@ -19,6 +19,11 @@ struct NumberedWrites {
         var nonce: Int64?
         /// The first name and number of a write that was refused under them.
         var origin: Write.Origin?
+
+        /// The operation; one without effect for a write that is rejected.
+        var operation: WriteOperation {
+            if case .apply(let operation, _) = work { operation } else { .delete }
+        }
     }
 
     enum Work {

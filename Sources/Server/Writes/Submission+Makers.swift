@@ -1,3 +1,4 @@
+internal import FreshetTrust
 package import FreshetWire
 
 extension Submission {
@@ -23,7 +24,10 @@ extension Submission {
         }
         let (client, epoch) = (batch.client, batch.epoch)
         var submission = Submission(writes: items.count, bytes: bytes, then: completion) { context in
-            let committed = try context.write(to: namespace, by: access) { applier throws -> Result<NumberedWrites.Outcomes, Problem> in
+            let limit = context.editLimit
+            let committed = try context.write(
+                to: namespace, by: access, adding: NamespaceUsage(bounding: items.lazy.map(\.operation), editLimit: limit, isNumbered: true)
+            ) { applier throws -> Result<NumberedWrites.Outcomes, Problem> in
                 if let epoch, let problem = client.mismatch(of: epoch, with: applier.namespace.state.epoch) { return .failure(problem) }
                 return try writes.apply(items, with: &applier)
             }

@@ -1,3 +1,4 @@
+internal import FreshetTrust
 internal import FreshetWire
 
 /// Work to be done in a write transaction, with a completion that notifies its owner.
@@ -10,6 +11,8 @@ package struct Submission: Sendable {
         let transaction: any RecordTransaction
         let time: Timestamp
         let editLimit: Int
+        /// The quotas of each namespace.
+        var quotas = Quotas.Space()
         /// How much the transaction may still touch; see ``WriteApplier/touched``.
         var room = Int.max
         var deadline = TransactionDeadline.none
@@ -91,19 +94,63 @@ package struct Submission: Sendable {
 }
 
 extension Submission.Context {
-    /// Runs `work`, which applies writes to the namespace, and logs the changes that they make.
+    /// Runs `work`, which applies writes to the namespace, and logs the changes that they make. Undoes them if they exceed
+    /// a quota.
     ///
-    /// - Parameter access: what the writer may do; `nil` for everything.
+    /// - Parameters:
+    ///   - access: what the writer may do; `nil` for everything.
+    ///   - growth: the most that the writes could add to the namespace. Evaluated only if there are quotas.
     mutating func write<Value>(
-        to name: Namespace, by access: WriteAccess?, _ work: (inout WriteApplier) throws -> Result<Value, Problem>
+        to name: Namespace, by access: WriteAccess?, adding growth: @autoclosure () -> NamespaceUsage = NamespaceUsage(),
+        _ work: (inout WriteApplier) throws -> Result<Value, Problem>
     ) throws -> Committed<Value> {
         let namespace = try transaction.namespace(name)
         if let problem = access?.problem(in: namespace.state) { return Committed(.failure(problem), nil) }
         var applier = WriteApplier(namespace: namespace, modified: time, editLimit: editLimit, room: room, deadline: deadline)
-        let result = try work(&applier)
-        room -= min(applier.touched, room)
+        defer { room -= min(applier.touched, room) }
+        let result: Result<Value, Problem>
+        // Far from its quotas, a namespace has no cost.
+        if quotas.isLimited, quotas.excess(namespace.usage, adding: growth()) != nil {
+            do {
+                result = try namespace.atomically {
+                    let before = namespace.usage
+                    let result = try work(&applier)
+                    if let excess = quotas.excess(before, adding: namespace.usage - before) { throw excess }
+                    return result
+                }
+            } catch let excess as QuotaExcess { return Committed(.failure(Problem(excess)), namespace.state.cursor) }
+        } else {
+            result = try work(&applier)
+        }
         let cursor = namespace.state.cursor
         log.add(applier.changes, applier.batches, to: name, cursor: cursor)
         return Committed(result, cursor)
+    }
+}
+
+extension NamespaceTransaction {
+    fileprivate var usage: NamespaceUsage {
+        NamespaceUsage(storage: Int64(state.bytes), records: Int64(state.records), clients: Int64(counts.clients))
+    }
+}
+
+extension NamespaceUsage {
+    /// The most that operations could add, those of a client under numbers.
+    init(bounding operations: some Sequence<WriteOperation>, editLimit: Int, isNumbered: Bool) {
+        self.init(clients: isNumbered ? 1 : 0)
+        for operation in operations {
+            switch operation {
+            case .put(let content): (storage, records) = (storage + Int64(content.bytes.count), records + 1)
+            // Beyond the limit it is rejected.
+            case .patch, .increment: (storage, records) = (storage + Int64(min(editLimit, 1 << 40)), records + 1)
+            case .delete: break
+            }
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ excess: QuotaExcess) {
+        self.init(.quotaExceeded, "Nothing of this was done, and no number was used: \(excess).")
     }
 }

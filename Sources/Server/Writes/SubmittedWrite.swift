@@ -1,3 +1,4 @@
+internal import FreshetTrust
 internal import FreshetWire
 
 /// A write of one record in the queue, with its completion.
@@ -23,7 +24,11 @@ final class SubmittedWrite: Sendable {
     }
 
     func perform(_ context: inout Submission.Context) throws -> Committed<SingleReceipt> {
-        try context.write(to: namespace, by: access) { applier in
+        let limit = context.editLimit
+        return try context.write(
+            to: namespace, by: access,
+            adding: NamespaceUsage(bounding: CollectionOfOne(write.operation), editLimit: limit, isNumbered: write.author != nil)
+        ) { applier in
             guard let author = write.author else {
                 if let flaw { return .failure(flaw) }
                 return SingleReceipt.of(try applier.apply(write.operation, to: write.key, if: write.preconditions, by: nil, strict: true))

@@ -24,9 +24,18 @@ package struct Quotas: Hashable, Sendable {
 
     /// For each namespace. A batch of writes that exceeds one is refused as a whole, with 507.
     package struct Space: Hashable, Sendable {
+        /// Bytes of the records' values.
         package var storage: Int64?
         package var records: Int64?
+        /// Clients that have written under a number.
         package var clients: Int64?
+
+        package init(storage: Int64? = nil, records: Int64? = nil, clients: Int64? = nil) {
+            (self.storage, self.records, self.clients) = (storage, records, clients)
+        }
+
+        /// Whether there is any limit.
+        package var isLimited: Bool { storage != nil || records != nil || clients != nil }
     }
 
     /// For the whole server, in bytes.
@@ -55,13 +64,21 @@ package struct NamespaceUsage: Hashable, Sendable {
     }
 }
 
+extension NamespaceUsage {
+    package static func - (left: NamespaceUsage, right: NamespaceUsage) -> NamespaceUsage {
+        NamespaceUsage(storage: left.storage - right.storage, records: left.records - right.records, clients: left.clients - right.clients)
+    }
+}
+
 /// A quota that writes would exceed: the detail of 507 `quota-exceeded`.
-package struct QuotaExcess: Hashable, Sendable, CustomStringConvertible {
+package struct QuotaExcess: Error, Hashable, Sendable, CustomStringConvertible {
     package let quota: String
     package let limit: Int64
 
     package var description: String {
-        "the namespace's quota of \(quota) is \(limit): delete records, or have the operator raise quotas.namespace.\(quota)"
+        // A client's last number is never forgotten, so nothing that a client does frees its place.
+        let remedy = quota == "clients" ? "write under a client name that it has" : "delete records"
+        return "the namespace's quota of \(quota) is \(limit): \(remedy), or have the operator raise quotas.namespace.\(quota)"
     }
 }
 

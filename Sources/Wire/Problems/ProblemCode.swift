@@ -64,6 +64,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
     public static let unavailable = ProblemCode("unavailable", 503, "Unavailable")
     /// The disk is full: nothing was stored.
     public static let storageFull = ProblemCode("storage-full", 507, "The disk is full")
+    /// A quota of the namespace is used up: nothing was stored, and no number was used. Deletes still are.
+    public static let quotaExceeded = ProblemCode("quota-exceeded", 507, "A quota of the namespace is used up")
     /// The store failed: nothing was stored.
     public static let storageFailed = ProblemCode("storage-failed", 500, "The store failed")
     /// The request breaks the rules of HTTP/1.1 framing.
@@ -73,10 +75,8 @@ public struct ProblemCode: Hashable, Sendable, CustomStringConvertible {
         uniqueKeysWithValues: [
             notFound, preconditionFailed, invalidJSON, invalidKey, invalidCursor, invalidRequest, outOfBounds, cursorExpired,
             epochChanged, cursorAhead, rightsChanged, writeGap, numberTaken, clientTaken, batchRejected, tooLarge, unsupportedMediaType,
-            methodNotAllowed, unauthorized,
-            forbidden,
-            misdirectedRequest, tooManyRequests, overloaded,
-            unavailable, storageFull, storageFailed, malformedRequest,
+            methodNotAllowed, unauthorized, forbidden, misdirectedRequest, tooManyRequests, overloaded, unavailable, storageFull,
+            quotaExceeded, storageFailed, malformedRequest,
         ].map { ($0.text, $0) })
 
     /// The code with this text, or a new one with `status` where it is unknown here.

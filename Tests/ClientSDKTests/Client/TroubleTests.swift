@@ -1,7 +1,9 @@
 import FreshetClient
 import FreshetFaultProxy
 import FreshetSQLite
+import FreshetServer
 import FreshetTestSupport
+import FreshetTrust
 import Testing
 
 @Suite struct TroubleTests {
@@ -210,6 +212,36 @@ import Testing
         await #expect(throws: ClientError.self) { try await client.notes.increment("/votes", by: .nan, of: "1") }
         #expect(client.notes[""] == nil)
         #expect(client.status.waitingWrites == 0)
+        await client.stop()
+    }
+
+    @Test("writes beyond a quota of the namespace are kept, the status says why, and deletes behind them make room")
+    func quota() async throws {
+        // Given a namespace that may have one record
+        var configuration = RecordServerConfiguration()
+        configuration.quotas.namespace.records = 1
+        let fixture = try ServerFixture(configuration)
+        let client = try await fixture.live()
+        _ = try await within { try await client.notes.setValue(Note(text: "first"), forKey: "1").waitUntilConfirmed() }
+        // When
+        let second = try await client.notes.setValue(Note(text: "second"), forKey: "2")
+        let status = try await first(of: client.statuses) { $0.writeError != nil }
+        // Then
+        guard case .refused(let problem)? = status.writeError else {
+            Issue.record("\(String(describing: status.writeError))")
+            return
+        }
+        #expect(problem.code == .quotaExceeded && problem.detail.contains("quotas.namespace.records"))
+        #expect(status.waitingWrites == 1 && client.notes["2"]?.isPending == true && client.status.rejectedWrites == 0)
+        // When the user deletes the other record
+        _ = try await client.notes.removeValue(forKey: "1")
+        // Then both writes are confirmed
+        _ = try await within { try await second.waitUntilConfirmed() }
+        try await within { try await client.waitUntilDrained() }
+        #expect(client.status.writeError == nil)
+        let other = try await fixture.live()
+        #expect(try await other.notes.value(forKey: "2") == Note(text: "second"))
+        #expect(try await other.notes.value(forKey: "1") == nil)
         await client.stop()
     }
 }

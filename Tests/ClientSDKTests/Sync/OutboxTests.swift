@@ -81,6 +81,7 @@ import Testing
         Reply.failure(.interrupted("reset")), .failure(.unreachable("no route")), .garbage("?"),
         .problem(Problem(.overloaded, "busy"), cursor: nil, retryAfter: nil),
         .problem(Problem(.storageFull, "full"), cursor: nil, retryAfter: nil),
+        .problem(Problem(.quotaExceeded, "full"), cursor: nil, retryAfter: nil),
     ])
     func theSameNumbersAreSentAgainUntilThereIsAVerdict(reply: Reply) {
         // Given

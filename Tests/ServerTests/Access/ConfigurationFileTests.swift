@@ -39,7 +39,6 @@ import Testing
         "A member that is read and not supported is refused by its name",
         arguments: [
             (#""admin":{"socket":"/run/a"}"#, "admin"), (#""audit":"/var/log/a""#, "audit"),
-            (#""quotas":{"namespace":{"records":5}}"#, "quotas.namespace"),
         ])
     func unsupported(members: String, name: String) {
         let error = #expect(throws: RecordServerError.self) { try Self.configuration(members) }
@@ -113,6 +112,35 @@ import Testing
                 return try connection.readReply().status
             }
             #expect(named == 200)
+        }
+    }
+
+    @Test("A namespace has the quotas of the file, and those of the next one after a reload")
+    func quotas() async throws {
+        try await TestServer.with(Self.configuration(#""quotas":{"namespace":{"storage":"10B"}}"#)) { test in
+            // Given
+            let server = AccessServer(test: test)
+            let key = try server.key(#"[{"ns":"shop","in":["*"],"may":["read","write","create","inspect"]}]"#).field
+            let put = { (id: String, value: String) in
+                try await server.request("PUT", "/v1/shop/records/a/\(id)", key, TestServer.json, value)
+            }
+            #expect(try await put("1", "12345678").status == 201)
+            // When
+            let refused = try await put("2", "123")
+            // Then nothing was done, and the response names the setting
+            #expect(refused.status == 507 && refused.problem?.code == .quotaExceeded && refused.cursor?.revision.number == 1)
+            #expect(refused.text.contains("quotas.namespace.storage") && refused["Retry-After"] == nil)
+            let batch = #"{"client":"c","writes":[{"number":1,"op":"put","key":"a/2","value":123}]}"#
+            #expect(try await server.post("/v1/shop/writes", key, batch).status == 507)
+            #expect(try await server.request("GET", "/v1/shop/clients/c", key).message(ClientStatus.self).last == 0)
+            #expect(try await server.request("GET", "/v1/shop/records/a/2", key).status == 404)
+            // When the file has another quota
+            try test.server.reload(try Self.configuration(#""quotas":{"namespace":{"storage":"11B"}}"#))
+            // Then
+            #expect(try await server.post("/v1/shop/writes", key, batch).status == 200)
+            #expect(try await put("3", "1").status == 507)
+            #expect(try await server.request("DELETE", "/v1/shop/records/a/1", key).status == 200)
+            #expect(try await put("3", "1").status == 201)
         }
     }
 

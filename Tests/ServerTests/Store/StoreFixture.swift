@@ -1,5 +1,6 @@
 import FreshetServer
 import FreshetTestSupport
+import FreshetTrust
 import FreshetWire
 import Synchronization
 import Testing
@@ -15,6 +16,8 @@ enum StoreKind: String, CaseIterable, Sendable {
 struct StoreFixture: Sendable {
     let store: any RecordStore
     let namespace: Namespace
+    /// The quotas by which ``commit(at:_:)`` judges.
+    var quotas = Quotas.Space()
     private let directory: TemporaryDirectory?
 
     /// The store's file; `nil` in memory.
@@ -39,7 +42,9 @@ struct StoreFixture: Sendable {
         at milliseconds: Int64 = 1_000, _ make: (@escaping @Sendable (Committed<Value>) -> Void) -> Submission
     ) throws -> Committed<Value> {
         let recorder = CompletionRecorder<Value>()
-        try GroupCommit.commit([make(recorder.record)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000).complete()
+        try GroupCommit.commit(
+            [make(recorder.record)], to: store, at: Timestamp(milliseconds: milliseconds), editLimit: 1_000, quotas: quotas
+        ).complete()
         return try recorder.once()
     }
 

@@ -115,7 +115,11 @@ struct RequestLimitsTests {
         #expect(quota.excess(NamespaceUsage(storage: 90), adding: NamespaceUsage(storage: 11))?.quota == "storage")
         #expect(quota.excess(NamespaceUsage(storage: .max), adding: NamespaceUsage(storage: 1))?.quota == "storage")
         #expect(quota.excess(NamespaceUsage(clients: 2), adding: NamespaceUsage(clients: 1))?.limit == 2)
+        #expect(quota.excess(NamespaceUsage(clients: 2), adding: NamespaceUsage(clients: 1))?.description.contains("client name") == true)
         #expect(quota.excess(NamespaceUsage(storage: 500), adding: NamespaceUsage(storage: -10)) == nil)
+        #expect(quota.isLimited && !Quotas.Space().isLimited)
+        let (more, fewer) = (NamespaceUsage(storage: 5, records: 3, clients: 1), NamespaceUsage(storage: 2, records: 4, clients: 1))
+        #expect(more - fewer == NamespaceUsage(storage: 3, records: -1))
         #expect(quota.excess(NamespaceUsage(storage: 500), adding: NamespaceUsage(records: 1)) == nil)
     }
 }

@@ -14,6 +14,8 @@ final class MemoryNamespaceTransaction: NamespaceTransaction {
 
     var state: NamespaceState { namespace.state }
 
+    var counts: NamespaceCounts { namespace.counts }
+
     func existingRow(of key: RecordKey) -> ExistingRow? {
         namespace.records[key].map {
             ExistingRow(row: 0, revision: $0.revision, size: $0.content?.bytes.count, isJSON: $0.content?.isJSON ?? false)

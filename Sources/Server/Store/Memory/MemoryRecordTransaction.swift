@@ -46,7 +46,11 @@ final class MemoryRecordTransaction: RecordTransaction {
     func run<Result>(_ body: (any RecordTransaction) throws -> Result) throws -> Result {
         do {
             let result = try body(self)
-            for namespace in touched { namespace.namespace.commit() }
+            for namespace in touched.map(\.namespace) {
+                namespace.commit()
+                // Its first write was undone.
+                if namespace.number == nil, namespaces[namespace.name] === namespace { namespaces[namespace.name] = nil }
+            }
             touched.removeAll(keepingCapacity: true)
             undo.removeAll(keepingCapacity: true)
             return result

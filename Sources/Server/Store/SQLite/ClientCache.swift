@@ -35,5 +35,8 @@ final class ClientCache {
         rows.keep(row, forKey: Key(namespace: namespace, client: client))
     }
 
+    /// Forgets the row of a client, since the changes of it were undone.
+    func forget(_ client: ClientIdentifier, in namespace: Int64) { rows.forget(Key(namespace: namespace, client: client)) }
+
     func forgetAll() { rows.forgetAll() }
 }

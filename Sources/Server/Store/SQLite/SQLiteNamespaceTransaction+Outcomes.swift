@@ -51,7 +51,7 @@ extension SQLiteNamespaceTransaction {
         row.last = last
         row.day = time.day
         row.owner = owner ?? row.owner
-        clients.keep(row, of: client, in: namespace)
+        keep(row, of: client, in: namespace)
     }
 
     /// Stores the device's last number in its row, and returns the row as it was before.

@@ -15,8 +15,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     /// them.
     private var sweepRoom = SQLiteNamespaceTransaction.sweepLimit
     private static let sweepLimit = 1_000
-    /// The keys written within ``atomically(_:)``; none outside of it.
-    private var atomicallyWritten: [RecordKey]?
+    /// The keys and the clients written within ``atomically(_:)``; `nil` outside of it.
+    private var atomicallyWritten: (keys: [RecordKey], clients: [ClientIdentifier])?
 
     init(_ name: Namespace, _ connection: Connection, _ rowCache: RowCache, _ clients: ClientCache, _ timer: LookupTimer) throws {
         self.name = name
@@ -28,6 +28,8 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     }
 
     var state: NamespaceState { row.state }
+
+    var counts: NamespaceCounts { row.counts }
 
     /// Writes everything that is not in the file yet: records, and the row if it has changed.
     func flush() throws {
@@ -85,11 +87,14 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
     func atomically<Result>(_ body: () throws -> Result) throws -> Result {
         try writeDeferred()
         let before = (row, isChanged, atomicallyWritten)
-        if atomicallyWritten == nil { atomicallyWritten = [] }
+        if atomicallyWritten == nil { atomicallyWritten = ([], []) }
         defer { if before.2 == nil { atomicallyWritten = nil } }
         do { return try connection.savepoint(body) } catch {
             // By the number that the row had meanwhile, in case the closure made the row.
-            if let id = row.id { for key in atomicallyWritten ?? [] { rowCache.forget(key, in: id) } }
+            if let id = row.id, let written = atomicallyWritten {
+                for key in written.keys { rowCache.forget(key, in: id) }
+                for client in written.clients { clients.forget(client, in: id) }
+            }
             deferred.removeAll()
             (row, isChanged) = (before.0, before.1)
             throw error
@@ -98,8 +103,14 @@ final class SQLiteNamespaceTransaction: NamespaceTransaction {
 
     /// Remembers the record or tombstone that holds a key after a write.
     private func keep(_ existing: ExistingRow, of key: RecordKey, in namespace: Int64) {
-        atomicallyWritten?.append(key)
+        atomicallyWritten?.keys.append(key)
         rowCache.keep(existing, of: key, in: namespace)
+    }
+
+    /// Remembers the row of a client after a write.
+    func keep(_ row: ClientCache.Row, of client: ClientIdentifier, in namespace: Int64) {
+        atomicallyWritten?.clients.append(client)
+        clients.keep(row, of: client, in: namespace)
     }
 
     // MARK: Records
